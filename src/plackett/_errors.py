@@ -1,0 +1,17 @@
+"""The errors and warnings of the package."""
+
+from __future__ import annotations
+
+__all__ = ["DataError", "MeasureError", "PlackettWarning"]
+
+
+class PlackettWarning(UserWarning):
+    """Something was understood, but perhaps not as meant."""
+
+
+class DataError(ValueError):
+    """Bad data; the message names the place, what was found there and what to do."""
+
+
+class MeasureError(ValueError):
+    """A measure that does not exist, or a parameter that it does not have."""

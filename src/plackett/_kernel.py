@@ -1,0 +1,208 @@
+"""Compiled loops: the `kernel` decorator and the helper that spreads queries over threads.
+
+A kernel is a plain Python function over flat arrays that Numba compiles once per machine. Kernels that walk over
+queries take a range ``[lo, hi)`` of query numbers first and the query ``offsets`` second; `over_queries` then runs
+the same kernel on several ranges at once, because compiled code releases the interpreter lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+__all__ = ["REASSOC", "kernel", "n_threads", "over_queries"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Lets sums be reordered, so that reductions use vector registers. NaN and infinity keep their meaning.
+REASSOC = frozenset({"reassoc", "contract", "nsz"})
+
+#: Below this many rows one thread is faster than several.
+_ROWS_PER_THREAD = 20_000
+#: Compiled code of older sources is deleted after this many days without use.
+_KEEP_DAYS = 30
+
+_config_lock = threading.Lock()
+
+
+def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False, inline: bool = False) -> F | Any:
+    """Compile a function of flat arrays with Numba: no interpreter lock, result kept on disk.
+
+    Numba's own cache looks at the file of the function alone: a cached caller would keep the old code of a helper
+    that was edited in another file. Here every kernel has a stamp made of its own file, of the stamps of the kernels
+    it calls and of the constants it reads, and the stamp names the cache folder. Without a writable folder the
+    kernel is compiled anew in each process.
+
+    Helpers must be defined above the kernels that call them.
+    """
+    if function is None:
+        return lambda f: kernel(f, fastmath=fastmath, inline=inline)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options["fastmath"] = set(fastmath) if isinstance(fastmath, frozenset) else fastmath
+    if inline:
+        options["forceinline"] = True
+    stamp = _stamp(function)
+    compiled = _compile(function, options, _cache_folder(function.__module__, stamp))
+    compiled.plackett_stamp = stamp
+    return compiled
+
+
+def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:
+    if folder is None:
+        return numba.njit(**options)(function)
+    with _config_lock:  # the folder is read from Numba's global settings while the decorator runs, and only then
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
+            return numba.njit(**options)(function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+def _stamp(function: Any) -> str:
+    """Hash of everything that decides the machine code of a kernel, as far as sources go."""
+    digest = hashlib.blake2b(digest_size=10)
+    digest.update(_file_digest(function.__code__.co_filename))
+    for name in sorted(_names(function.__code__)):
+        value = function.__globals__.get(name)
+        if hasattr(value, "plackett_stamp"):
+            digest.update(value.plackett_stamp.encode())
+        elif isinstance(value, ModuleType) and value.__name__.startswith("plackett"):
+            digest.update(_file_digest(value.__file__ or ""))
+        elif isinstance(value, (int, float, str, bool, tuple)):
+            digest.update(f"{name}={value!r}".encode())
+        elif isinstance(value, np.ndarray):
+            digest.update(name.encode() + value.tobytes())
+    return digest.hexdigest()
+
+
+def _names(code: Any) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            names |= _names(constant)
+    return names
+
+
+@lru_cache(maxsize=None)
+def _file_digest(path: str) -> bytes:
+    try:
+        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).digest()
+    except OSError:  # a function typed at a prompt has no file; its bytecode changes its name then
+        return path.encode()
+
+
+@lru_cache(maxsize=None)
+def _cache_root() -> Path | None:
+    """First writable one of ``$PLACKETT_CACHE_DIR`` and the user's cache folder; None where the disk is read-only."""
+    candidates = [os.environ.get("PLACKETT_CACHE_DIR")]
+    if not candidates[0]:
+        if sys.platform == "win32":
+            candidates = [os.environ.get("LOCALAPPDATA")]
+        elif sys.platform == "darwin":
+            candidates = [str(Path("~/Library/Caches").expanduser())]
+        else:
+            candidates = [os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())]
+        candidates = [str(Path(c) / "plackett") for c in candidates if c]
+    for candidate in candidates:
+        root = Path(str(candidate)) / "kernels"
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            probe = root / f".write-{os.getpid()}-{threading.get_ident()}"
+            probe.touch()
+            probe.unlink()
+        except OSError:
+            continue
+        return root
+    return None
+
+
+def _cache_folder(module: str, stamp: str) -> Path | None:
+    root = _cache_root()
+    if root is None:
+        return None
+    folder = root / f"{module}-{stamp}"
+    if not folder.exists():
+        try:
+            _drop_old(root, module)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+    return folder
+
+
+def _drop_old(root: Path, module: str) -> None:
+    limit = time.time() - _KEEP_DAYS * 86_400
+    for old in root.glob(f"{module}-*"):
+        with contextlib.suppress(OSError):  # another process may be deleting the same folder
+            if old.stat().st_mtime < limit:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+# ---------------------------------------------------------------------------------------------------------- threads
+
+
+def n_threads(n_jobs: int | None = None) -> int:
+    """Number of threads meant by ``n_jobs``: None or -1 is every core this process may use, -2 all but one.
+
+    >>> n_threads(3)
+    3
+    """
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        cores = os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None, a positive number or a negative one (-1 is all cores), got {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="plackett")
+
+
+def ranges(offsets: np.ndarray, parts: int) -> Iterator[tuple[int, int]]:
+    """Cut the queries into at most ``parts`` ranges of about equally many rows."""
+    n_queries = offsets.size - 1
+    cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1)[1:-1])
+    edges = [0, *np.unique(np.clip(cuts, 0, n_queries)).tolist(), n_queries]
+    for lo, hi in zip(edges[:-1], edges[1:], strict=True):
+        if lo < hi:
+            yield lo, hi
+
+
+def over_queries(kernel: Callable[..., Any], offsets: np.ndarray, *args: Any, n_jobs: int | None = None) -> None:
+    """Run ``kernel(lo, hi, offsets, *args)`` over all queries, split by rows over threads.
+
+    The ranges are disjoint and the kernel writes only to rows or entries of its own queries, so the result does not
+    depend on the number of threads.
+    """
+    n_queries = offsets.size - 1
+    if n_queries == 0:
+        return
+    threads = min(n_threads(n_jobs), 1 + int(offsets[-1]) // _ROWS_PER_THREAD)
+    if threads == 1:
+        kernel(0, n_queries, offsets, *args)
+        return
+    futures = [_pool(threads).submit(kernel, lo, hi, offsets, *args) for lo, hi in ranges(offsets, threads)]
+    for future in futures:
+        future.result()

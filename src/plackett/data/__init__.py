@@ -1,0 +1,1 @@
+"""Data: datasets, readers and writers, judgements, splits and normalisation."""

@@ -1,0 +1,467 @@
+"""Queries with their documents: the one data structure that everything else works on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from dataclasses import replace as dataclass_replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.dtypes import StringDType
+
+from plackett._errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from scipy.sparse import csr_matrix
+
+    from plackett.data.preferences import Preferences
+    from plackett.data.strings import Strings
+
+__all__ = ["RankingDataset", "group_rows", "ids_array"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankingDataset:
+    """Documents grouped by query: features, labels and whatever else is known of them. Immutable.
+
+    Rows of one query are contiguous: query ``i`` has the rows ``offsets[i]:offsets[i + 1]``. Queries come in the
+    order of their first row, rows of a query in the order they were given. Everything that stands beside a dataset
+    (scores, predictions, weights) is in this grouped order; `to_input_order` and `from_input_order` convert to and
+    from the order of the arrays or of the file that the dataset was made from.
+
+    Make one with `from_arrays`, `from_frame`, `plackett.read_letor` or `plackett.read`.
+
+    Attributes
+    ----------
+    X
+        Features, ``(n_rows, n_features)``, float32, C order, or a SciPy CSR matrix. NaN is a missing value.
+    y
+        Labels, float64; larger is better, below 0 is unjudged. None where only preferences are known.
+    offsets
+        First row of each query, int64, length ``n_queries + 1``.
+    qids
+        Id of each query, as given: integers stay integers, strings strings.
+    docids
+        Id of each document, or None.
+    sample_weight, query_weight
+        Weight of each document, of each query, float64, or None for 1.
+    preferences
+        Explicit pairs "this document before that one" (`plackett.data.preferences.Preferences`), or None.
+    positions
+        Position at which each document was shown to users (1 is the top), int32, or None.
+    subtopics, subtopic_weight
+        For diversity: relevance of each document to each subtopic of its query, float32 ``(n_rows, T)``, NaN where
+        the query has no such subtopic; probability of each subtopic, ``(n_queries, T)``, or None for equal ones.
+    feature_names
+        Name of each feature, or None.
+    comments
+        The comment behind each row of a LETOR file, or None.
+    input_rows
+        Row of the input that each row came from, or None where the input was grouped already.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"])
+    >>> data.n_queries, data.offsets.tolist(), data.y.tolist()
+    (2, [0, 2, 3], [0.0, 2.0, 1.0])
+    >>> data.to_input_order(data.y).tolist()
+    [0.0, 1.0, 2.0]
+    """
+
+    X: np.ndarray | csr_matrix
+    y: np.ndarray | None
+    offsets: np.ndarray
+    qids: np.ndarray
+    docids: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    query_weight: np.ndarray | None = None
+    preferences: Preferences | None = None
+    positions: np.ndarray | None = None
+    subtopics: np.ndarray | None = None
+    subtopic_weight: np.ndarray | None = None
+    feature_names: tuple[str, ...] | None = None
+    comments: Strings | None = None
+    input_rows: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, field.name, view)
+
+    # ------------------------------------------------------------------------------------------------ construction
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        docids: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        preferences: Preferences | None = None,
+        positions: Any = None,
+        subtopics: Any = None,
+        subtopic_weight: Any = None,
+        feature_names: Sequence[str] | None = None,
+        comments: Strings | None = None,
+    ) -> RankingDataset:
+        """Dataset of arrays whose rows may be in any order.
+
+        Parameters
+        ----------
+        X
+            Features, dense or SciPy sparse; None for a dataset without features (enough for evaluation).
+        y
+            Labels; numbers, larger is better, below 0 is unjudged.
+        qid
+            Query id of each row, integers or strings, in any order. Without it (and without ``group``) all rows are
+            one query.
+        group
+            Instead of ``qid``: number of rows of each query, rows already grouped (LightGBM's form).
+        query_weight, subtopic_weight
+            One entry (row) per query, in the order in which the queries first appear.
+        preferences
+            Pairs of row numbers of the input.
+        feature_names
+            One name per column of ``X``.
+        """
+        features = _features(X)
+        labels = None if y is None else _column(y, "y", np.float64)
+        n_rows = _n_rows(features, labels, qid, group, docids)
+        if features is None:
+            features = np.empty((n_rows, 0), np.float32)
+        if labels is not None:
+            bad = np.flatnonzero(~np.isfinite(labels))
+            if bad.size:
+                raise DataError(
+                    f"label y[{bad[0]}] is {labels[bad[0]]}; every label must be a finite number "
+                    "(use -1 for an unjudged document)"
+                )
+        offsets, qids, rows = _grouping(qid, group, n_rows)
+
+        def per_row(values: Any, name: str, dtype: Any) -> np.ndarray | None:
+            if values is None:
+                return None
+            column = ids_array(values, name) if dtype is None else _column(values, name, dtype, ndim=None)
+            if len(column) != n_rows:
+                raise DataError(f"{name} has {len(column)} entries, but there are {n_rows} rows")
+            return column if rows is None else column[rows]
+
+        def per_query(values: Any, name: str, ndim: int) -> np.ndarray | None:
+            if values is None:
+                return None
+            column = _column(values, name, np.float64, ndim=ndim)
+            if len(column) != qids.size:
+                raise DataError(f"{name} has {len(column)} entries, but there are {qids.size} queries")
+            return column
+
+        if feature_names is not None:
+            feature_names = tuple(str(name) for name in feature_names)
+            if len(feature_names) != features.shape[1]:
+                raise DataError(f"{len(feature_names)} feature names for {features.shape[1]} features")
+        if comments is not None and rows is not None:
+            comments = comments.take(rows)
+        if preferences is not None:
+            preferences = preferences.regrouped(rows, offsets)
+        weight = per_row(sample_weight, "sample_weight", np.float64)
+        query_weight = per_query(query_weight, "query_weight", 1)
+        for name, values in (("sample_weight", weight), ("query_weight", query_weight)):
+            if values is not None and not (values >= 0).all():
+                raise DataError(f"{name}[{int(np.flatnonzero(~(values >= 0))[0])}] is not a weight of 0 or more")
+        return cls(
+            X=features if rows is None else features[rows],
+            y=labels if rows is None or labels is None else labels[rows],
+            offsets=offsets,
+            qids=qids,
+            docids=per_row(docids, "docids", None),
+            sample_weight=weight,
+            query_weight=query_weight,
+            preferences=preferences,
+            positions=per_row(positions, "positions", np.int32),
+            subtopics=per_row(subtopics, "subtopics", np.float32),
+            subtopic_weight=per_query(subtopic_weight, "subtopic_weight", 2),
+            feature_names=feature_names,
+            comments=comments,
+            input_rows=rows,
+        )
+
+    @classmethod
+    def from_frame(cls, frame: Any, **columns: Any) -> RankingDataset:
+        """Dataset of a pandas, polars or Arrow table; see `plackett.data.frames.from_frame`."""
+        from plackett.data.frames import from_frame
+
+        return from_frame(frame, **columns)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per document: ``qid``, ``docid``, ``label``, weights and the features."""
+        from plackett.data.frames import to_polars
+
+        return to_polars(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Like `to_polars`, for pandas."""
+        return self.to_polars().to_pandas()
+
+    def to_arrow(self) -> pa.Table:
+        """Like `to_polars`, as an Arrow table."""
+        return self.to_polars().to_arrow()
+
+    # ---------------------------------------------------------------------------------------------------- numbers
+
+    @property
+    def n_rows(self) -> int:
+        """Number of documents over all queries."""
+        return int(self.offsets[-1])
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.offsets.size - 1
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @cached_property
+    def group(self) -> np.ndarray:
+        """Number of documents of each query (LightGBM's ``group``)."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def query_of_row(self) -> np.ndarray:
+        """Number of the query of each row, int64."""
+        return np.repeat(np.arange(self.n_queries), self.group)
+
+    @property
+    def qid(self) -> np.ndarray:
+        """Query id of each row (`qids` has one entry per query)."""
+        return np.repeat(self.qids, self.group)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The labels; an error where the dataset has none."""
+        if self.y is None:
+            raise DataError("this dataset has no labels (y is None)")
+        return self.y
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_queries} queries", f"{self.n_rows} rows", f"{self.n_features} features"]
+        if not isinstance(self.X, np.ndarray):
+            parts[-1] += " (sparse)"
+        extras = [f.name for f in fields(self)[4:] if f.name != "input_rows" and getattr(self, f.name) is not None]
+        return f"RankingDataset({', '.join(parts + extras)})"
+
+    # ---------------------------------------------------------------------------------------------------- order
+
+    def to_input_order(self, values: Any) -> np.ndarray:
+        """Values in grouped order, brought into the order of the rows that the dataset was made from."""
+        values = self._aligned(values)
+        if self.input_rows is None:
+            return values
+        out = np.empty_like(values)
+        out[self.input_rows] = values
+        return out
+
+    def from_input_order(self, values: Any) -> np.ndarray:
+        """Values in the order of the input, brought into the grouped order of the dataset."""
+        values = self._aligned(values)
+        return values if self.input_rows is None else values[self.input_rows]
+
+    def _aligned(self, values: Any) -> np.ndarray:
+        values = np.asarray(values)
+        if values.shape[:1] != (self.n_rows,):
+            raise DataError(f"values of shape {values.shape} beside a dataset of {self.n_rows} rows")
+        return values
+
+    # ---------------------------------------------------------------------------------------------------- parts
+
+    def select(self, queries: Any) -> RankingDataset:
+        """Dataset of some of the queries, given by number or by a mask, in the order given.
+
+        >>> data = RankingDataset.from_arrays(None, [0, 1, 2], qid=["a", "b", "b"])
+        >>> data.select([1]).y.tolist()
+        [1.0, 2.0]
+        """
+        index = np.asarray(queries)
+        if index.dtype == bool:
+            if index.shape != (self.n_queries,):
+                raise DataError(f"a mask of {index.size} entries for {self.n_queries} queries")
+            index = np.flatnonzero(index)
+        index = index.astype(np.int64)
+        if index.size and not (-self.n_queries <= index.min() and index.max() < self.n_queries):
+            raise DataError(f"query numbers must lie in 0..{self.n_queries - 1}")
+        index %= max(self.n_queries, 1)
+        sizes = self.group[index]
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        contiguous = index.size == 0 or bool((np.diff(index) == 1).all())
+        rows: Any
+        if contiguous:  # a view, no copy
+            start = int(self.offsets[index[0]]) if index.size else 0
+            rows = slice(start, start + int(offsets[-1]))
+        else:
+            rows = np.arange(offsets[-1]) + np.repeat(self.offsets[index] - offsets[:-1], sizes)
+        taken: dict[str, Any] = {"offsets": offsets, "qids": self.qids[index], "input_rows": None}
+        for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
+            value = getattr(self, name)
+            taken[name] = None if value is None else value[rows]
+        for name in ("query_weight", "subtopic_weight"):
+            value = getattr(self, name)
+            taken[name] = None if value is None else value[index]
+        if self.comments is not None:
+            taken["comments"] = self.comments.take(np.arange(self.n_rows)[rows])
+        if self.preferences is not None:
+            taken["preferences"] = self.preferences.select(index, self.offsets, offsets)
+        return dataclass_replace(self, **taken)
+
+    def replace(self, **changes: Any) -> RankingDataset:
+        """Copy with some fields exchanged (rows and queries stay the same)."""
+        for name, value in changes.items():
+            if name in ("offsets", "qids", "input_rows"):
+                raise DataError(f"{name} cannot be exchanged; make a new dataset")
+            if name in ("X", "y", "sample_weight", "docids") and value is not None and value.shape[0] != self.n_rows:
+                raise DataError(f"{name} has {value.shape[0]} rows, the dataset {self.n_rows}")
+        return dataclass_replace(self, **changes)
+
+    def fingerprint(self) -> str:
+        """Short hash of the content: features, labels, queries, weights. Equal data, equal fingerprint."""
+        digest = hashlib.blake2b(digest_size=12)
+        X = self.X
+        parts: list[Any] = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
+        parts += [self.y, self.offsets, self.sample_weight, self.query_weight]
+        for part in parts:
+            digest.update(b"-" if part is None else np.ascontiguousarray(part).data)
+        digest.update("\0".join(map(str, self.qids.tolist())).encode())
+        return digest.hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------------ validation
+
+
+def _features(X: Any) -> np.ndarray | csr_matrix | None:
+    if X is None:
+        return None
+    if hasattr(X, "tocsr"):
+        from scipy.sparse import csr_matrix
+
+        sparse = csr_matrix(X, dtype=np.float32)
+        _refuse_infinite(sparse.data)
+        return sparse
+    try:
+        dense = np.ascontiguousarray(X, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X must be a table of numbers: {error}") from None
+    if dense.ndim != 2:
+        raise DataError(f"X must be two-dimensional (rows, features), got shape {dense.shape}")
+    _refuse_infinite(dense)
+    return dense
+
+
+def _refuse_infinite(values: np.ndarray) -> None:
+    # the sum of finite numbers is finite, and costs no array of flags; float64 cannot overflow here
+    with np.errstate(invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    found = np.isinf(values)
+    if found.any():
+        place = tuple(int(i) for i in np.argwhere(found)[0])
+        where = f"X[{place[0]}, {place[1]}]" if len(place) == 2 else "X"
+        raise DataError(f"{where} is infinite; a feature is a finite number or NaN for a missing value")
+
+
+def _column(values: Any, name: str, dtype: Any, ndim: int | None = 1) -> np.ndarray:
+    try:
+        column = np.ascontiguousarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must hold numbers: {error}") from None
+    if ndim is not None and column.ndim != ndim:
+        raise DataError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, got shape {column.shape}")
+    return column
+
+
+def _n_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:
+    if group is not None:
+        sizes = {"group (its sum)": int(np.sum(group))}
+    else:
+        sizes = {}
+    for name, value in (("X", features), ("y", labels), ("qid", qid), ("docids", docids)):
+        if value is not None:
+            sizes[name] = value.shape[0] if hasattr(value, "shape") else len(value)
+    if not sizes:
+        raise DataError("no rows: give X, y or qid")
+    if len(set(sizes.values())) > 1:
+        raise DataError("lengths differ: " + ", ".join(f"{name} has {size}" for name, size in sizes.items()))
+    return next(iter(sizes.values()))
+
+
+def _grouping(qid: Any, group: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    if qid is not None and group is not None:
+        raise DataError("give qid or group, not both")
+    if group is not None:
+        sizes = _column(group, "group", np.int64)
+        if (sizes < 0).any():
+            raise DataError(f"group[{int(np.flatnonzero(sizes < 0)[0])}] is negative")
+        return np.concatenate(([0], np.cumsum(sizes))), np.arange(sizes.size), None
+    if qid is None:
+        return np.array([0, n_rows], np.int64), np.zeros(1, np.int64), None
+    return group_rows(ids_array(qid, "qid"))
+
+
+def ids_array(values: Any, name: str = "ids") -> np.ndarray:
+    """Ids as an array of int64 or of strings, as they were given.
+
+    >>> ids_array(["q1", "q2"]).dtype.kind, ids_array([3, 4]).dtype.kind
+    ('T', 'i')
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind in "iub":
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "f":
+        whole = array.astype(np.int64)
+        if not (whole == array).all():
+            bad = int(np.flatnonzero(whole != array)[0])
+            raise DataError(f"{name}[{bad}] is {array[bad]}; ids are whole numbers or strings")
+        return whole
+    if array.dtype.kind == "S":
+        return np.strings.decode(array, "utf-8").astype(StringDType())
+    return array if array.dtype.kind == "T" else array.astype(StringDType())
+
+
+def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Group rows by id: offsets, the id of each group in order of first appearance, and the rows in grouped order.
+
+    The last is None where the rows are grouped already.
+
+    >>> group_rows(np.array([7, 7, 3, 7]))
+    (array([0, 3, 4]), array([7, 3]), array([0, 1, 3, 2]))
+    """
+    if ids.size == 0:
+        return np.zeros(1, np.int64), ids, None
+    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+    heads = ids[starts]
+    unique, first, run_group = np.unique(heads, return_index=True, return_inverse=True)
+    if unique.size == heads.size:
+        return np.append(starts, ids.size).astype(np.int64), heads, None
+    by_appearance = np.empty(unique.size, np.int64)
+    by_appearance[np.argsort(first)] = np.arange(unique.size)
+    group_of_row = np.repeat(by_appearance[run_group], np.diff(np.append(starts, ids.size)))
+    rows = np.argsort(group_of_row, kind="stable")
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(group_of_row, minlength=unique.size))))
+    return offsets.astype(np.int64), heads[np.sort(first)], rows

@@ -1,0 +1,104 @@
+"""A column of strings as one block of bytes and the places where each begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.dtypes import StringDType
+
+from plackett._kernel import kernel
+
+__all__ = ["Strings"]
+
+
+class Strings:
+    """Immutable column of byte strings: ``data[offsets[i]:offsets[i + 1]]`` is entry ``i``.
+
+    The form in which ids and comments come out of a text file and lie in the native file. Entries need not be valid
+    UTF-8; undecodable bytes become U+FFFD in `to_numpy` and are kept as they are in the bytes.
+
+    >>> Strings.from_values(["a", "", "dé"]).to_numpy().tolist()
+    ['a', '', 'dé']
+    """
+
+    __slots__ = ("data", "offsets")
+
+    def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
+        self.data = np.asarray(data, np.uint8)
+        self.offsets = np.asarray(offsets, np.int64)
+
+    @classmethod
+    def from_values(cls, values: Iterable[Any] | np.ndarray) -> Strings:
+        """Column of any sequence of strings (or of things whose `str` is meant, such as integers)."""
+        array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+        if array.dtype.kind != "S":
+            array = np.strings.encode(array.astype(StringDType()).astype("U"), "utf-8")
+        array = np.atleast_1d(array)
+        lengths = np.strings.str_len(array)
+        offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        fixed = np.ascontiguousarray(array).view(np.uint8).reshape(array.size, -1)
+        keep = np.arange(fixed.shape[1]) < lengths[:, None]
+        return cls(fixed[keep], offsets)
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    def __getitem__(self, i: int) -> bytes:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"entry {i} of a column of {len(self)}")
+        i %= len(self)
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Strings):
+            return NotImplemented
+        return np.array_equal(self.lengths, other.lengths) and np.array_equal(self._block(), other._block())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of bytes of each entry."""
+        return np.diff(self.offsets)
+
+    def _block(self) -> np.ndarray:
+        return self.data[self.offsets[0] : self.offsets[-1]]
+
+    def take(self, rows: np.ndarray) -> Strings:
+        """Entries ``rows``, in that order."""
+        offsets = np.concatenate(([0], np.cumsum(self.lengths[rows], dtype=np.int64)))
+        data = np.empty(offsets[-1], np.uint8)
+        _gather(self.data, self.offsets, np.asarray(rows, np.int64), data, offsets)
+        return Strings(data, offsets)
+
+    def to_numpy(self) -> np.ndarray:
+        """Array of NumPy's variable-width strings."""
+        width = int(self.lengths.max(initial=0))
+        fixed = np.zeros((len(self), max(width, 1)), np.uint8)
+        _spread(self.data, self.offsets, fixed)
+        fixed = fixed.view(f"S{max(width, 1)}")[:, 0]
+        try:
+            if fixed.view(np.uint8).max(initial=0) < 128:
+                return fixed.astype(StringDType())
+            return np.strings.decode(fixed, "utf-8").astype(StringDType())
+        except UnicodeDecodeError:
+            return np.strings.decode(fixed, "utf-8", "replace").astype(StringDType())
+
+
+@kernel
+def _gather(data, offsets, rows, out, out_offsets):  # type: ignore[no-untyped-def]
+    for i in range(rows.size):
+        a = offsets[rows[i]]
+        b = out_offsets[i]
+        for j in range(out_offsets[i + 1] - b):
+            out[b + j] = data[a + j]
+
+
+@kernel
+def _spread(data, offsets, out):  # type: ignore[no-untyped-def]
+    for i in range(offsets.size - 1):
+        a = offsets[i]
+        for j in range(offsets[i + 1] - a):
+            out[i, j] = data[a + j]
