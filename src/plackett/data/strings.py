@@ -34,8 +34,9 @@ class Strings:
         """Column of any sequence of strings (or of things whose `str` is meant, such as integers)."""
         array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
         if array.dtype.kind != "S":
-            array = np.strings.encode(array.astype(StringDType()).astype("U"), "utf-8")
-        array = np.atleast_1d(array)
+            array = array.astype(StringDType())
+            width = int(np.strings.str_len(array).max(initial=1))
+            array = np.strings.encode(array.astype(f"U{max(width, 1)}"), "utf-8")
         lengths = np.strings.str_len(array)
         offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         fixed = np.ascontiguousarray(array).view(np.uint8).reshape(array.size, -1)
