@@ -14,6 +14,7 @@ from plackett._index import PUBLIC
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset as RankingDataset
+    from plackett.experiments.evaluate import evaluate as evaluate
 
 __version__ = "0.1.0"
 __all__ = ["DataError", "MeasureError", "PlackettWarning", "__version__", *PUBLIC]

@@ -2,7 +2,14 @@
 
 # fmt: off
 PUBLIC: dict[str, str] = \
-{'RankingDataset': 'plackett.data.dataset'}
+{'RankingDataset': 'plackett.data.dataset', 'evaluate': 'plackett.experiments.evaluate'}
 
 ITEMS: list[tuple] = \
-[]
+[('experiment', 'evaluate', 'plackett.experiments.evaluate', 'evaluate', ('eval.protocol',), '', ()),
+ ('measure',
+  'nDCG',
+  'plackett.measures.ndcg',
+  'NDCG',
+  ('eval.ndcg', 'eval.ndcg_omega', 'M-33'),
+  'Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques',
+  ('NDCG', 'ndcg', 'ndcg_cut', 'normalized_discounted_cumulative_gain'))]

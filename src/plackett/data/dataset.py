@@ -260,6 +260,16 @@ class RankingDataset:
             raise DataError("this dataset has no labels (y is None)")
         return self.y
 
+    @cached_property
+    def sorted_labels(self) -> np.ndarray:
+        """The labels of each query from large to small: the ideal order that measures divide by."""
+        from plackett._kernel import over_queries
+        from plackett._sort import sort_descending
+
+        out = np.empty(self.n_rows)
+        over_queries(sort_descending, self.offsets, self.labels, out)
+        return out
+
     def __repr__(self) -> str:
         parts = [f"{self.n_queries} queries", f"{self.n_rows} rows", f"{self.n_features} features"]
         if not isinstance(self.X, np.ndarray):

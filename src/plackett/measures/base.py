@@ -1,0 +1,123 @@
+"""What a measure is: a frozen object with parameters that gives one number per query."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett.measures.ranking import TIES, Ranking, Scored
+
+__all__ = ["Measure"]
+
+#: How many random orders estimate the mean over ties where a measure has no exact form.
+TIE_SAMPLES = 64
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measure:
+    """Base class of all measures.
+
+    A measure is written as in ir-measures: ``nDCG @ 10``, ``AP(rel=2) @ 100``, ``nDCG(gain="linear")``. Calling it gives
+    a copy with other parameters, ``@`` sets the cut-off, and `str` the canonical name, which
+    `plackett.measures.parse` reads back.
+
+    A subclass is a frozen dataclass. Its fields are the parameters, its class attributes say what it is, and `values`
+    gives one number per query, NaN where the query has nothing to measure (no relevant document, no pair): the rule
+    `empty` fills those in.
+
+    Parameters
+    ----------
+    ties
+        What documents of equal score mean: one of `plackett.measures.TIES`. The default ``expected``, the mean over all
+        orders of the tied documents, never depends on the order of the rows.
+    empty
+        Value of a query with nothing relevant: a number, or ``"skip"`` to leave it out of the mean (it stays visible as
+        missing in the per-query values).
+    """
+
+    #: Name, other names understood, entries of the inventory, paper: literals, read from the source by the catalogue.
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    ids: ClassVar[tuple[str, ...]]
+    paper: ClassVar[str] = ""
+    #: Whether the rule ``expected`` is exact; otherwise it is estimated from `TIE_SAMPLES` seeded orders.
+    exact_ties: ClassVar[bool] = True
+    #: Whether larger is better.
+    ascending: ClassVar[bool] = True
+
+    ties: str = "expected"
+    empty: float | str = 0.0
+
+    def __post_init__(self) -> None:
+        if self.ties not in TIES:
+            raise MeasureError(f"{self.name}: ties={self.ties!r}; the tie rules are {', '.join(TIES)}")
+        if self.empty != "skip":
+            if isinstance(self.empty, (str, bool)) or not np.isfinite(self.empty):
+                raise MeasureError(f"{self.name}: empty={self.empty!r}; give a number or 'skip'")
+            object.__setattr__(self, "empty", float(self.empty))
+        if (k := getattr(self, "k", None)) is not None and (
+            isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1
+        ):
+            raise MeasureError(f"{self.name}: the cut-off must be a positive whole number, got {k!r}")
+
+    # ------------------------------------------------------------------------------------------------------ language
+
+    def __call__(self, **parameters: Any) -> Self:
+        """Copy of the measure with other parameters."""
+        known = [field.name for field in dataclasses.fields(self)]
+        for name in parameters:
+            if name not in known:
+                raise MeasureError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}")
+        return dataclasses.replace(self, **parameters)
+
+    def __matmul__(self, k: int) -> Self:
+        if not hasattr(self, "k"):
+            raise MeasureError(f"{self.name} has no cut-off: write {self.name}, not {self.name}@{k}")
+        return self(k=k)
+
+    def __str__(self) -> str:
+        changed = []
+        cutoff = ""
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "k" and value is not None:
+                cutoff = f"@{value}"
+            elif value != field.default:
+                changed.append(f"{field.name}={_literal(value)}")
+        return self.name + (f"({', '.join(changed)})" if changed else "") + cutoff
+
+    __repr__ = __str__
+
+    # -------------------------------------------------------------------------------------------------------- values
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query; NaN where there is nothing to measure."""
+        raise NotImplementedError
+
+    def per_query(self, scored: Scored) -> np.ndarray:
+        """One number per query, by the rules for ties and for queries with nothing relevant; NaN is a skipped query."""
+        ranking = scored.ranking(self.ties)
+        if self.ties == "expected" and not self.exact_ties and ranking.tied.any():
+            draws = [self.values(ranking.shuffled(scored.random_state + i)) for i in range(TIE_SAMPLES)]
+            values = np.mean(draws, axis=0)
+        else:
+            values = self.values(ranking)
+        return values if self.empty == "skip" else np.where(np.isnan(values), self.empty, values)
+
+    def mean(self, values: np.ndarray) -> float:
+        """Mean over queries of `per_query`, skipped queries left out; NaN where all are."""
+        kept = values[~np.isnan(values)]
+        return float(kept.mean()) if kept.size else float("nan")
+
+
+def _literal(value: Any) -> str:
+    """A parameter as the measure language writes it."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, str):
+        return f'"{value}"'
+    return repr(value)

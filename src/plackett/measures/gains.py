@@ -1,0 +1,90 @@
+"""Gains of labels and discounts of positions, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett._kernel import over_queries
+from plackett._sort import sort_descending
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["DISCOUNTS", "GAINS", "check_discount", "check_gain", "discount_table", "gains_of", "ideal_gains"]
+
+#: Gain of a label, elementwise; labels below 0 (unjudged) have gain 0 whatever the function says.
+GAINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "exp2": lambda labels: np.exp2(labels) - 1.0,
+    "linear": lambda labels: labels,
+    "binary": lambda labels: (labels >= 1).astype(float),
+}
+
+#: Weight of a position (1 is the top), elementwise.
+DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "log2": lambda rank: 1.0 / np.log2(1.0 + rank),
+    "letor": lambda rank: 1.0 / np.maximum(np.log2(np.maximum(rank, 2.0)), 1.0),
+    "reciprocal": lambda rank: 1.0 / rank,
+    "none": lambda rank: np.ones_like(rank),
+}
+
+Pairs = tuple[tuple[float, float], ...]
+
+
+def check_gain(gain: Any, measure: str) -> str | Pairs:
+    """A gain parameter in its stored form: a name of `GAINS` or pairs (label, gain)."""
+    if isinstance(gain, Mapping):
+        return tuple(sorted((float(label), float(value)) for label, value in gain.items()))
+    if isinstance(gain, str):
+        if gain not in GAINS:
+            raise MeasureError(f"{measure}: gain={gain!r}; the gains are {', '.join(GAINS)} or a dict label: gain")
+        return gain
+    if isinstance(gain, tuple) and gain and all(isinstance(pair, tuple) for pair in gain):
+        return gain
+    if isinstance(gain, Sequence):
+        return tuple((float(label), float(value)) for label, value in enumerate(gain))
+    raise MeasureError(f"{measure}: gain={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains")
+
+
+def gains_of(labels: np.ndarray, gain: str | Pairs) -> np.ndarray:
+    """Gain of each label. Labels without an entry in a table have gain 0, as have labels below 0.
+
+    >>> gains_of(np.array([-1.0, 0.0, 2.0]), "exp2").tolist()
+    [0.0, 0.0, 3.0]
+    """
+    if isinstance(gain, str):
+        return np.where(labels > 0, GAINS[gain](labels), 0.0)
+    known, values = np.array(gain).T
+    at = np.minimum(np.searchsorted(known, labels), known.size - 1)
+    return np.where((known[at] == labels) & (labels >= 0), values[at], 0.0)
+
+
+def ideal_gains(data: RankingDataset, gain: str | Pairs) -> np.ndarray:
+    """Gains of each query from large to small; a table of gains need not grow with the label."""
+    gains = gains_of(data.sorted_labels, gain)
+    if not isinstance(gain, str):
+        over_queries(sort_descending, data.offsets, gains.copy(), gains)
+    return gains
+
+
+def check_discount(discount: Any, measure: str) -> str | tuple[float, ...]:
+    """A discount parameter in its stored form: a name of `DISCOUNTS` or the weights of the first positions."""
+    if isinstance(discount, str):
+        if discount not in DISCOUNTS:
+            known = ", ".join(DISCOUNTS)
+            raise MeasureError(f"{measure}: discount={discount!r}; the discounts are {known} or a list of weights")
+        return discount
+    try:
+        return tuple(float(weight) for weight in discount)
+    except TypeError:
+        raise MeasureError(f"{measure}: discount={discount!r}; give a name or a list of weights") from None
+
+
+def discount_table(discount: str | tuple[float, ...], length: int) -> np.ndarray:
+    """Weights of positions 1..length; a given list of weights is followed by zeros."""
+    if isinstance(discount, str):
+        return DISCOUNTS[discount](np.arange(1.0, length + 1.0))
+    table = np.zeros(length)
+    table[: len(discount)] = discount[:length]
+    return table

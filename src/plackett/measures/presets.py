@@ -1,0 +1,44 @@
+"""Rules of other tools, so that their figures come out to the last digit."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from plackett._errors import MeasureError
+from plackett.measures.base import Measure
+
+__all__ = ["PRESETS", "with_preset"]
+
+#: For each tool the parameters in which it differs from our defaults; a measure takes those that it has. A key
+#: ``Measure.parameter`` is for one measure only.
+PRESETS: dict[str, dict[str, Any]] = {
+    "letor3": {"discount": "letor", "short": "zero", "ties": "stable"},
+    "letor4": {"discount": "letor", "ties": "stable", "nDCG.short": "zero"},
+    "mslr": {"discount": "letor", "ties": "stable", "nDCG.short": "zero"},
+    "trec": {"gain": "linear", "ties": "trec"},
+    "yahoo": {"ties": "stable"},
+    "sklearn": {"gain": "linear"},
+    "lightgbm": {"ties": "stable", "empty": 1.0},
+    "xgboost": {"ties": "stable", "empty": 1.0},
+}
+
+
+def with_preset(measure: Measure, preset: str | None) -> Measure:
+    """The measure with a tool's rules for every parameter that stands at its default.
+
+    >>> from plackett.measures import nDCG
+    >>> with_preset(nDCG(ties="optimistic") @ 5, "trec")
+    nDCG(ties="optimistic", gain="linear")@5
+    """
+    if preset is None:
+        return measure
+    if preset not in PRESETS:
+        raise MeasureError(f"preset={preset!r}; the presets are {', '.join(PRESETS)}")
+    rules = PRESETS[preset]
+    changes = {}
+    for field in dataclasses.fields(measure):
+        value = rules.get(f"{measure.name}.{field.name}", rules.get(field.name))
+        if value is not None and getattr(measure, field.name) == field.default:
+            changes[field.name] = value
+    return measure(**changes)
