@@ -29,7 +29,7 @@ _ALIGNMENT = 64
 #: safetensors' own limit.
 _MAX_HEADER = 100_000_000
 
-_DTYPES = {
+_DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
     "F32": np.dtype("<f4"),
     "F16": np.dtype("<f2"),

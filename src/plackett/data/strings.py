@@ -33,15 +33,19 @@ class Strings:
     def from_values(cls, values: Iterable[Any] | np.ndarray) -> Strings:
         """Column of any sequence of strings (or of things whose `str` is meant, such as integers)."""
         array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
-        if array.dtype.kind != "S":
+        if array.dtype.kind == "S":
+            data = b"".join(array.tolist())
+            lengths = np.strings.str_len(array)
+        else:
+            # `join` rather than fixed-width arrays, in which one long entry makes every other one as long
             array = array.astype(StringDType())
-            width = int(np.strings.str_len(array).max(initial=1))
-            array = np.strings.encode(array.astype(f"U{max(width, 1)}"), "utf-8")
-        lengths = np.strings.str_len(array)
+            texts = array.tolist()
+            data = "".join(texts).encode()
+            lengths = np.strings.str_len(array)
+            if len(data) != lengths.sum():  # not ASCII: bytes are more than characters
+                lengths = np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts))
         offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        fixed = np.ascontiguousarray(array).view(np.uint8).reshape(array.size, -1)
-        keep = np.arange(fixed.shape[1]) < lengths[:, None]
-        return cls(fixed[keep], offsets)
+        return cls(np.frombuffer(data, np.uint8), offsets)
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -77,6 +81,11 @@ class Strings:
     def to_numpy(self) -> np.ndarray:
         """Array of NumPy's variable-width strings."""
         width = int(self.lengths.max(initial=0))
+        if len(self) > 1 and width * len(self) > 16 * self._block().size + 2**24:
+            # one long entry would make a fixed-width array of all of them huge; apart they are small
+            half = len(self) // 2
+            parts = Strings(self.data, self.offsets[: half + 1]), Strings(self.data, self.offsets[half:])
+            return np.concatenate([part.to_numpy() for part in parts])
         fixed = np.zeros((len(self), max(width, 1)), np.uint8)
         _spread(self.data, self.offsets, fixed)
         fixed = fixed.view(f"S{max(width, 1)}")[:, 0]
