@@ -8,6 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A kernel compiles inside the first example; the examples are the same in every run.
+settings.register_profile("plackett", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("plackett")
 
 
 def pytest_addoption(parser):

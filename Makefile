@@ -1,0 +1,47 @@
+# Every target sets up what it needs in .venv; nothing else has to be installed by hand but Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Two workers, because compiled kernels use threads of their own.
+WORKERS ?= 2
+
+.PHONY: demo test test-full lint bench docs clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/core
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+test-full: $(VENV)/test
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --run-full
+
+lint: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/bench
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/core
+	$(BIN)/python -m plackett.catalogue
+
+clean:
+	rm -rf $(VENV) out
+
+$(VENV)/core: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once, about a minute) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/test: $(VENV)/core
+	@$(PIP) -e ".[test]"
+	@touch $@
+
+$(VENV)/bench: $(VENV)/core
+	@$(PIP) -e ".[bench]"
+	@touch $@

@@ -1,0 +1,123 @@
+"""The `kernel` decorator and the thread helper."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plackett._kernel import kernel, n_threads, over_queries, ranges
+
+
+@kernel
+def _sums(lo, hi, offsets, values, out):
+    for q in range(lo, hi):
+        total = 0.0
+        for i in range(offsets[q], offsets[q + 1]):
+            total += values[i]
+        out[q] = total
+
+
+def _run(folder: Path, cache: Path) -> str:
+    code = "import main; value = main.caller(1.0); print(f'{value} hits={sum(main.caller.stats.cache_hits.values())}')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PLACKETT_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A caller in one file and its helper in another."""
+
+    def write(factor: str) -> Path:
+        (tmp_path / "helper.py").write_text(
+            textwrap.dedent(f"""
+            from plackett._kernel import kernel
+            SHIFT = 1.0
+            @kernel
+            def helper(x):
+                return x * {factor}
+            """)
+        )
+        (tmp_path / "main.py").write_text(
+            textwrap.dedent("""
+            from helper import SHIFT, helper
+            from plackett._kernel import kernel
+            @kernel
+            def caller(x):
+                return helper(x) + SHIFT
+            """)
+        )
+        return tmp_path
+
+    return write
+
+
+def test_an_edited_helper_in_another_file_is_seen(program, tmp_path):
+    cache = tmp_path / "cache"
+    assert _run(program("2.0"), cache) == "3.0 hits=0"
+    assert _run(program("2.0"), cache) == "3.0 hits=1"  # nothing changed: from the cache
+    assert _run(program("5.0"), cache) == "6.0 hits=0"  # Numba's own cache would still say 3.0
+
+
+def test_an_edited_constant_in_another_file_is_seen(program, tmp_path):
+    cache = tmp_path / "cache"
+    folder = program("2.0")
+    assert _run(folder, cache) == "3.0 hits=0"
+    helper = folder / "helper.py"
+    helper.write_text(helper.read_text().replace("SHIFT = 1.0", "SHIFT = 10.0"))
+    assert _run(folder, cache) == "12.0 hits=0"
+
+
+def test_without_a_writable_cache_kernels_still_work(program, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")  # works for root too, who may write to read-only folders
+    assert _run(program("2.0"), blocked / "cache") == "3.0 hits=0"
+    assert _run(program("2.0"), blocked / "cache") == "3.0 hits=0"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5, None])
+def test_over_queries_gives_the_same_for_any_number_of_threads(n_jobs):
+    rng = np.random.default_rng(0)
+    offsets = np.concatenate(([0], np.cumsum(rng.integers(0, 300, 2000))))
+    values = rng.normal(size=offsets[-1])
+    out = np.full(2000, np.nan)
+    over_queries(_sums, offsets, values, out, n_jobs=n_jobs)
+    expected = [values[a:b].sum() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    np.testing.assert_allclose(out, expected, atol=1e-12)
+
+
+def test_ranges_cover_every_query_once():
+    offsets = np.array([0, 5, 5, 100_000, 100_001])  # one query holds nearly all rows
+    for parts in (1, 2, 3, 10):
+        covered = [q for lo, hi in ranges(offsets, parts) for q in range(lo, hi)]
+        assert covered == [0, 1, 2, 3]
+    assert list(ranges(np.zeros(1, np.int64), 2)) == []
+
+
+def test_over_queries_passes_errors_on():
+    def broken(lo, hi, offsets):
+        raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        over_queries(broken, np.array([0, 50_000, 100_000]), n_jobs=2)
+
+
+def test_n_threads():
+    cores = n_threads()
+    assert n_threads(-1) == cores
+    assert n_threads(-cores - 5) == 1
+    for bad in (0, 1.5, "2"):
+        with pytest.raises(ValueError, match="n_jobs"):
+            n_threads(bad)
