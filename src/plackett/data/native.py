@@ -1,0 +1,195 @@
+"""The native file of a dataset (``.plackett``): everything a `RankingDataset` holds, opened by memory mapping."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett import _storage
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
+from plackett.data.strings import Strings
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["open_dataset", "save_dataset"]
+
+#: Plain arrays: type and shape, where "rows", "queries" and "T" stand for numbers that must agree.
+_PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
+    "y": (np.float64, ("rows",)),
+    "sample_weight": (np.float64, ("rows",)),
+    "query_weight": (np.float64, ("queries",)),
+    "positions": (np.int32, ("rows",)),
+    "subtopics": (np.float32, ("rows", "T")),
+    "subtopic_weight": (np.float64, ("queries", "T")),
+    "input_rows": (np.int64, ("rows",)),
+}
+#: Ids: whole numbers, or strings as bytes and offsets.
+_IDS = {"qids": "queries", "docids": "rows"}
+
+
+def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
+    """Write a dataset to a native file, which appears complete or not at all.
+
+    Parameters
+    ----------
+    path
+        By custom its name ends in ``.plackett``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], qid=["a", "a"])
+    >>> path = tempfile.mkdtemp() + "/train.plackett"
+    >>> save_dataset(data, path)
+    >>> open_dataset(path)
+    RankingDataset(1 queries, 2 rows, 1 features)
+    """
+    arrays: dict[str, Any] = {"offsets": data.offsets}
+    arrays |= {name: getattr(data, name) for name in _PLAIN if getattr(data, name) is not None}
+    if isinstance(data.X, np.ndarray):
+        arrays["X"] = data.X
+    else:
+        arrays |= {f"X.{part}": getattr(data.X, part) for part in ("data", "indices", "indptr")}
+    for name in _IDS:
+        ids = getattr(data, name)
+        if ids is not None:
+            arrays |= {name: ids} if ids.dtype.kind == "i" else _pack(name, Strings.from_values(ids))
+    if data.feature_names is not None:
+        arrays |= _pack("feature_names", Strings.from_values(data.feature_names))
+    if data.comments is not None:
+        arrays |= _pack("comments", data.comments)
+    if data.preferences is not None:
+        for field in fields(Preferences):
+            value = getattr(data.preferences, field.name)
+            if value is not None:
+                arrays[f"preferences.{field.name}"] = value
+    _storage.write(path, arrays, {"kind": "dataset", "n_features": str(data.n_features)})
+
+
+def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingDataset:
+    """Open a native file; features are read from the disk when they are used.
+
+    Parameters
+    ----------
+    mmap
+        False reads the whole file now, for a file that may be changed in place or lies on an unreliable share.
+    """
+    arrays, metadata = _storage.read(path, kind="dataset", mmap=mmap)
+    return _Opener(path, arrays, metadata).dataset()
+
+
+def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:
+    return {f"{name}.bytes": strings.data, f"{name}.offsets": strings.offsets}
+
+
+class _Opener:
+    """Makes a dataset of arrays that may be damaged: kernels trust offsets and row numbers, so all are checked."""
+
+    def __init__(self, path: Any, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
+        self.path = path
+        self.arrays = arrays
+        self.metadata = metadata
+        self.sizes: dict[str, int] = {}
+
+    def dataset(self) -> RankingDataset:
+        offsets = self.required("offsets", np.int64, ("queries + 1",))
+        self.check_offsets("offsets", offsets)
+        self.sizes |= {"queries": offsets.size - 1, "rows": int(offsets[-1])}
+        known: dict[str, Any] = {"offsets": offsets, "X": self.features()}
+        known |= {name: self.optional(name, *rule) for name, rule in _PLAIN.items()}
+        known |= {name: self.ids(name, length) for name, length in _IDS.items()}
+        if known["qids"] is None:
+            raise self.damaged("qids are missing")
+        if known["y"] is not None and not np.isfinite(known["y"]).all():
+            raise self.damaged("a label is not finite")
+        rows = known["input_rows"]
+        if rows is not None and not np.array_equal(np.bincount(self.within(rows, "rows")), np.ones(rows.size)):
+            raise self.damaged("input_rows do not name every row once")
+        names = self.strings("feature_names", "features")
+        if names is not None:
+            known["feature_names"] = tuple(names.to_numpy().tolist())
+        known["comments"] = self.strings("comments", "rows")
+        if "preferences.winner" in self.arrays:
+            known["preferences"] = self.preferences(offsets)
+        return RankingDataset(**known)
+
+    def damaged(self, what: str) -> DataError:
+        return DataError(f"{self.path}: damaged dataset file: {what}")
+
+    def required(self, name: str, dtype: type, shape: tuple[str, ...]) -> np.ndarray:
+        array = self.arrays.get(name)
+        if array is None:
+            raise self.damaged(f"{name} is missing")
+        if array.dtype != dtype or array.ndim != len(shape):
+            raise self.damaged(f"{name} is {array.dtype} of {array.ndim} dimensions")
+        for length, size in zip(shape, array.shape, strict=True):
+            if self.sizes.setdefault(length, size) != size:
+                raise self.damaged(f"{name} has {size} {length} instead of {self.sizes[length]}")
+        return array
+
+    def optional(self, name: str, dtype: type, shape: tuple[str, ...]) -> np.ndarray | None:
+        return self.required(name, dtype, shape) if name in self.arrays else None
+
+    def check_offsets(self, name: str, offsets: np.ndarray, end: int | None = None) -> None:
+        if offsets.size == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
+            raise self.damaged(f"{name} do not begin at 0 and rise")
+        if end is not None and offsets[-1] != end:
+            raise self.damaged(f"{name} end at {offsets[-1]} instead of {end}")
+
+    def within(self, numbers: np.ndarray, length: str) -> np.ndarray:
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.sizes[length]:
+            raise self.damaged(f"a number beyond the {self.sizes[length]} {length}")
+        return numbers
+
+    def features(self) -> np.ndarray | csr_matrix:
+        if "X" in self.arrays:
+            return self.required("X", np.float32, ("rows", "features"))
+        from scipy.sparse import csr_matrix
+
+        width = self.metadata.get("n_features", "")
+        if not (width.isascii() and width.isdigit() and len(width) < 10):
+            raise self.damaged(f"n_features is {width!r}")
+        self.sizes["features"] = int(width)
+        values = self.required("X.data", np.float32, ("entries",))
+        kind = self.arrays["X.indices"].dtype if "X.indices" in self.arrays else np.dtype(np.int32)
+        if kind not in (np.dtype(np.int32), np.dtype(np.int64)):
+            raise self.damaged(f"X.indices is {kind}")
+        indices = self.within(self.required("X.indices", kind.type, ("entries",)), "features")
+        indptr = self.required("X.indptr", kind.type, ("rows + 1",))
+        self.check_offsets("X.indptr", indptr, values.size)
+        if indptr.size != self.sizes["rows"] + 1:
+            raise self.damaged(f"X has {indptr.size - 1} rows instead of {self.sizes['rows']}")
+        return csr_matrix((values, indices, indptr), shape=(self.sizes["rows"], self.sizes["features"]), copy=False)
+
+    def strings(self, name: str, length: str) -> Strings | None:
+        if f"{name}.bytes" not in self.arrays:
+            return None
+        data = self.required(f"{name}.bytes", np.uint8, (f"bytes of {name}",))
+        offsets = self.required(f"{name}.offsets", np.int64, (f"{name} + 1",))
+        self.check_offsets(f"{name}.offsets", offsets, data.size)
+        if offsets.size != self.sizes[length] + 1:
+            raise self.damaged(f"{offsets.size - 1} {name} for {self.sizes[length]} {length}")
+        return Strings(data, offsets)
+
+    def ids(self, name: str, length: str) -> np.ndarray | None:
+        if name in self.arrays:
+            return self.required(name, np.int64, (length,))
+        strings = self.strings(name, length)
+        return None if strings is None else strings.to_numpy()
+
+    def preferences(self, offsets: np.ndarray) -> Preferences:
+        columns: dict[str, Any] = {}
+        for name in ("winner", "loser"):
+            columns[name] = self.required(f"preferences.{name}", np.int64, ("pairs",))
+        for name in ("margin", "weight"):
+            columns[name] = self.optional(f"preferences.{name}", np.float64, ("pairs",))
+        try:
+            return Preferences(**columns).regrouped(None, offsets)
+        except DataError as error:
+            raise self.damaged(str(error)) from None
