@@ -139,12 +139,20 @@ def _cache_folder(module: str, stamp: str) -> Path | None:
         return None
     folder = root / f"{module}-{stamp}"
     if not folder.exists():
+        _announce()
         try:
             _drop_old(root, module)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             return None
     return folder
+
+
+@lru_cache(maxsize=1)
+def _announce() -> None:
+    """Tell a person at a terminal, once, why the first call takes seconds."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("plackett: compiling for this machine (first use only) …", file=sys.stderr)
 
 
 def _drop_old(root: Path, module: str) -> None:

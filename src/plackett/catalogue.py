@@ -100,6 +100,8 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
             name = words.get("name", node.name)
             yield Item(kind, name, module, node.name, words["ids"], words.get("paper", ""), words.get("aliases", ()))
     elif isinstance(node, ast.FunctionDef):
+        if kind in ("measure", "loss", "model", "ranker"):
+            kind = "tool"  # those are classes; a function beside them is something that works with them
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fulfils":
                 ids = tuple(ast.literal_eval(argument) for argument in decorator.args)

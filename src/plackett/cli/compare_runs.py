@@ -1,0 +1,49 @@
+"""``plackett compare-runs``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare_runs(
+    runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files beside --data.")],
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgements.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Dataset with labels, instead of judgements.")] = None,
+    measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
+    test: Annotated[str, typer.Option(help="fisher, t, wilcoxon, bootstrap, sign, tukey.")] = "fisher",
+    correction: Annotated[str, typer.Option(help="holm, bonferroni, bh, none.")] = "holm",
+    preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, trec, …")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling tests.")] = 0,
+    form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv or json.")] = "terminal",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Compare runs with significance tests, confidence intervals and win/tie/loss counts."""
+    from plackett.experiments.compare import compare
+    from plackett.experiments.compare import compare_runs as compare_trec
+
+    if (qrels is None) == (data is None):
+        raise typer.BadParameter("give the judgements with --qrels, or a dataset with --data")
+    if len(runs) < 2:
+        raise typer.BadParameter("give at least two runs to compare")
+    measures = measure or ["nDCG@10", "AP", "RR"]
+    options = {"test": test, "correction": correction, "preset": preset, "random_state": seed}
+    names = _names(runs)
+    if qrels is not None:
+        result = compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options)
+    else:
+        from plackett.data.files import read
+        from plackett.data.scores import read_scores
+
+        dataset = read(data)
+        scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
+        result = compare(dataset, scores, measures, **options)
+    print(result.render("json" if as_json else form))
+
+
+def _names(paths: list[Path]) -> list[str]:
+    """File names without suffix where these differ, the whole paths otherwise."""
+    short = [path.name.split(".")[0] for path in paths]
+    return short if len(set(short)) == len(short) else [str(path) for path in paths]

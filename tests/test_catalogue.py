@@ -1,0 +1,88 @@
+"""The catalogue is fresh, honest and complete."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import plackett
+from plackett import catalogue
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "plackett"
+
+
+def _tested_ids() -> set[str]:
+    """Ids named in ``pytest.mark.spec(...)`` anywhere in the tests."""
+    found: set[str] = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "spec":
+                found |= {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+    return found
+
+
+def test_index_and_page_are_fresh():
+    assert (PACKAGE / "_index.py").read_text(encoding="utf-8") == catalogue.index_source(PACKAGE)
+    assert (ROOT / "docs" / "catalogue.md").read_text(encoding="utf-8") == catalogue.page(PACKAGE)
+
+
+def test_every_claimed_id_exists_and_has_a_test():
+    claimed = {i for item in catalogue.items() for i in item.ids}
+    known = {requirement.id for requirement in catalogue.requirements()}
+    assert claimed <= known, f"not in the inventory: {sorted(claimed - known)}"
+    assert claimed <= _tested_ids(), f"claimed, but no test is marked with it: {sorted(claimed - _tested_ids())}"
+
+
+def test_every_marked_id_is_known():
+    known = {requirement.id for requirement in catalogue.requirements()}
+    assert _tested_ids() <= known, sorted(_tested_ids() - known)
+
+
+@pytest.mark.parametrize("name", sorted(plackett.__all__))
+def test_every_public_name_can_be_had_and_is_documented(name):
+    value = getattr(plackett, name)
+    assert value.__doc__
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'LambdaMart'"):
+        plackett.LambdaMart  # noqa: B018
+
+
+def test_items_can_be_imported():
+    from importlib import import_module
+
+    for item in catalogue.items():
+        assert getattr(import_module(item.module), item.symbol).ids == item.ids
+
+
+def test_scan_reads_classes_and_functions(tmp_path):
+    (tmp_path / "measures").mkdir()
+    (tmp_path / "measures" / "x.py").write_text(
+        'class Xyz:\n    name = "x"\n    ids = ("a", "b")\n    paper: str = "P"\n'
+        '@fulfils("c", paper="Q")\ndef helper(): ...\n'
+        "class Other: ...\n"
+    )
+    found = [tuple(item) for item in catalogue.scan(tmp_path)]
+    assert found == [
+        ("measure", "x", "plackett.measures.x", "Xyz", ("a", "b"), "P", ()),
+        ("tool", "helper", "plackett.measures.x", "helper", ("c",), "Q", ()),
+    ]
+    (tmp_path / "measures" / "y.py").write_text('class Again:\n    name = "x"\n    ids = ()\n')
+    with pytest.raises(ValueError, match="declared twice"):
+        catalogue.scan(tmp_path)
+
+
+def test_import_is_light():
+    """No heavy module is imported before it is used."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, plackett; heavy = {'numpy', 'numba', 'sklearn', 'lightgbm', 'polars', 'pandas', 'scipy', 'rich'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
