@@ -1,0 +1,170 @@
+"""Kernels of query-level normalisation: each feature brought to one scale within each query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["METHODS", "scale_queries"]
+
+
+@kernel
+def _range(X, a, b, low, high):  # type: ignore[no-untyped-def]
+    """Least and largest value of each column over the rows ``[a, b)``, NaN left out."""
+    low[:] = np.inf
+    high[:] = -np.inf
+    for i in range(a, b):
+        for j in range(X.shape[1]):
+            v = X[i, j]
+            low[j] = v if v < low[j] else low[j]
+            high[j] = v if v > high[j] else high[j]
+
+
+@kernel
+def _shift_and_divide(X, a, b, shift, divisor, out):  # type: ignore[no-untyped-def]
+    for i in range(a, b):
+        for j in range(X.shape[1]):
+            out[i, j] = (X[i, j] - shift[j]) / divisor[j]
+
+
+# An infinite divisor below sends a constant feature to 0 and leaves NaN as it is.
+
+
+@kernel
+def _minmax(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+    d = X.shape[1]
+    low, high = np.empty(d), np.empty(d)
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        _range(X, a, b, low, high)
+        for j in range(d):
+            high[j] = high[j] - low[j] if high[j] > low[j] else np.inf
+        _shift_and_divide(X, a, b, low, high, out)
+
+
+@kernel
+def _zscore(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+    d = X.shape[1]
+    low, high, mean, count, deviation = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        _range(X, a, b, low, high)
+        mean[:] = 0.0
+        count[:] = 0.0
+        deviation[:] = 0.0
+        for i in range(a, b):
+            for j in range(d):
+                v = np.float64(X[i, j])
+                present = v == v
+                mean[j] += v if present else 0.0
+                count[j] += present
+        for j in range(d):
+            mean[j] /= max(count[j], 1.0)
+        for i in range(a, b):
+            for j in range(d):
+                v = X[i, j] - mean[j]
+                deviation[j] += v * v if v == v else 0.0
+        for j in range(d):  # a constant is told by its range: rounding of the mean can leave a tiny deviation
+            if high[j] > low[j]:
+                deviation[j] = np.sqrt(deviation[j] / (count[j] - 1.0))
+            else:
+                deviation[j] = np.inf
+        _shift_and_divide(X, a, b, mean, deviation, out)
+
+
+@kernel
+def _sum(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+    d = X.shape[1]
+    zero, total = np.zeros(d), np.empty(d)
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        total[:] = 0.0
+        for i in range(a, b):
+            for j in range(d):
+                v = abs(np.float64(X[i, j]))
+                total[j] += v if v == v else 0.0
+        for j in range(d):
+            total[j] = total[j] if total[j] > 0.0 else np.inf
+        _shift_and_divide(X, a, b, zero, total, out)
+
+
+@kernel
+def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    values, rows = np.empty(longest), np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        for j in range(X.shape[1]):
+            n = 0
+            for i in range(offsets[q], offsets[q + 1]):
+                out[i, j] = X[i, j]
+                if X[i, j] == X[i, j]:
+                    values[n] = X[i, j]
+                    rows[n] = i
+                    n += 1
+            order = np.argsort(values[:n])
+            first = 0
+            while first < n:
+                last = first
+                while last + 1 < n and values[order[last + 1]] == values[order[first]]:
+                    last += 1
+                constant = last - first == n - 1
+                place = 0.0 if constant else 0.5 * (first + last) / (n - 1.0)
+                for r in range(first, last + 1):
+                    out[rows[order[r]], j] = place
+                first = last + 1
+
+
+@kernel
+def _sum_sparse(lo, hi, offsets, indptr, indices, values, n_features, out):  # type: ignore[no-untyped-def]
+    total = np.zeros(n_features)
+    for q in range(lo, hi):
+        a, b = indptr[offsets[q]], indptr[offsets[q + 1]]
+        for p in range(a, b):
+            v = abs(np.float64(values[p]))
+            total[indices[p]] += v if v == v else 0.0
+        for p in range(a, b):
+            divisor = total[indices[p]]
+            out[p] = values[p] / divisor if divisor > 0.0 else values[p]
+        for p in range(a, b):
+            total[indices[p]] = 0.0
+
+
+#: Normalisations by name.
+METHODS = {"minmax": _minmax, "zscore": _zscore, "sum": _sum, "rank": _rank}
+
+
+def scale_queries(
+    X: np.ndarray | csr_matrix, offsets: np.ndarray, method: str = "minmax", n_jobs: int | None = None
+) -> np.ndarray | csr_matrix:
+    """Normalise every feature within every query; the rows of a query are contiguous. See `QueryNormalizer`.
+
+    >>> scale_queries(np.array([[1.0], [3.0], [5.0], [7.0]]), np.array([0, 3, 4])).ravel().tolist()
+    [0.0, 0.5, 1.0, 0.0]
+    """
+    if method not in METHODS:
+        raise DataError(f"method is {method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    if not hasattr(X, "tocsr"):
+        X = np.ascontiguousarray(X)
+        out = np.empty_like(X)
+        over_queries(METHODS[method], offsets, X, out, n_jobs=n_jobs)
+        return out
+    if method != "sum":
+        raise DataError(
+            f"X is sparse, and {method!r} would make it dense (it moves zeros); use method='sum', which keeps zeros, "
+            "or give X.toarray()"
+        )
+    matrix = X.tocsr()
+    values = np.empty_like(matrix.data)
+    over_queries(
+        _sum_sparse, offsets, matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], values, n_jobs=n_jobs
+    )
+    return type(matrix)((values, matrix.indices, matrix.indptr), shape=matrix.shape)
