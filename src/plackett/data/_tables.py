@@ -1,0 +1,152 @@
+"""Any table as a polars frame, and columns found in it by the names that people use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.dtypes import StringDType
+
+from plackett._errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["as_polars", "find_column", "id_array", "id_series", "is_table", "look"]
+
+#: Names of the same thing elsewhere: ir-measures, PyTerrier, BEIR and plain tables. The first found counts.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "qid": ("qid", "query_id", "q_id", "query-id", "query"),
+    # PyTerrier has both: docno is the document's id, docid a number of the index
+    "docid": ("docno", "docid", "doc_id", "document_id", "corpus-id"),
+    "label": ("label", "relevance", "y", "rel"),
+    "score": ("score",),
+    "subtopic": ("subtopic", "iteration"),
+}
+
+
+def is_table(value: Any) -> bool:
+    """Whether this is a table of pandas, polars, Arrow or another library that exports columns."""
+    marks = ("__arrow_c_stream__", "__dataframe__", "collect_schema")
+    return _is_pandas(value) or any(hasattr(value, mark) for mark in marks)
+
+
+def as_polars(table: Any) -> pl.DataFrame:
+    """Polars frame of a table of pandas, polars (also lazy), Arrow, or of a mapping of columns.
+
+    Anything with the Arrow PyCapsule interface is taken without a copy where the types allow it. pandas is read
+    column by column, so that it works without pyarrow.
+    """
+    import polars as pl
+
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if _is_pandas(table):
+        return _from_pandas(table)
+    if hasattr(table, "__arrow_c_stream__") or isinstance(table, Mapping):
+        return pl.DataFrame(table)
+    if hasattr(table, "__dataframe__"):
+        return pl.from_dataframe(table)
+    raise DataError(
+        f"a pandas, polars or Arrow table was expected, not {type(table).__module__}.{type(table).__name__}"
+    )
+
+
+def _is_pandas(table: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(table, pandas.DataFrame)
+
+
+def _from_pandas(table: Any) -> pl.DataFrame:
+    import polars as pl
+
+    names = [str(name) for name in table.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"column {twice!r} occurs twice in the frame")
+    return pl.DataFrame([_pandas_column(name, table.iloc[:, i]) for i, name in enumerate(names)])
+
+
+def _pandas_column(name: str, column: Any) -> pl.Series:
+    import polars as pl
+    from pandas import CategoricalDtype
+    from pandas.api.types import is_numeric_dtype
+
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufmM":
+        return pl.Series(name, column.to_numpy())
+    missing = column.isna().to_numpy()
+    if is_numeric_dtype(dtype):  # nullable, sparse or Arrow's: NumPy's own type where nothing is missing
+        target = getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", np.dtype(np.float64)))
+        if missing.any() or target.kind not in "biuf":
+            return pl.Series(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return pl.Series(name, column.to_numpy(dtype=target))
+    values = column.astype(object)
+    values = values.where(~missing, None).to_list() if missing.any() else values.to_list()
+    if isinstance(dtype, CategoricalDtype):
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.Categorical)
+    try:
+        return pl.Series(name, values)
+    except (TypeError, pl.exceptions.PolarsError):  # mixed types; an error names the column if it is used
+        return pl.Series(name, values, dtype=pl.Object)
+
+
+def look(table: pl.DataFrame, limit: int = 12) -> str:
+    """What a table looks like, for error messages."""
+    columns = [f"{name} ({dtype})" for name, dtype in table.schema.items()]
+    more = f", and {len(columns) - limit} more" if len(columns) > limit else ""
+    return f"the table has {table.height} rows and the columns {', '.join(columns[:limit]) or 'none'}{more}"
+
+
+def find_column(table: pl.DataFrame, role: str, name: str | None = None, *, needed: bool = True) -> str | None:
+    """Column that plays a role: the one named, or, where the name is just the role, one of the usual names.
+
+    >>> import polars as pl
+    >>> find_column(pl.DataFrame({"query_id": [1], "rel": [0]}), "qid")
+    'query_id'
+    """
+    if name is not None and name in table.columns and name != role:
+        return name
+    usual = ALIASES.get(role, (role,)) if name in (None, role) else ()
+    for candidate in usual:
+        if candidate in table.columns:
+            return candidate
+    if name not in (None, role):
+        raise DataError(f"there is no column {name!r} for {role}: {look(table)}")
+    if needed:
+        others = f" (nor {', '.join(n for n in usual if n != role)})" if len(usual) > 1 else ""
+        raise DataError(f"there is no column {role!r}{others}; name it with {role}=...: {look(table)}")
+    return None
+
+
+def id_array(series: pl.Series) -> np.ndarray:
+    """Ids of a column as int64 or strings; a missing id or another type is refused."""
+    import polars as pl
+
+    if series.null_count():
+        raise DataError(f"column {series.name!r}: the id in row {series.is_null().arg_max()} is missing")
+    if series.dtype.is_integer():
+        return series.cast(pl.Int64).to_numpy()
+    if series.dtype.is_float():
+        whole = series.cast(pl.Int64, strict=False)
+        bad = (whole.cast(series.dtype) != series).fill_null(True)
+        if bad.any():
+            row = bad.arg_max() or 0
+            raise DataError(f"column {series.name!r}: {series[row]} in row {row} is no id; ids are whole or strings")
+        return whole.to_numpy()
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return series.cast(pl.String).to_numpy().astype(StringDType())
+    raise DataError(f"column {series.name!r} is {series.dtype}; ids are whole numbers or strings")
+
+
+def id_series(name: str, ids: np.ndarray) -> pl.Series:
+    """Polars column of ids."""
+    import polars as pl
+
+    if ids.dtype.kind == "i":
+        return pl.Series(name, ids)
+    return pl.Series(name, ids.tolist(), dtype=pl.String)

@@ -1,0 +1,233 @@
+"""Datasets from and to tables of pandas, polars and Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data._tables import ALIASES, as_polars, find_column, id_array, id_series, look
+from plackett.data.dataset import RankingDataset
+from plackett.data.strings import Strings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["from_frame", "to_polars"]
+
+#: Columns that `to_polars` writes and that are no features.
+_OWN = ("qid", "docid", "label", "sample_weight", "query_weight", "position", "subtopics", "subtopic_weight", "comment")
+
+
+def from_frame(
+    frame: Any,
+    *,
+    qid: str = "qid",
+    label: str | None = "label",
+    docid: str | None = "docid",
+    features: Any = None,
+    sample_weight: str | None = "sample_weight",
+    query_weight: str | None = "query_weight",
+    position: str | None = "position",
+) -> RankingDataset:
+    """Dataset of a table of pandas, polars (also lazy) or Arrow, one row per document, in any order.
+
+    Parameters
+    ----------
+    frame
+        The table. Anything with the Arrow PyCapsule interface will do; pandas needs no pyarrow.
+    qid, label, docid, sample_weight, query_weight, position
+        Names of columns. Where left as they are, the usual names are understood: ``query_id``, ``q_id``,
+        ``query-id`` or ``query`` for ``qid``; ``relevance``, ``y`` or ``rel`` for ``label``; ``docno``, ``doc_id``,
+        ``document_id`` or ``corpus-id`` for ``docid``. Only ``qid`` and ``label`` must be there; ``label=None`` is
+        for a table without labels. ``query_weight`` must not differ inside a query.
+    features
+        Names of the feature columns (or a polars selector); by default all columns that have no role. Numbers and
+        booleans are features, and so are lists of numbers of one length, which become one feature per entry
+        (PyTerrier's ``features``). Missing values become NaN. Columns with a usual name of the query's or the
+        document's id are never features unless named here.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"query_id": ["a", "b", "a"], "relevance": [1, 0, 2], "bm25": [1.5, None, 3.0]})
+    >>> data = from_frame(frame)
+    >>> data.qids.tolist(), data.y.tolist(), data.X.ravel().tolist(), data.feature_names
+    (['a', 'b'], [1.0, 2.0, 0.0], [1.5, 3.0, nan], ('bm25',))
+    """
+    table = as_polars(frame)
+    given = {"qid": qid, "label": label, "docid": docid, "position": position}
+    given |= {"sample_weight": sample_weight, "query_weight": query_weight}
+    found: dict[str, str] = {}
+    for role, name in given.items():
+        column = None if name is None else find_column(table, role, name, needed=role == "qid")
+        if column is not None:
+            found[role] = column
+        elif role == "label" and name is not None:
+            raise DataError(
+                f"there is no column {', '.join(map(repr, ALIASES['label']))}; name it with label=..., or say "
+                f"label=None for a table without labels: {look(table)}"
+            )
+    others = [name for name in ALIASES["label"] if name in table.columns and name != found.get("label")]
+    if label == "label" and found.get("label") != "label" and others:
+        raise DataError(
+            f"the label could be {found['label']!r} or {others[0]!r}; name it with label=...: {look(table)}"
+        )
+    X, names = _features(table, _feature_columns(table, features, set(found.values())))
+
+    def numbers(role: str) -> np.ndarray | None:
+        return _numbers(table[found[role]]) if role in found else None
+
+    data = RankingDataset.from_arrays(
+        X,
+        numbers("label"),
+        id_array(table[found["qid"]]),
+        docids=id_array(table[found["docid"]]) if "docid" in found else None,
+        sample_weight=numbers("sample_weight"),
+        positions=numbers("position"),
+        subtopics=_nested(table["subtopics"]) if "subtopics" in table.columns else None,
+        comments=_comments(table["comment"]) if "comment" in table.columns else None,
+        feature_names=names or None,
+    )
+    per_query: dict[str, Any] = {}
+    if "query_weight" in found:
+        per_query["query_weight"] = _of_queries(data, numbers("query_weight"), "query_weight")
+    if "subtopic_weight" in table.columns:
+        per_query["subtopic_weight"] = _of_queries(data, _nested(table["subtopic_weight"]), "subtopic_weight")
+    return replace(data, **per_query) if per_query else data
+
+
+def _feature_columns(table: pl.DataFrame, features: Any, taken: set[str]) -> list[str]:
+    if features is None:
+        never = taken | {*_OWN, *ALIASES["qid"], *ALIASES["docid"]}
+        return [name for name in table.columns if name not in never]
+    if isinstance(features, str):
+        features = [features]
+    if isinstance(features, Sequence):
+        missing = [name for name in features if name not in table.columns]
+        if missing:
+            raise DataError(f"there is no feature column {', '.join(map(repr, missing))}: {look(table)}")
+        return list(features)
+    return table.select(features).columns
+
+
+def _features(table: pl.DataFrame, names: list[str]) -> tuple[np.ndarray, list[str]]:
+    import polars as pl
+
+    height = table.height  # a selection of no columns has no rows
+    table = table.select(names)
+    for name in names:
+        dtype = table.schema[name]
+        if isinstance(dtype, (pl.List, pl.Array)) and dtype.inner is not None and _is_number(dtype.inner):
+            values = _nested(table[name])
+            columns = [pl.Series(f"{name}_{j}", values[:, j]) for j in range(values.shape[1])]
+            place = table.get_column_index(name)
+            table = table.drop(name)
+            for j, column in enumerate(columns):
+                table = table.insert_column(place + j, column)
+        elif not _is_number(dtype):
+            raise DataError(
+                f"column {name!r} is {dtype}, and features are numbers: encode it (one-hot or as numbers), or leave "
+                "it out by naming the feature columns with features=[...]"
+            )
+    X = table.cast(pl.Float32).to_numpy(order="c") if table.width else np.empty((height, 0), np.float32)
+    return X, table.columns
+
+
+def _is_number(dtype: Any) -> bool:
+    import polars as pl
+
+    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+
+
+def _numbers(series: pl.Series) -> np.ndarray:
+    import polars as pl
+
+    if not _is_number(series.dtype):
+        raise DataError(f"column {series.name!r} is {series.dtype}; it must hold numbers")
+    if series.null_count():
+        hint = " (use -1 for an unjudged document)" if series.name in ALIASES["label"] else ""
+        raise DataError(f"column {series.name!r}: the value in row {series.is_null().arg_max()} is missing{hint}")
+    return series.cast(pl.Float64).to_numpy()
+
+
+def _comments(series: pl.Series) -> Strings:
+    import polars as pl
+
+    return Strings.from_values(series.cast(pl.String).fill_null("").to_numpy())
+
+
+def _nested(series: pl.Series) -> np.ndarray:
+    """Table of a column whose entries are lists of one length."""
+    import polars as pl
+
+    if isinstance(series.dtype, pl.List):
+        lengths = series.list.len()
+        if series.null_count() or lengths.n_unique() > 1:
+            raise DataError(f"column {series.name!r}: its lists must be there and equally long")
+        series = series.list.to_array(lengths[0] if lengths.len() else 0)
+    elif not isinstance(series.dtype, pl.Array):
+        raise DataError(f"column {series.name!r} is {series.dtype}; lists of numbers were expected")
+    width = series.dtype.size  # type: ignore[attr-defined]
+    flat = series.explode().cast(pl.Float32).to_numpy() if width and series.len() else np.empty(0, np.float32)
+    return flat.reshape(series.len(), width)
+
+
+def _of_queries(data: RankingDataset, values: Any, name: str) -> np.ndarray:
+    """One entry per query, of a column that repeats it on every row of the query."""
+    values = data.from_input_order(values).astype(np.float64)
+    first = values[data.offsets[:-1]]
+    differs = np.flatnonzero((values != first[data.query_of_row]).reshape(data.n_rows, -1).any(axis=1))
+    if differs.size:
+        raise DataError(f"{name} differs between the rows of query {data.qids[data.query_of_row[differs[0]]]}")
+    return first
+
+
+def to_polars(data: RankingDataset) -> pl.DataFrame:
+    """One row per document, in the grouped order: ids, label, weights and the features.
+
+    The columns are ``qid`` and, where the dataset has them, ``docid``, ``label``, ``sample_weight``,
+    ``query_weight``, ``position``, ``subtopics``, ``subtopic_weight`` and ``comment``; then the features by their
+    names, or ``f1``, ``f2``, … `from_frame` makes the same dataset of it, except for preferences, which do not fit
+    into rows.
+
+    >>> to_polars(RankingDataset.from_arrays([[0.5]], [1], qid=["a"])).columns
+    ['qid', 'label', 'f1']
+    """
+    import polars as pl
+
+    rows = pl.Series(data.query_of_row)
+    columns = [id_series("qid", data.qids).gather(rows)]
+    if data.docids is not None:
+        columns.append(id_series("docid", data.docids))
+    for name, values in (("label", data.y), ("sample_weight", data.sample_weight)):
+        if values is not None:
+            columns.append(pl.Series(name, values))
+    if data.query_weight is not None:
+        columns.append(pl.Series("query_weight", data.query_weight[data.query_of_row]))
+    if data.positions is not None:
+        columns.append(pl.Series("position", data.positions))
+    if data.subtopics is not None:
+        columns.append(_arrays("subtopics", data.subtopics))
+    if data.subtopic_weight is not None:
+        columns.append(_arrays("subtopic_weight", data.subtopic_weight[data.query_of_row]))
+    if data.comments is not None:
+        columns.append(id_series("comment", data.comments.to_numpy()))
+    names = data.feature_names or [f"f{j + 1}" for j in range(data.n_features)]
+    clash = {series.name for series in columns}.intersection(names)
+    if clash or len(set(names)) < len(names):
+        raise DataError(f"feature names must be unique and not {', '.join(_OWN)}; found {sorted(clash) or 'doubles'}")
+    table = pl.DataFrame(columns)
+    if not names:
+        return table
+    X = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+    return table.hstack(pl.from_numpy(X, schema=list(names), orient="row"))
+
+
+def _arrays(name: str, values: np.ndarray) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(name, values.ravel()).reshape((-1, values.shape[1]))

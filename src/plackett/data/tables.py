@@ -1,0 +1,137 @@
+"""Datasets in parquet and in comma- or tab-separated text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett.data._tables import ALIASES
+from plackett.data.compression import bare_suffix, read_bytes, writing
+from plackett.data.dataset import RankingDataset
+from plackett.data.frames import from_frame, to_polars
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
+
+#: Words for a missing value, beside nothing at all.
+_MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
+
+
+def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset:
+    """Dataset of a parquet file with one row per document.
+
+    Parameters
+    ----------
+    columns
+        Which columns mean what; see `plackett.RankingDataset.from_frame`. A file of `write_parquet` needs none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/train.parquet"
+    >>> write_parquet(RankingDataset.from_arrays([[0.5]], [1], qid=["a"]), path)
+    >>> read_parquet(path)
+    RankingDataset(1 queries, 1 rows, 1 features, feature_names)
+    """
+    import polars as pl
+
+    try:
+        table = pl.read_parquet(Path(path))
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
+    return _named(path, table, columns)
+
+
+def write_parquet(data: RankingDataset, path: str | os.PathLike[str]) -> None:
+    """Write a dataset to a parquet file, one row per document, with the columns of `plackett.RankingDataset.to_polars`.
+
+    Preferences do not fit into rows and are refused: use the native file then.
+    """
+    table = _rows(data, path)
+    with replacing(path) as file:
+        table.write_parquet(file)
+
+
+def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **columns: Any) -> RankingDataset:
+    r"""Dataset of separated text with a line of column names first; ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+
+    Ids are integers where all of them are written as integers are (``17``, but not ``017``), else strings. An empty
+    field, ``NA``, ``N/A``, ``NULL``, ``None`` or ``?`` is a missing value.
+
+    Parameters
+    ----------
+    separator
+        By default a tab for ``.tsv`` and ``.tab``, else a comma.
+    columns
+        Which columns mean what; see `plackett.RankingDataset.from_frame`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.csv")
+    >>> _ = path.write_text("qid,label,bm25\n7,1,0.5\n7,0,\n")
+    >>> read_csv(path).X.ravel().tolist()
+    [0.5, nan]
+    """
+    import polars as pl
+
+    raw = read_bytes(path).tobytes()
+    options: dict[str, Any] = {"separator": separator or _separator(path)}
+    try:
+        names = pl.read_csv(raw, n_rows=0, **options).columns
+        ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
+        ids |= {*ALIASES["qid"], *ALIASES["docid"]}
+        # types are taken from all rows, or a column that begins with whole numbers could not go on with others
+        as_text = {name: pl.String for name in names if name in ids}
+        table = pl.read_csv(raw, schema_overrides=as_text, infer_schema_length=None, **options)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: not a table with separator {options['separator']!r}: {error}") from None
+    whole = [name for name in as_text if table[name].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all()]
+    table = table.with_columns(pl.col(whole).cast(pl.Int64))
+    words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
+    return _named(path, table.with_columns(_without_missing(table[name]) for name in words), columns)
+
+
+def _without_missing(column: pl.Series) -> pl.Series:
+    """Numbers, if that is what is left of a column of text without the words for a missing value."""
+    import polars as pl
+
+    left = column.set(column.is_in(_MISSING), None)
+    numbers = left.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == left.null_count() else column
+
+
+def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: str | None = None) -> None:
+    """Write a dataset as separated text with column names; a missing value is an empty field.
+
+    Numbers are written so that they are read back exactly. Preferences and subtopics do not fit and are refused.
+    """
+    import polars.selectors as cs
+
+    if data.subtopics is not None:
+        raise DataError(f"{path}: subtopics do not fit into separated text; write .parquet or .plackett")
+    table = _rows(data, path)
+    with writing(path) as file:
+        table.with_columns(cs.float().fill_nan(None)).write_csv(file, separator=separator or _separator(path))
+
+
+def _separator(path: str | os.PathLike[str]) -> str:
+    return "\t" if bare_suffix(path) in (".tsv", ".tab") else ","
+
+
+def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
+    if data.preferences is not None:
+        raise DataError(f"{path}: preferences between documents do not fit into rows; write .plackett")
+    return to_polars(data)
+
+
+def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any]) -> RankingDataset:
+    try:
+        return from_frame(table, **columns)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None

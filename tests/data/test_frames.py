@@ -1,0 +1,193 @@
+"""Datasets from and to tables."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from test_native import assert_same, full
+
+from plackett import DataError, RankingDataset
+from plackett.data.frames import from_frame, to_polars
+
+COLUMNS = {
+    "qid": ["b", "a", "b", "a"],
+    "docid": ["d1", "d2", "d3", "d4"],
+    "label": [0, 1, 2, 0],
+    "bm25": [1.5, 2.5, None, 0.0],
+    "is_home": [True, False, True, None],
+    "length": [3, 4, 5, 6],
+}
+
+
+def check(data: RankingDataset) -> None:
+    assert data.qids.tolist() == ["b", "a"]
+    assert data.docids.tolist() == ["d1", "d3", "d2", "d4"]
+    assert data.y.tolist() == [0, 2, 1, 0]
+    np.testing.assert_array_equal(data.X, np.array([[1.5, 1, 3], [np.nan, 1, 5], [2.5, 0, 4], [0, np.nan, 6]], "f4"))
+    assert data.X.flags.c_contiguous
+    assert data.feature_names == ("bm25", "is_home", "length")
+    assert data.to_input_order(data.y).tolist() == [0, 1, 2, 0]
+
+
+def test_polars_and_lazy():
+    check(from_frame(pl.DataFrame(COLUMNS)))
+    check(from_frame(pl.LazyFrame(COLUMNS)))
+    check(RankingDataset.from_frame(COLUMNS))
+
+
+@pytest.mark.parametrize("dtypes", [{}, {"length": "Int32", "is_home": "boolean", "label": "Int64", "bm25": "Float64"}])
+def test_pandas(dtypes):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    check(from_frame(pd.DataFrame(COLUMNS).astype(dtypes)))
+    frame = pd.DataFrame(COLUMNS, index=[9, 8, 7, 7]).astype(dtypes)
+    check(from_frame(frame.astype({"qid": "category", "docid": "category"})))
+
+
+def test_pandas_with_arrow_columns():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    check(from_frame(pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow")))
+
+
+def test_pandas_without_pyarrow():
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    program = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "import pandas as pd; from plackett.data.frames import from_frame\n"
+        "frame = pd.DataFrame({'qid': ['a', 'b'], 'label': [1, 0], 'f': pd.array([1, None], dtype='Int64')})\n"
+        "data = from_frame(frame)\n"
+        "assert data.qids.tolist() == ['a', 'b'] and data.X[0, 0] == 1 and data.X[1, 0] != data.X[1, 0]\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_arrow():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    check(from_frame(pa.table(COLUMNS)))
+    check(from_frame(pa.RecordBatchReader.from_batches(pa.table(COLUMNS).schema, pa.table(COLUMNS).to_batches())))
+
+
+def test_anything_with_the_arrow_capsule():
+    class Table:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pl.DataFrame(COLUMNS).__arrow_c_stream__(requested_schema)
+
+    check(from_frame(Table()))
+
+
+@pytest.mark.parametrize("form", ["polars", "pandas", "arrow"])
+def test_round_trip(form):
+    data = full().replace(preferences=None)  # preferences do not fit into rows
+    if form != "polars":
+        pytest.importorskip(form.replace("arrow", "pyarrow"), reason=f"{form} is not installed")
+    back = from_frame(getattr(data, f"to_{form}")())
+    object.__setattr__(back, "input_rows", data.input_rows)  # the frame is in grouped order
+    assert_same(data, back)
+
+
+def test_round_trip_of_a_plain_dataset():
+    data = RankingDataset.from_arrays(None, None, qid=[5, 5, 3])
+    assert to_polars(data).columns == ["qid"]
+    assert_same(data, from_frame(to_polars(data), label=None))
+    assert to_polars(RankingDataset.from_arrays([[1.0, 2.0]], [0])).columns == ["qid", "label", "f1", "f2"]
+
+
+def test_sparse_features_become_columns():
+    assert to_polars(full(sparse=True))["pagerank"].to_list() == to_polars(full())["pagerank"].to_list()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("query_id", "doc_id", "relevance"),  # ir-measures
+        ("qid", "docno", "label"),  # PyTerrier
+        ("query-id", "corpus-id", "relevance"),  # BEIR
+        ("q_id", "document_id", "y"),
+        ("query", "docid", "rel"),
+    ],
+)
+def test_usual_names(names):
+    data = from_frame(pl.DataFrame(dict(zip(names, ([1, 1, 2], ["x", "y", "x"], [3, 0, 1]), strict=True))))
+    assert (data.qids.tolist(), data.docids.tolist(), data.y.tolist()) == ([1, 2], ["x", "y", "x"], [3, 0, 1])
+    assert data.n_features == 0
+
+
+def test_pyterrier_result_frame():
+    """docno is the id; docid (a number of the index) and the text of the query are no features; lists are."""
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame(
+        {
+            "qid": ["1", "1"],
+            "query": ["chemical reactions", "chemical reactions"],
+            "docid": [10703, 1055],
+            "docno": ["10704", "1056"],
+            "label": [1, 0],
+            "score": [13.4, 12.5],
+            "features": [np.array([1.0, 2.0]), np.array([3.0, 4.0])],
+        }
+    )
+    data = from_frame(frame)
+    assert data.docids.tolist() == ["10704", "1056"]
+    assert data.feature_names == ("score", "features_0", "features_1")
+    np.testing.assert_array_equal(data.X, np.array([[13.4, 1, 2], [12.5, 3, 4]], "f4"))
+
+
+def test_named_columns_and_chosen_features():
+    import polars.selectors as cs
+
+    frame = pl.DataFrame({"session": [1, 2], "grade": [0, 1], "label": [9.0, 8.0], "w": [1.0, 2.0], "b": [1, 2]})
+    data = from_frame(frame, qid="session", label="grade", features=["b", "label"], sample_weight="w")
+    assert data.feature_names == ("b", "label")
+    assert data.y.tolist() == [0, 1]
+    assert data.sample_weight.tolist() == [1, 2]
+    assert from_frame(frame, qid="session", label=None, features=cs.starts_with("b")).feature_names == ("b",)
+    assert from_frame(frame, qid="session", label=None).feature_names == ("session", "grade", "w", "b")[1:]
+
+
+def frame(**changes):
+    columns = {**COLUMNS, **changes}
+    return pl.DataFrame({name: values for name, values in columns.items() if values is not None}, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        (frame(qid=None), {}, r"no column 'qid' \(nor query_id, .*4 rows and the columns docid \(String\), label"),
+        (frame(label=None), {}, r"no column 'label'.*label=None"),
+        (frame(), {"label": "grade"}, r"no column 'grade' for label: the table has"),
+        (frame(), {"docid": "url"}, "no column 'url' for docid"),
+        (frame(), {"features": ["bm25", "tfidf"]}, "no feature column 'tfidf'"),
+        (frame(title=list("abcd")), {}, r"column 'title' is String, and features are numbers: .*features=\["),
+        (frame(lists=[[1], [1, 2], [1], [1]]), {}, "'lists'.*equally long"),
+        (frame(qid=["a", None, "b", "b"]), {}, "'qid': the id in row 1 is missing"),
+        (frame(qid=[1.0, 2.5, 1.0, 1.0]), {}, "2.5 in row 1 is no id"),
+        (frame(label=[1, 2, None, 0]), {}, "'label': the value in row 2 is missing .use -1"),
+        (frame(label=list("abcd")), {}, "'label' is String; it must hold numbers"),
+        (frame(label=None, relevance=[0] * 4, y=[1] * 4), {}, "could be 'relevance' or 'y'"),
+        (frame(query_weight=[1.0, 2.0, 3.0, 2.0]), {}, "query_weight differs between the rows of query b"),
+        (frame(bm25=[float("inf")] * 4), {}, "infinite"),
+        ([1, 2], {}, r"table was expected, not builtins\.list"),
+    ],
+)
+def test_errors_say_what_was_found(table, options, message):
+    with pytest.raises(DataError, match=message):
+        from_frame(table, **options)
+
+
+def test_categorical_feature_in_pandas_is_refused():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    with pytest.raises(DataError, match="'c' is Categorical"):
+        from_frame(pd.DataFrame({"qid": [1], "label": [0], "c": pd.Categorical([3])}))
+    with pytest.raises(DataError, match="'x' occurs twice"):
+        from_frame(pd.DataFrame([[1, 2]], columns=["x", "x"]))
+    with pytest.raises(DataError, match="'m' is Object"):
+        from_frame(pd.DataFrame({"qid": [1, 1], "label": [0, 1], "m": [1, "a"]}))
+
+
+def test_feature_called_like_a_column():
+    with pytest.raises(DataError, match="label"):
+        to_polars(RankingDataset.from_arrays([[1.0]], [0], feature_names=["label"]))

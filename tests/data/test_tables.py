@@ -1,0 +1,100 @@
+"""Parquet and separated text."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from test_native import assert_same, full
+
+from plackett import DataError, RankingDataset
+from plackett.data.tables import read_csv, read_parquet, write_csv, write_parquet
+
+
+def rows_of(data: RankingDataset, **gone) -> RankingDataset:
+    """The dataset as a table can hold it: in grouped order, without preferences."""
+    data = data.replace(preferences=None, **gone)
+    object.__setattr__(data, "input_rows", None)
+    return data
+
+
+def test_parquet_round_trip(tmp_path):
+    data = rows_of(full())
+    write_parquet(data, tmp_path / "a.parquet")
+    assert_same(data, read_parquet(tmp_path / "a.parquet"))
+    assert pl.read_parquet(tmp_path / "a.parquet").columns[:3] == ["qid", "docid", "label"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.xz"])
+def test_csv_round_trip(tmp_path, name):
+    data = rows_of(full(), subtopics=None, subtopic_weight=None)
+    write_csv(data, tmp_path / name)
+    assert_same(data, read_csv(tmp_path / name))
+
+
+def test_csv_keeps_every_bit(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2**32, (500, 3), np.uint32).view(np.float32)
+    X[~np.isfinite(X)] = 0
+    y = rng.random(500)
+    write_csv(RankingDataset.from_arrays(X, y), tmp_path / "a.csv")
+    back = read_csv(tmp_path / "a.csv")
+    np.testing.assert_array_equal(back.X, X)
+    np.testing.assert_array_equal(back.y, y)
+
+
+def test_csv_of_others(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('query_id,doc_id,relevance,a,b\n007,"x, y",1,1,NA\n007,z,0,0.5,\n12,x,2,?,-3e2\n')
+    data = read_csv(path)
+    assert data.qids.tolist() == ["007", "12"]
+    assert data.docids.tolist() == ["x, y", "z", "x"]
+    np.testing.assert_array_equal(data.X, np.array([[1, np.nan], [0.5, np.nan], [np.nan, -300]], "f4"))
+    path.write_text("qid,docid,label,comment\n1,NA,0,?\n1,?,1,None\n")  # words for missing values may be ids
+    data = read_csv(path)
+    assert data.docids.tolist() == ["NA", "?"]
+    assert data.comments.to_numpy().tolist() == ["?", "None"]
+    path.write_text("session;label;x\n3;1;2\n-4;0;3\n")
+    data = read_csv(path, separator=";", qid="session")
+    assert data.qids.tolist() == [3, -4]
+
+
+@pytest.mark.parametrize("qids", [[3, 1], ["03", "1"], ["a", "1"], ["12345678901234567890", "1"]])
+def test_ids_survive_as_they_are(tmp_path, qids):
+    data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], qid=qids)
+    for write, read, name in ((write_csv, read_csv, "a.csv"), (write_parquet, read_parquet, "a.parquet")):
+        write(data, tmp_path / name)
+        assert read(tmp_path / name).qids.tolist() == qids
+
+
+def test_a_number_late_in_the_file_may_be_of_another_kind(tmp_path):
+    (tmp_path / "a.csv").write_text("qid,label,x\n" + "1,0,1\n" * 20_000 + "1,0,1.5\nlast,1,2\n")
+    data = read_csv(tmp_path / "a.csv")
+    assert data.X[20_000, 0] == 1.5
+    assert data.qids.tolist() == ["1", "last"]
+
+
+def test_unlabelled(tmp_path):
+    write_parquet(RankingDataset.from_arrays([[1.0]], None), tmp_path / "a.parquet")
+    assert read_parquet(tmp_path / "a.parquet", label=None).y is None
+    with pytest.raises(DataError, match=r"a\.parquet: there is no column 'label'"):
+        read_parquet(tmp_path / "a.parquet")
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(DataError, match=r"a\.parquet: preferences.*write \.plackett"):
+        write_parquet(full(), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="subtopics"):
+        write_csv(full(), tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(DataError, match=r"a\.parquet: not a parquet file"):
+        read_parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("qid,label\n1,2,3\n")
+    with pytest.raises(DataError, match=r"a\.csv: not a table with separator ','"):
+        read_csv(tmp_path / "a.csv")
+    (tmp_path / "b.csv").touch()
+    with pytest.raises(DataError, match=r"b\.csv"):
+        read_csv(tmp_path / "b.csv")
+    with pytest.raises(FileNotFoundError):
+        read_parquet(tmp_path / "none.parquet")
