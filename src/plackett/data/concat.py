@@ -1,0 +1,100 @@
+"""One dataset out of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
+from plackett.data.strings import Strings
+
+__all__ = ["concat"]
+
+
+def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
+    """The queries of all datasets, one dataset after the other.
+
+    A query must not be in two of them, and what one has (labels, weights, document ids, …) all must have.
+
+    >>> a = RankingDataset.from_arrays([[1.0]], [0], qid=["a"])
+    >>> b = RankingDataset.from_arrays([[2.0], [3.0]], [1, 2], qid=["b", "b"])
+    >>> concat([a, b]).offsets.tolist()
+    [0, 1, 3]
+    """
+    parts = list(datasets)
+    if not parts:
+        raise DataError("no datasets to concatenate")
+    if len(parts) == 1:
+        return parts[0]
+    widths = sorted({part.n_features for part in parts})
+    if len(widths) > 1:
+        raise DataError(f"the datasets have different numbers of features: {', '.join(map(str, widths))}")
+    if len({part.feature_names for part in parts}) > 1:
+        raise DataError("the datasets have different feature names")
+    kinds = {part.qids.dtype.kind for part in parts}
+    qids = np.concatenate(
+        [part.qids if len(kinds) == 1 else part.qids.astype(np.dtypes.StringDType()) for part in parts]
+    )
+    names, counts = np.unique(qids, return_counts=True)
+    if names.size < qids.size:
+        raise DataError(f"query {names[counts > 1][0]} is in more than one of the datasets")
+    first_row = np.cumsum([0, *(part.n_rows for part in parts)])
+    return RankingDataset(
+        X=_stack([part.X for part in parts]),
+        offsets=np.concatenate([[0], *(part.offsets[1:] + a for part, a in zip(parts, first_row, strict=False))]),
+        qids=qids,
+        feature_names=parts[0].feature_names,
+        **{
+            name: _joined(parts, name, np.concatenate)
+            for name in (
+                "y",
+                "docids",
+                "sample_weight",
+                "query_weight",
+                "positions",
+                "subtopics",
+                "subtopic_weight",
+            )
+        },
+        preferences=_joined(parts, "preferences", lambda pairs: _pairs(pairs, first_row)),
+        comments=_joined(parts, "comments", _strings),
+    )
+
+
+def _joined(parts: list[RankingDataset], name: str, join: Any) -> Any:
+    values = [getattr(part, name) for part in parts]
+    missing = [i for i, value in enumerate(values) if value is None]
+    if len(missing) == len(values):
+        return None
+    if missing:
+        raise DataError(f"dataset {missing[0]} has no {name}, others have")
+    return join(values)
+
+
+def _stack(matrices: list[Any]) -> Any:
+    if all(isinstance(matrix, np.ndarray) for matrix in matrices):
+        return np.concatenate(matrices)
+    from scipy.sparse import csr_matrix, vstack
+
+    return csr_matrix(vstack([csr_matrix(matrix) for matrix in matrices]))
+
+
+def _pairs(parts: list[Preferences], first_row: np.ndarray) -> Preferences:
+    shifted = [part.take(np.arange(len(part)), int(a)) for part, a in zip(parts, first_row, strict=False)]
+    columns: dict[str, Any] = {}
+    for name in ("winner", "loser", "margin", "weight"):
+        values = [getattr(part, name) for part in shifted]
+        if any(value is None for value in values) and any(value is not None for value in values):
+            raise DataError(f"the preferences of some of the datasets have no {name}, others have")
+        columns[name] = None if values[0] is None else np.concatenate(values)
+    return Preferences(**columns)
+
+
+def _strings(parts: list[Strings]) -> Strings:
+    lengths = np.concatenate([part.lengths for part in parts])
+    blocks = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    return Strings(np.concatenate(blocks), np.concatenate(([0], np.cumsum(lengths))))

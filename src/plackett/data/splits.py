@@ -1,0 +1,180 @@
+"""Splits that never cut a query: LETOR's five folds, and stratified parts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.concat import concat
+from plackett.data.dataset import RankingDataset, group_rows, ids_array
+
+__all__ = ["Fold", "letor_folds", "split_queries"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Training, validation and test part of one split: datasets, or arrays of row numbers.
+
+    >>> train, valid, test = Fold("a", "b", "c")
+    >>> valid
+    'b'
+    """
+
+    train: Any
+    valid: Any
+    test: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.train, self.valid, self.test))
+
+
+@fulfils("LR-04", paper="Qin, Liu, Xu, Li 2010")
+def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: int = 5) -> list[Fold]:
+    r"""LETOR's rotation: fold :math:`k` trains on three parts, validates on the fourth and tests on the fifth.
+
+    With parts :math:`S_1 \dots S_5`, fold :math:`k` has :math:`S_k, S_{k+1}, S_{k+2}` for training, :math:`S_{k+3}`
+    for validation and :math:`S_{k+4}` for the test, indices modulo 5. Every part is tested once, validated once and
+    trained on three times. The published figure is the plain mean of the five test figures, even where the parts
+    differ in size.
+
+    Parameters
+    ----------
+    data
+        The parts in order, as datasets; or one dataset, whose queries are cut in order of appearance into
+        ``n_parts`` parts of equal size (the first ones take what is left over: 106 queries make 22, 21, 21, 21,
+        21); or the query id of each row, for folds of row numbers.
+    n_parts
+        Number of parts, at least 3; all but two train.
+
+    Examples
+    --------
+    >>> fold = letor_folds(["a", "b", "b", "c", "d", "e"])[0]
+    >>> fold.train.tolist(), fold.valid.tolist(), fold.test.tolist()
+    ([0, 1, 2, 3], [4], [5])
+    """
+    if isinstance(data, Sequence) and data and all(isinstance(part, RankingDataset) for part in data):
+        n_parts = len(data)
+        sizes = [part.n_queries for part in data]
+        data = concat(data)
+    else:
+        queries = _Queries(data)
+        n, rest = divmod(queries.n, n_parts)
+        sizes = [n + (part < rest) for part in range(n_parts)]
+    if n_parts < 3:
+        raise DataError(f"folds need at least 3 parts (train, validation, test), got {n_parts}")
+    if min(sizes) == 0:
+        raise DataError(f"{sum(sizes)} queries are too few for {n_parts} parts")
+    queries = _Queries(data)
+    edges = np.cumsum([0, *sizes])
+    part = [np.arange(a, b) for a, b in itertools.pairwise(edges)]
+
+    def rotated(fold: int, first: int, last: int) -> Any:
+        return queries.take(np.concatenate([part[(fold + i) % n_parts] for i in range(first, last)]))
+
+    return [
+        Fold(
+            rotated(k, 0, n_parts - 2),
+            rotated(k, n_parts - 2, n_parts - 1),
+            rotated(k, n_parts - 1, n_parts),
+        )
+        for k in range(n_parts)
+    ]
+
+
+def split_queries(
+    data: RankingDataset | Any,
+    sizes: Sequence[float] = (0.6, 0.2, 0.2),
+    *,
+    y: Any = None,
+    stratify: bool = True,
+    random_state: Any = None,
+) -> tuple[Any, ...]:
+    """Random parts of whole queries, alike in list lengths and labels.
+
+    Parameters
+    ----------
+    data
+        A dataset (datasets come back), or the query id of each row (arrays of row numbers come back).
+    sizes
+        Share of the queries of each part, adding up to 1; the numbers are rounded so that every query is in a part.
+    y
+        Labels beside query ids, for the stratification.
+    stratify
+        Queries are put in order of their mean gain ``2**y - 1`` (in ten classes) and, within a class, of their
+        length, and neighbours are dealt out to the parts in proportion to the sizes. Without it the parts are drawn
+        at random.
+    random_state
+        Seed. The parts do not depend on the order of the queries in the data.
+
+    Examples
+    --------
+    >>> train, test = split_queries(["a", "a", "b", "c", "d"], (0.75, 0.25), random_state=0)
+    >>> len(set(train) | set(test)), len(set(train) & set(test))
+    (5, 0)
+    """
+    shares = np.asarray(sizes, np.float64)
+    if shares.ndim != 1 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
+        raise DataError(f"sizes must be positive shares that add up to 1, got {tuple(sizes)}")
+    queries = _Queries(data)
+    edges = np.rint(np.cumsum([0, *shares]) * queries.n).astype(np.int64)
+    counts = np.diff(edges)
+    if (counts == 0).any():
+        raise DataError(f"{queries.n} queries are too few for parts of the sizes {tuple(sizes)}")
+    rng = np.random.default_rng(random_state)
+    order = rng.permutation(np.argsort(queries.ids))
+    if stratify:
+        order = order[np.lexsort(queries.strata(y)[:, order])]
+    # Part p takes the places (j + u) / counts[p], j = 0, 1, …: evenly spread along the order, at random in detail.
+    # Turning the sequence by a random number makes every query equally likely in every part.
+    place = np.concatenate([(np.arange(c) + rng.random(c)) / c for c in counts])
+    part = np.repeat(np.arange(counts.size), counts)[np.argsort(place)]
+    part = np.roll(part, rng.integers(queries.n))
+    return tuple(queries.take(np.sort(order[part == p])) for p in range(counts.size))
+
+
+class _Queries:
+    """The queries of a dataset or of a column of query ids, and the parts of either."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data if isinstance(data, RankingDataset) else None
+        if self.data is not None:
+            self.ids, self.offsets, self.rows = self.data.qids, self.data.offsets, None
+        else:
+            ids = ids_array(data, "qid")
+            self.offsets, self.ids, rows = group_rows(ids)
+            self.rows = np.arange(ids.size) if rows is None else rows
+        self.n = self.ids.size
+
+    def take(self, queries: np.ndarray) -> Any:
+        """Dataset of some queries, or their row numbers in the order of the input."""
+        if self.data is not None:
+            return self.data.select(queries)
+        chosen = np.zeros(self.n, bool)
+        chosen[queries] = True
+        assert self.rows is not None
+        return np.sort(self.rows[np.repeat(chosen, np.diff(self.offsets))])
+
+    def strata(self, y: Any) -> np.ndarray:
+        """Keys to sort the queries by, the last one first: length within class of mean gain."""
+        length = np.diff(self.offsets)
+        if self.data is not None:
+            y = self.data.y if y is None else y
+        elif y is not None:
+            y = np.asarray(y)[self.rows]
+        if y is None:
+            return np.stack([length, np.zeros(self.n)])
+        if len(y) != self.offsets[-1]:
+            raise DataError(f"y has {len(y)} entries for {self.offsets[-1]} rows")
+        gain = np.exp2(np.clip(y, 0, 30)) - 1
+        total = np.concatenate(([0.0], np.cumsum(gain)))[self.offsets]
+        mean = np.diff(total) / np.maximum(length, 1)
+        place = np.searchsorted(np.sort(mean), mean)  # equal means share a class
+        label_class = place * 10 // max(self.n, 1)
+        # lengths up and down in turn, so that the end of one class is like the beginning of the next
+        return np.stack([np.where(label_class % 2 == 0, length, -length), label_class])
