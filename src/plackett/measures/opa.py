@@ -1,0 +1,48 @@
+"""Ordered pair accuracy: the share of matched pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.measures.pairs import PairMeasure
+
+__all__ = ["OPA"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrderedPairAccuracy(PairMeasure):
+    r"""Ordered pair accuracy: share of the pairs of unequal labels that the scores order as the labels do.
+
+    .. math:: \text{OPA} = \frac{|\{(u, v) : l_u > l_v,\ s_u > s_v\}|}{|\{(u, v) : l_u > l_v\}|}
+
+    For two grades it is the `AUC`. The share over all pairs of a dataset together, and over the pairs that the scores
+    set farthest apart, is `plackett.pair_precision`.
+
+    Notes
+    -----
+    Ties: exact; a tied pair is half matched. Unjudged documents are in no pair, and a query without a pair scores
+    `empty`. A dataset that has preferences and no labels is measured on its preferences.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.measures.opa import OPA
+    >>> pk.evaluate([2, 1, 0, 0], [4, 2, 3, 2], OPA).mean["OPA"]  # 2 > 1 and twice 2 > 0; 1 > 0 wrong and tied
+    0.7
+    """
+
+    name: ClassVar[str] = "OPA"
+    aliases: ClassVar[tuple[str, ...]] = ("MatchedPairs", "matched_pairs", "PairAccuracy", "pair_accuracy")
+    ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
+    paper: ClassVar[str] = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
+
+    def of_counts(self, right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+        """Share of matched pairs."""
+        total = right + wrong
+        return np.divide(right, total, out=np.full(total.shape, np.nan), where=total > 0)
+
+
+OPA = OrderedPairAccuracy()
