@@ -1,0 +1,182 @@
+"""The bootstrap: what other samples of queries would have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett._provenance import fulfils
+from plackett._random import below, mix
+from plackett.experiments.significance.paired import PairedTest, differences, p_value, rounding
+
+__all__ = ["INTERVALS", "Interval", "bootstrap", "confidence_interval", "resampled_means"]
+
+
+class Interval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
+
+
+@fulfils(paper="Efron and Tibshirani 1993, An introduction to the bootstrap; Sakai 2006")
+def bootstrap(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    n_resamples: int = 10_000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> PairedTest:
+    r"""Bootstrap test of the mean difference by the shift method.
+
+    The differences are shifted to mean 0, as the null hypothesis has it, and samples of n queries are drawn from them
+    with replacement; p is the share of samples with a mean as far from 0 as the observed one, the observed one counted
+    in, (c + 1) / (B + 1).
+
+    Parameters
+    ----------
+    a, b
+        One value per query, in the same order. Queries with NaN in either are left out.
+    alternative
+        ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
+    n_resamples
+        Number of samples.
+    random_state
+        Seed; equal seeds, equal results, whatever the number of threads.
+
+    Examples
+    --------
+    >>> bootstrap([0.5, 0.5], [0.5, 0.5]).pvalue
+    1.0
+    """
+    d = differences(a, b)
+    mean = float(d.mean())
+    null = resampled_means(d - mean, n_resamples, random_state=random_state, n_jobs=n_jobs)
+    p = p_value(null, mean, alternative, rounding(d) / d.size, exact=False)
+    return PairedTest(mean, mean, p, d.size)
+
+
+def resampled_means(
+    values: Any, n_resamples: int = 10_000, *, random_state: int = 0, n_jobs: int | None = None
+) -> np.ndarray:
+    """Means of ``n_resamples`` samples of the rows with replacement, of the size of the data.
+
+    For a matrix queries × systems all columns are means of the same sampled queries, so that differences of columns
+    are paired.
+    """
+    rows = np.ascontiguousarray(values, dtype=np.float64)
+    flat = rows.reshape(len(rows), -1)
+    if not flat.size or np.isnan(flat).any():
+        raise DataError("resampling needs at least one query and no NaN; drop the queries that a measure skipped")
+    out = np.zeros((n_resamples, flat.shape[1]))
+    offsets = np.arange(n_resamples + 1) * len(flat)
+    over_queries(_resample, offsets, flat, np.uint64(random_state), out, n_jobs=n_jobs)
+    return out.reshape(n_resamples, *rows.shape[1:])
+
+
+@kernel
+def _resample(lo, hi, offsets, rows, seed, out):  # type: ignore[no-untyped-def]
+    n, columns = rows.shape
+    start = mix(seed ^ np.uint64(0xB0075742A9))
+    half = (n + 1) // 2
+    for sample in range(lo, hi):
+        for i in range(half):  # two draws from each word
+            bits = mix(start + np.uint64(sample) * np.uint64(half) + np.uint64(i))
+            first = below(bits, n)
+            second = below(bits >> np.uint64(32), n)
+            keep = 1.0 if 2 * i + 1 < n else 0.0
+            for c in range(columns):
+                out[sample, c] += rows[first, c] + keep * rows[second, c]
+        for c in range(columns):
+            out[sample, c] /= n
+
+
+# -------------------------------------------------------------------------------------------------------- intervals
+
+
+def confidence_interval(
+    values: Any,
+    other: Any = None,
+    *,
+    level: float = 0.95,
+    method: str = "bca",
+    n_resamples: int = 10_000,
+    random_state: int = 0,
+) -> Interval:
+    r"""Confidence interval of the mean over queries, or of the difference of two systems' means.
+
+    Parameters
+    ----------
+    values
+        One value per query; NaN (a query that the measure skipped) is left out.
+    other
+        A second system's values on the same queries: the interval is of mean(values) − mean(other).
+    level
+        Probability that such an interval holds the true mean.
+    method
+        One of `INTERVALS`: ``"bca"``, the bias-corrected and accelerated bootstrap (Efron 1987); ``"percentile"``, the
+        plain quantiles of the resampled means; ``"t"``, mean ± t · s / √n.
+    n_resamples, random_state
+        Samples of the bootstrap and their seed.
+
+    Examples
+    --------
+    >>> low, high = confidence_interval([0.2, 0.4, 0.6, 0.8], method="t")
+    >>> round(low, 3), round(high, 3)
+    (0.089, 0.911)
+    """
+    values = np.asarray(values, dtype=np.float64)
+    sample = differences(values, np.zeros_like(values) if other is None else other)
+    means = np.empty(0) if method == "t" else resampled_means(sample, n_resamples, random_state=random_state)
+    return interval(method)(sample, means, level)
+
+
+def interval(method: str) -> Callable[[np.ndarray, np.ndarray, float], Interval]:
+    """The function of a kind of interval; an error for an unknown one."""
+    if method not in INTERVALS:
+        raise ValueError(f"interval {method!r} is unknown; give one of {', '.join(INTERVALS)}")
+    return INTERVALS[method]
+
+
+def bca(sample: np.ndarray, means: np.ndarray, level: float) -> Interval:
+    """Quantiles of the resampled means, moved by their bias and by the skewness of the sample."""
+    from scipy.special import ndtr, ndtri
+
+    centred = sample - sample.mean()
+    squares = float(centred @ centred)
+    if squares <= (rounding(sample) / sample.size) ** 2:
+        return Interval(float(sample.mean()), float(sample.mean()))
+    below_mean = np.count_nonzero(means < sample.mean()) + np.count_nonzero(means == sample.mean()) / 2
+    bias = ndtri(min(max(below_mean, 0.5), means.size - 0.5) / means.size)
+    acceleration = float((centred**3).sum()) / (6 * squares**1.5)
+    z = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    return Interval(*np.quantile(means, ndtr(bias + z / (1 - acceleration * z))).tolist())
+
+
+def percentile(sample: np.ndarray, means: np.ndarray, level: float) -> Interval:
+    """Quantiles of the resampled means."""
+    return Interval(*np.quantile(means, [(1 - level) / 2, (1 + level) / 2]).tolist())
+
+
+def student_interval(sample: np.ndarray, means: np.ndarray, level: float) -> Interval:
+    """Mean ± t · s / √n."""
+    from scipy.special import stdtrit
+
+    if sample.size < 2:
+        return Interval(float("nan"), float("nan"))
+    half = stdtrit(sample.size - 1, (1 + level) / 2) * sample.std(ddof=1) / np.sqrt(sample.size)
+    return Interval(float(sample.mean() - half), float(sample.mean() + half))
+
+
+#: Kinds of intervals: functions of the sample, its resampled means and the level.
+INTERVALS: dict[str, Callable[[np.ndarray, np.ndarray, float], Interval]] = {
+    "bca": bca,
+    "percentile": percentile,
+    "t": student_interval,
+}

@@ -1,0 +1,82 @@
+"""The winning number: over how many other algorithms each one wins, summed over datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["normalised_winning_number", "results_matrix", "winning_number"]
+
+Results = Mapping[str, Mapping[str, float]]
+
+
+@fulfils("LR-06", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection for research on learning to rank")
+def winning_number(results: Results, *, ascending: bool = True) -> dict[str, int]:
+    r"""Number of wins of each algorithm over the others on all datasets.
+
+    .. math:: S_i(M) = \sum_j \sum_k \mathbf 1[M_i(j) > M_k(j)]
+
+    where :math:`M_i(j)` is the value of algorithm i on dataset j. Equal values are no win for either. An algorithm that
+    lacks a value on a dataset neither wins nor loses there; see `normalised_winning_number` then.
+
+    Parameters
+    ----------
+    results
+        For each dataset the value of each algorithm: ``{"TD2003": {"ListNet": 0.275, …}, …}``. None or NaN is missing.
+    ascending
+        Whether larger values are better.
+
+    Examples
+    --------
+    >>> winning_number({"d1": {"a": 0.3, "b": 0.2, "c": 0.1}, "d2": {"a": 0.1, "b": 0.2, "c": 0.2}})
+    {'a': 2, 'b': 2, 'c': 1}
+    """
+    algorithms, values = results_matrix(results)
+    return dict(zip(algorithms, _wins(values, ascending).tolist(), strict=True))
+
+
+@fulfils(paper="Tax, Bockting and Hiemstra 2015, A cross-benchmark comparison of 87 learning to rank methods")
+def normalised_winning_number(results: Results, *, ascending: bool = True) -> dict[str, float]:
+    """Winning number divided by the ideal one: the number of comparisons that the algorithm took part in.
+
+    It makes algorithms comparable that were measured on different datasets. NaN for an algorithm that was never
+    measured together with another one.
+
+    >>> normalised_winning_number({"d1": {"a": 0.3, "b": 0.2}, "d2": {"a": 0.1, "b": 0.2, "c": 0.3}})["c"]
+    1.0
+    """
+    algorithms, values = results_matrix(results)
+    present = ~np.isnan(values)
+    ideal = (present * (present.sum(axis=1, keepdims=True) - 1)).sum(axis=0)
+    share = np.divide(_wins(values, ascending), ideal, out=np.full(ideal.size, np.nan), where=ideal > 0)
+    return dict(zip(algorithms, share.tolist(), strict=True))
+
+
+def results_matrix(results: Results) -> tuple[list[str], np.ndarray]:
+    """Names of the algorithms in the order of first appearance, and datasets × algorithms with NaN for missing."""
+    if not isinstance(results, Mapping) or not all(isinstance(row, Mapping) for row in results.values()):
+        raise DataError("results must be a dict of dicts: dataset, then algorithm, then the value")
+    algorithms = list(dict.fromkeys(name for row in results.values() for name in row))
+    if not algorithms:
+        raise DataError("results hold no value")
+    values = np.array(
+        [[_number(row.get(name), dataset, name) for name in algorithms] for dataset, row in results.items()]
+    )
+    return algorithms, values
+
+
+def _number(value: Any, dataset: str, algorithm: str) -> float:
+    try:
+        return float("nan") if value is None else float(value)
+    except (TypeError, ValueError):
+        raise DataError(f"the value of {algorithm!r} on {dataset!r} is {value!r}; one number is needed") from None
+
+
+def _wins(values: np.ndarray, ascending: bool) -> np.ndarray:
+    values = values if ascending else -values
+    return (values[:, :, None] > values[:, None, :]).sum(axis=(0, 2))
