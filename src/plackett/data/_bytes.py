@@ -1,0 +1,37 @@
+"""All bytes of a file at once, for readers that work on whole columns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data._compression import CODECS, codec_of, pieces
+
+__all__ = ["bare_suffix", "read_bytes"]
+
+
+def read_bytes(path: str | os.PathLike[str]) -> np.ndarray:
+    """Content of a file as uint8: decompressed where it is compressed, else mapped into memory."""
+    if Path(path).is_dir():
+        raise DataError(f"{path} is a folder, not a file")
+    if Path(path).stat().st_size == 0:  # cannot be mapped
+        return np.empty(0, np.uint8)
+    raw = np.memmap(path, np.uint8, mode="r").view(np.ndarray)
+    if codec_of(str(path), raw[:16].tobytes()) is None:
+        return raw
+    return np.frombuffer(b"".join(pieces(str(path))), np.uint8)
+
+
+def bare_suffix(path: str | os.PathLike[str]) -> str:
+    """Suffix of the file inside the compression, in lower case.
+
+    >>> bare_suffix("Fold1/train.TXT.gz"), bare_suffix("train")
+    ('.txt', '')
+    """
+    bare = Path(path)
+    if bare.suffix.lower() in {codec.suffix for codec in CODECS}:
+        bare = bare.with_suffix("")
+    return bare.suffix.lower()
