@@ -1,0 +1,102 @@
+"""Single precision numbers to short decimal text that reads back as the same number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.data._floats import POWERS, decimal
+
+__all__ = ["LONGEST", "put_number", "put_whole"]
+
+#: Bytes that a number takes at most.
+LONGEST = 24
+
+_U = np.uint64
+_0, _10 = _U(0), _U(10)
+_NULL = np.frombuffer(b"NULL", np.uint8)
+#: Numbers between these are written with a point alone, others with an exponent.
+_SMALL, _LARGE = 1e-5, 1e9
+
+
+@kernel
+def put_whole(out, at, m):  # type: ignore[no-untyped-def]
+    """Write a whole number; the place behind it."""
+    end = at + 1
+    rest = m // _10
+    while rest > _0:
+        rest //= _10
+        end += 1
+    for i in range(end - 1, at - 1, -1):
+        out[i] = 48 + m % _10
+        m //= _10
+    return end
+
+
+@kernel
+def _put_point(out, at, m, behind):  # type: ignore[no-untyped-def]
+    """Write ``m / 10^behind``, ``behind`` from 1 on."""
+    whole = m // _U(POWERS[behind])
+    at = put_whole(out, at, whole)
+    rest = m - whole * _U(POWERS[behind])
+    out[at] = 46
+    for i in range(at + behind, at, -1):
+        out[i] = 48 + rest % _10
+        rest //= _10
+    return at + behind + 1
+
+
+@kernel
+def _put_exponent(out, at, value, size, bits):  # type: ignore[no-untyped-def]
+    """Write with an exponent, as few of nine digits as are enough."""
+    power = int(np.floor(np.log10(size)))  # may be one off; that costs a digit of the nine, no more
+    m = _0
+    e = 0
+    for behind in range(10):
+        e = power - behind
+        scaled = size * 10.0**-e if e <= 0 else size / 10.0**e
+        m = _U(np.rint(scaled))
+        found, sure = decimal(m, e, True, bits)
+        if sure and np.float32(found) == value:
+            break
+    while m % _10 == _0:
+        m //= _10
+        e += 1
+    behind = 0
+    rest = m // _10
+    while rest > _0:
+        rest //= _10
+        behind += 1
+    at = _put_point(out, at, m, behind) if behind else put_whole(out, at, m)
+    out[at] = 101
+    at += 1
+    e += behind
+    if e < 0:
+        out[at] = 45
+        at += 1
+    return put_whole(out, at, _U(abs(e)))
+
+
+@kernel
+def put_number(out, at, value, bits):  # type: ignore[no-untyped-def]
+    """Write a finite number of single precision, or NULL for NaN; the place behind it.
+
+    The fewest digits are taken whose number, read as `read_number` reads it and rounded to single precision, is the
+    same.
+    """
+    if np.isnan(value):
+        out[at : at + 4] = _NULL
+        return at + 4
+    if np.signbit(value):
+        out[at] = 45
+        at += 1
+        value = -value
+    size = np.float64(value)
+    if size < _LARGE and size == np.floor(size):
+        return put_whole(out, at, _U(size))
+    if _SMALL <= size < _LARGE:
+        for behind in range(1, 15):
+            m = np.rint(size * POWERS[behind])
+            if np.float32(m / POWERS[behind]) == value:
+                return _put_point(out, at, _U(m), behind)
+    return _put_exponent(out, at, value, size, bits)

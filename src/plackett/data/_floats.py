@@ -1,0 +1,195 @@
+"""Decimal text to binary floating point, exactly as Python's `float` does it.
+
+A decimal number is ``m · 10^e`` with a whole ``m``. Where ``m < 2^53`` and ``|e| <= 22`` both are exact in double
+precision and one multiplication or division rounds correctly (Clinger 1990). Else the 128-bit method of Lemire (2021,
+"Number parsing at a gigabyte per second") decides nearly always; what it leaves open is reported as `PYTHON`, and the
+caller asks Python's `float`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+
+__all__ = ["BAD", "INFINITE", "LONG", "MISSING", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
+
+#: What `read_number` found: a number, one for Python to read, a missing value, infinity, no number, an endless one.
+OK, PYTHON, MISSING, INFINITE, BAD, LONG = 0, 1, 2, 3, 4, 5
+
+#: Exact powers of ten.
+POWERS = np.array([10.0**e for e in range(23)])
+#: A number of more characters than this is refused.
+_MAX_LENGTH = 4096
+
+_MIN_EXPONENT, _MAX_EXPONENT = -342, 308
+_U = np.uint64
+_0, _1, _2, _3, _10, _32, _63 = _U(0), _U(1), _U(2), _U(3), _U(10), _U(32), _U(63)
+_LOW32 = _U(0xFFFFFFFF)
+_ALL = _U(0xFFFFFFFFFFFFFFFF)
+_UNSURE = _U(0x1FF)
+_TWO53 = _U(2**53)
+_HIDDEN = _U(2**52)
+
+
+def _fives() -> np.ndarray:
+    """First 128 bits of 5^e for every exponent, as two words; rounded up for negative exponents, down for others."""
+    rows = []
+    for e in range(_MIN_EXPONENT, _MAX_EXPONENT + 1):
+        power = 5 ** abs(e)
+        if e < 0:
+            bits = power.bit_length() + 127 if e >= -27 else 2 * power.bit_length() + 128
+            value = 2**bits // power + 1
+            value >>= max(value.bit_length() - 128, 0)
+        else:
+            shift = 128 - power.bit_length()
+            value = power << shift if shift >= 0 else power >> -shift
+        rows.append((value >> 64, value & (2**64 - 1)))
+    return np.array(rows, np.uint64)
+
+
+_FIVES = _fives()
+
+
+@kernel
+def _multiply(a, b):  # type: ignore[no-untyped-def]
+    """High and low word of the 128-bit product."""
+    a0, a1, b0, b1 = a & _LOW32, a >> _32, b & _LOW32, b >> _32
+    low, mid, mid2, high = a0 * b0, a1 * b0, a0 * b1, a1 * b1
+    carry = ((low >> _32) + (mid & _LOW32) + (mid2 & _LOW32)) >> _32
+    return high + (mid >> _32) + (mid2 >> _32) + carry, a * b
+
+
+@kernel
+def _lemire(m, e, bits):  # type: ignore[no-untyped-def]
+    """Nearest double of ``m · 10^e`` and whether that is certain; ``bits`` is room for one word."""
+    if e < _MIN_EXPONENT or e > _MAX_EXPONENT:
+        return 0.0, False
+    w = m
+    zeros = 0
+    while w >> _63 == _0:
+        w <<= _1
+        zeros += 1
+    high, low = _multiply(w, _FIVES[e - _MIN_EXPONENT, 0])
+    if high & _UNSURE == _UNSURE:
+        more, _ = _multiply(w, _FIVES[e - _MIN_EXPONENT, 1])
+        low += more
+        if more > low:
+            high += _1
+    if low == _ALL:
+        return 0.0, False
+    upper = high >> _63
+    shift = upper + _U(9)
+    mantissa = high >> shift
+    exponent = ((217706 * e) >> 16) + 63 + np.int64(upper) - zeros + 1023
+    if exponent <= 0:  # subnormal
+        return 0.0, False
+    if low <= _1 and -4 <= e <= 23 and mantissa & _3 == _1 and mantissa << shift == high:  # halfway: to even
+        mantissa &= ~_1
+    mantissa = (mantissa + (mantissa & _1)) >> _1
+    if mantissa >= _TWO53:
+        mantissa = _HIDDEN
+        exponent += 1
+    if exponent >= 2047:
+        return 0.0, False
+    bits[0] = (mantissa & ~_HIDDEN) | _U(exponent) << _U(52)
+    return bits.view(np.float64)[0], True
+
+
+@kernel
+def decimal(m, e, exact, bits):  # type: ignore[no-untyped-def]
+    """Nearest double of ``m · 10^e`` and whether that is certain.
+
+    Where ``exact`` is false, digits were cut off behind ``m``: the number lies between ``m`` and ``m + 1``.
+    """
+    if m == _0 and exact:
+        return 0.0, True
+    if exact and m <= _TWO53 and -22 <= e <= 22:
+        value = np.float64(m)
+        return (value * POWERS[e] if e >= 0 else value / POWERS[-e]), True
+    value, sure = _lemire(m, e, bits)
+    if sure and not exact:
+        other, sure = _lemire(m + _1, e, bits)
+        sure = sure and value == other
+    return value, sure
+
+
+@kernel
+def _word(buf, at, text):  # type: ignore[no-untyped-def]
+    """Whether ``text`` (small letters) stands at ``at``, in letters of any size."""
+    i = 0
+    while i < text.size and buf[at + i] | 32 == text[i]:
+        i += 1
+    return i == text.size
+
+
+_NAN = np.frombuffer(b"nan", np.uint8)
+_NULL = np.frombuffer(b"null", np.uint8)
+_INF = np.frombuffer(b"inf", np.uint8)
+_INFINITY = np.frombuffer(b"infinity", np.uint8)
+
+
+@kernel
+def _no_digits(buf, at):  # type: ignore[no-untyped-def]
+    if _word(buf, at, _NAN):
+        return MISSING, np.nan, at + 3
+    if _word(buf, at, _NULL):
+        return MISSING, np.nan, at + 4
+    if _word(buf, at, _INFINITY):
+        return INFINITE, 0.0, at + 8
+    if _word(buf, at, _INF):
+        return INFINITE, 0.0, at + 3
+    return BAD, 0.0, at
+
+
+@kernel
+def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
+    """Read the number at ``at``: what was found, its value, and the place behind it.
+
+    A sign, digits with or without a point, an exponent; ``nan`` and ``NULL`` are missing. The caller looks at what
+    stands behind, and sees to it that something does which is neither a digit nor a letter.
+    """
+    start = at
+    negative = buf[at] == 45
+    if negative or buf[at] == 43:
+        at += 1
+    m = _0
+    n = 0  # digits in m, without leading zeros
+    seen = 0
+    e = 0
+    exact = True
+    point = False
+    while True:
+        c = buf[at]
+        if 48 <= c <= 57:
+            seen += 1
+            if n < 19:
+                m = m * _10 + _U(c - 48)
+                n += m != _0
+                e -= point
+            else:
+                exact = exact and c == 48
+                e += not point
+        elif c == 46 and not point:
+            point = True
+        else:
+            break
+        at += 1
+    if seen == 0:
+        return _no_digits(buf, at) if not point else (BAD, 0.0, start)
+    if buf[at] | 32 == 101:
+        at += 1
+        down = buf[at] == 45
+        if down or buf[at] == 43:
+            at += 1
+        if not 48 <= buf[at] <= 57:
+            return BAD, 0.0, start
+        power = 0
+        while 48 <= buf[at] <= 57:
+            power = min(power * 10 + int(buf[at]) - 48, 100_000)
+            at += 1
+        e += -power if down else power
+    if at - start > _MAX_LENGTH:
+        return LONG, 0.0, at
+    value, sure = decimal(m, e, exact, bits)
+    return (OK if sure else PYTHON), (-value if negative else value), at

@@ -1,0 +1,86 @@
+"""Where in a LETOR file something is wrong, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data._letor_parse import MAX_FEATURE, MAX_QID, Errors
+
+__all__ = ["Segment", "letor_error"]
+
+_BLOCK = 1 << 24
+
+_MESSAGES = {
+    Errors.LABEL: ("a label was expected", "a line begins with a number, 'label qid:id 1:value 2:value # comment'"),
+    Errors.LABEL_MISSING: ("the label is missing", "write -1 for a document that nobody judged"),
+    Errors.LABEL_INFINITE: ("the label is infinite", "labels are finite numbers"),
+    Errors.LABEL_LONG: ("the label has too many characters", "write it with fewer digits"),
+    Errors.QID_EMPTY: ("the query id is empty", "write qid: and an id, without a blank between them"),
+    Errors.QID_LONG: (f"the query id is longer than {MAX_QID} bytes", "use shorter ids"),
+    Errors.QID_BYTE: ("a control character stands in the query id", "use printable ids"),
+    Errors.TOKEN: ("'feature:value' was expected", "a feature is a whole number from 1 on, a colon and a number"),
+    Errors.ID_ZERO: ("feature ids begin at 1, found 0", "add 1 to every feature id"),
+    Errors.ID_NEGATIVE: ("a feature id is negative", "feature ids are whole numbers from 1 on"),
+    Errors.ID_LARGE: (f"a feature id is larger than {MAX_FEATURE}", "number the features from 1 on, without gaps"),
+    Errors.ID_BEYOND: ("a feature id is larger than n_features", "give a larger n_features, or none"),
+    Errors.ID_TWICE: ("a feature appears twice in one line", "keep one of them"),
+    Errors.VALUE: ("a feature value is not a number", "write a decimal number, or NULL for a missing value"),
+    Errors.VALUE_INFINITE: (
+        "a feature value is infinite or too large for single precision",
+        "write NULL for a missing value, or scale the feature",
+    ),
+    Errors.VALUE_LONG: ("a feature value has too many characters", "write it with fewer digits"),
+}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A range of whole lines in a byte array; the kernels' conditions on a text hold for it."""
+
+    text: np.ndarray
+    lo: int
+    hi: int
+
+    def lines_before(self, at: int) -> int:
+        """Number of lines of this segment that end before the byte ``at``."""
+        return sum(
+            int(np.count_nonzero(self.text[start : min(start + _BLOCK, at)] == 10))
+            for start in range(self.lo, at, _BLOCK)
+        )
+
+    def line_start(self, at: int) -> int:
+        """First byte of the line that the byte ``at`` belongs to."""
+        step = 256
+        end = at
+        while end > self.lo:
+            start = max(self.lo, end - step)
+            found = np.flatnonzero(self.text[start:end] == 10)
+            if found.size:
+                return start + int(found[-1]) + 1
+            end, step = start, step * 4
+        return self.lo
+
+
+def _excerpt(text: np.ndarray, at: int) -> str:
+    token = re.split(rb"[ \t\r\n]", text[at : at + 41].tobytes(), maxsplit=1)[0]
+    shown = token[:40].decode("utf-8", "backslashreplace")
+    return "the end of the line" if not token else repr(shown) + ("…" if len(token) > 40 else "")
+
+
+def letor_error(
+    path: str, segments: Iterable[Segment], lines: int, segment: Segment, at: int, what: int | tuple[str, str]
+) -> DataError:
+    """Error at the byte ``at`` of one of the segments, ``lines`` lines of the file standing before the first."""
+    for one in segments:
+        if one is segment:
+            break
+        lines += one.lines_before(one.hi)
+    line = 1 + lines + segment.lines_before(at)
+    column = 1 + at - segment.line_start(at)
+    found, advice = _MESSAGES[what] if isinstance(what, int) else what
+    return DataError(f"{path}, line {line}, column {column}: {found}: {_excerpt(segment.text, at)}; {advice}")

@@ -1,0 +1,179 @@
+"""Datasets to LETOR text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, n_threads
+from plackett.data._compression import replacing_compressed
+from plackett.data._float_text import LONGEST, put_number, put_whole
+from plackett.data.dataset import RankingDataset
+from plackett.data.strings import Strings
+
+__all__ = ["write_letor"]
+
+#: Room for the text of the rows that are formatted at once.
+_BUFFER = 1 << 23
+_U = np.uint64
+_QID = np.frombuffer(b" qid:", np.uint8)
+
+
+def write_letor(
+    data: RankingDataset, path: str | os.PathLike[str], *, comments: bool = True, n_jobs: int | None = None
+) -> None:
+    r"""Write a dataset in LETOR format, such that `read_letor` gives the same dataset.
+
+    Rows are written in grouped order. Values have the fewest digits that read back as the same number in single
+    precision, missing values are ``NULL``, whole labels have no point. A dense array is written with all its zeros, a
+    sparse matrix with the entries that it holds (so that the number of its columns is not kept where the last ones are
+    empty). The file takes its place only when it is complete.
+
+    Parameters
+    ----------
+    data
+        The dataset; weights, names and positions have no place in the format and are left out.
+    path
+        The file; the suffixes ``.gz``, ``.xz`` and ``.zst`` compress it.
+    comments
+        Write the comments or, where there are none, the document ids as ``#docid = …``.
+    n_jobs
+        Number of threads, by default all cores.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> write_letor(RankingDataset.from_arrays([[0.1, 3.0]], [1], qid=["a"], docids=["d1"]), path)
+    >>> path.read_text()
+    '1 qid:a 1:0.1 2:3 #docid = d1\n'
+    """
+    labels, label_of_row = np.unique(data.labels, return_inverse=True)
+    texts = Strings.from_values([_label(label) for label in labels.tolist()])
+    qids = Strings.from_values(data.qids)
+    _check_ids(qids)
+    tails = _tails(data) if comments else Strings.from_values([""] * 0)
+    X = data.X
+    if isinstance(X, np.ndarray):
+        dense, values = True, X.reshape(-1)
+        columns, pointers = np.empty(0, np.int32), np.arange(data.n_rows + 1) * data.n_features
+    else:
+        dense, values, columns, pointers = False, X.data, X.indices, X.indptr.astype(np.int64)
+    if not np.isfinite(np.nansum(values, dtype=np.float64)):
+        raise DataError("a feature is infinite; a feature is a finite number or NaN for a missing value")
+    room = _room(pointers, texts.lengths[label_of_row], qids.lengths[data.query_of_row], tails)
+    arguments = (
+        texts.data, texts.offsets, label_of_row, qids.data, qids.offsets, data.query_of_row,
+        tails.data, tails.offsets, dense, values, columns, pointers,
+    )  # fmt: skip
+
+    def text(rows: tuple[int, int]) -> memoryview:
+        out = np.empty(int(room[rows[1]] - room[rows[0]]), np.uint8)
+        return out[: _format(rows[0], rows[1], *arguments, out)].data
+
+    threads = n_threads(n_jobs)
+    with replacing_compressed(path) as file, ThreadPoolExecutor(threads) as pool:
+        for batch in _batches(room, threads):
+            for part in pool.map(text, batch):
+                file.write(part)
+
+
+def _label(label: float) -> str:
+    whole = label == int(label) and abs(label) < 2**53 and (label != 0 or not np.signbit(label))
+    return str(int(label)) if whole else repr(label)
+
+
+def _check_ids(qids: Strings) -> None:
+    bad = (qids.data <= 32) | (qids.data == 35) | (qids.data == 127)
+    empty = qids.lengths == 0
+    if bad.any() or empty.any():
+        place = int(np.searchsorted(qids.offsets, np.flatnonzero(bad)[0], "right") - 1 if bad.any() else empty.argmax())
+        raise DataError(
+            f"the query id {qids[place].decode('utf-8', 'replace')!r} cannot be written: "
+            "it must not be empty and must not hold blanks, control characters or '#'"
+        )
+
+
+def _tails(data: RankingDataset) -> Strings:
+    """What stands behind '#' in each row."""
+    if data.comments is not None:
+        tails, name = data.comments, "comment"
+    elif data.docids is not None:
+        ids = np.asarray(data.docids)
+        prefixed = np.char.add if ids.dtype.kind in "US" else np.strings.add
+        texts = ids.astype(np.dtypes.StringDType())
+        tails, name = Strings.from_values(np.where(texts == "", "", prefixed("docid = ", texts))), "document id"
+    else:
+        return Strings.from_values([])
+    ends = tails.offsets[1:][tails.lengths > 0] - 1
+    if (tails.data == 10).any() or (tails.data[ends] == 13).any():
+        raise DataError(f"a {name} holds a line break and cannot be written; write with comments=False")
+    return tails
+
+
+def _room(pointers: np.ndarray, *lengths: Any) -> np.ndarray:
+    """Bytes that the rows before each row take at most."""
+    *fields, tails = lengths
+    size = (LONGEST + 12) * np.diff(pointers) + sum(fields) + 16
+    if len(tails):
+        size = size + tails.lengths
+    return np.concatenate(([0], np.cumsum(size)))
+
+
+def _batches(room: np.ndarray, threads: int) -> Iterator[list[tuple[int, int]]]:
+    """Ranges of rows whose text fits into a buffer, as many at a time as there are threads."""
+    batch: list[tuple[int, int]] = []
+    lo, n_rows = 0, room.size - 1
+    while lo < n_rows:
+        hi = max(lo + 1, int(np.searchsorted(room, room[lo] + _BUFFER, "right")) - 1)
+        batch.append((lo, hi))
+        lo = hi
+        if len(batch) == threads:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+@kernel
+def _put_text(out, at, data, offsets, i):  # type: ignore[no-untyped-def]
+    start = offsets[i]
+    size = offsets[i + 1] - start
+    for j in range(size):
+        out[at + j] = data[start + j]
+    return at + size
+
+
+@kernel
+def _format(  # type: ignore[no-untyped-def]
+    lo, hi, labels, label_offsets, label_of_row, qids, qid_offsets, query_of_row,
+    tails, tail_offsets, dense, values, columns, pointers, out,
+):  # fmt: skip
+    """Text of the rows ``[lo, hi)``; its size."""
+    bits = np.empty(1, np.uint64)
+    at = 0
+    for row in range(lo, hi):
+        at = _put_text(out, at, labels, label_offsets, label_of_row[row])
+        for c in _QID:
+            out[at] = c
+            at += 1
+        at = _put_text(out, at, qids, qid_offsets, query_of_row[row])
+        start = pointers[row]
+        for j in range(start, pointers[row + 1]):
+            out[at] = 32
+            column = j - start if dense else np.int64(columns[j])
+            at = put_whole(out, at + 1, _U(column + 1))
+            out[at] = 58
+            at = put_number(out, at + 1, values[j], bits)
+        if tail_offsets.size > 1 and tail_offsets[row + 1] > tail_offsets[row]:
+            out[at] = 32
+            out[at + 1] = 35
+            at = _put_text(out, at + 2, tails, tail_offsets, row)
+        out[at] = 10
+        at += 1
+    return at

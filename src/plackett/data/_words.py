@@ -1,0 +1,75 @@
+"""Eight bytes of text at a time, as one 64-bit number: the small tools of the text readers.
+
+The first byte of the text is the lowest byte of the word, on every machine. Reading a word needs eight readable
+bytes: callers keep that many behind the last one they use.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+
+__all__ = ["PADDING", "digits", "find_newline", "leading_digits", "load"]
+
+#: Readable bytes that a kernel may count on behind the end of its text.
+PADDING = 32
+
+_U = np.uint64
+_ONES = _U(0x0101010101010101)
+_HIGH = _U(0x8080808080808080)
+_LOW7 = _U(0x7F7F7F7F7F7F7F7F)
+_INDEX = _U(0x0001020304050607)
+_NEWLINES = _U(0x0A0A0A0A0A0A0A0A)
+_LESS_ZERO = _U(0x3030303030303030)
+_ABOVE_NINE = _U(0x4646464646464646)
+_B0, _B1, _B7, _B8 = _U(0), _U(1), _U(7), _U(8)
+_B16, _B24, _B32, _B40, _B48, _B56 = _U(16), _U(24), _U(32), _U(40), _U(48), _U(56)
+_I2, _I3, _I4, _I5, _I6 = _U(2), _U(3), _U(4), _U(5), _U(6)
+_NIBBLES, _PAIRS, _QUADS = _U(0x0F0F0F0F0F0F0F0F), _U(0x00FF00FF00FF00FF), _U(0x0000FFFF0000FFFF)
+_TO_PAIRS, _TO_QUADS, _TO_EIGHT = _U(2561), _U(6553601), _U(42949672960001)
+
+
+@kernel(inline=True)
+def load(buf, at):  # type: ignore[no-untyped-def]
+    """Word of the eight bytes from ``at`` on; LLVM makes one unaligned load of it."""
+    i = _U(at)
+    low = _U(buf[i]) | _U(buf[i + _B1]) << _B8 | _U(buf[i + _I2]) << _B16 | _U(buf[i + _I3]) << _B24
+    high = _U(buf[i + _I4]) | _U(buf[i + _I5]) << _B8 | _U(buf[i + _I6]) << _B16 | _U(buf[i + _B7]) << _B24
+    return low | high << _B32
+
+
+@kernel(inline=True)
+def _first(marks):  # type: ignore[no-untyped-def]
+    """Number of the first byte whose highest bit is set; ``marks`` is not zero."""
+    return np.int64((((marks & (_B0 - marks)) >> _B7) * _INDEX) >> _B56)
+
+
+@kernel(inline=True)
+def leading_digits(word):  # type: ignore[no-untyped-def]
+    """How many of the first bytes are decimal digits, 0 to 8.
+
+    Carries and borrows run upwards only, so the first mark is right, whatever follows it.
+    """
+    marks = ((word + _ABOVE_NINE) | (word - _LESS_ZERO)) & _HIGH
+    return 8 if marks == _B0 else _first(marks)
+
+
+@kernel(inline=True)
+def digits(word, n):  # type: ignore[no-untyped-def]
+    """Value of the first ``n`` bytes, 0 to 7 decimal digits, as an unsigned number."""
+    word = ((word << _U(56 - 8 * n)) << _B8) & _NIBBLES
+    word = ((word * _TO_PAIRS) >> _B8) & _PAIRS
+    word = ((word * _TO_QUADS) >> _B16) & _QUADS
+    return (word * _TO_EIGHT) >> _B32
+
+
+@kernel
+def find_newline(buf, at):  # type: ignore[no-untyped-def]
+    """Place of the first newline from ``at`` on; there is one."""
+    while True:
+        other = load(buf, at) ^ _NEWLINES
+        zero = ~(((other & _LOW7) + _LOW7) | other | _LOW7)
+        if zero != _B0:
+            return at + _first(zero)
+        at += 8

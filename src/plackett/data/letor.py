@@ -1,0 +1,225 @@
+"""LETOR and SVMlight text: ``label qid:id 1:value 2:value … # comment``, one document per line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data._letor_block import Block, Options, parse_block
+from plackett.data._letor_comments import LetorFields, letor_comment_fields
+from plackett.data._letor_dataset import NO_QUERY, to_dataset
+from plackett.data._letor_parse import MAX_FEATURE
+from plackett.data._letor_source import LineBlocks, is_regular, mapped
+from plackett.data._letor_write import write_letor
+from plackett.data._spans import run_starts
+from plackett.data.dataset import RankingDataset
+from plackett.data.strings import Strings
+
+__all__ = ["LetorFields", "letor_comment_fields", "read_letor", "read_letor_chunks", "write_letor"]
+
+#: Text that is parsed at once where a file cannot be mapped.
+_BLOCK_BYTES = 1 << 25
+
+
+def read_letor(
+    path: str | os.PathLike[str],
+    *,
+    sparse: bool = False,
+    n_features: int | None = None,
+    group: Sequence[int] | np.ndarray | str | os.PathLike[str] | None = None,
+    missing: Literal["zero", "nan"] = "zero",
+    n_jobs: int | None = None,
+) -> RankingDataset:
+    r"""Read a file in LETOR or SVMlight format.
+
+    A line is a label, ``qid:`` with a query id, features ``id:value`` and a comment behind ``#``. Labels are any
+    finite numbers. Feature ids begin at 1 and may come in any order, each at most once. Values are what Python's
+    ``float`` makes of the text, rounded to single precision; ``NULL`` and ``nan`` are missing values (NaN). Lines that
+    are empty or hold only a comment are skipped; CRLF, tabs and a byte order mark are understood.
+
+    Query ids become int64 where all of them are plain integers, else strings. The rows of a query need not stand
+    together: they are grouped, and `RankingDataset.to_input_order` leads back. Comments are kept byte for byte; ids
+    in LETOR's form ``#docid = …`` are in ``docids``, and `letor_comment_fields` has the rest.
+
+    Parameters
+    ----------
+    path
+        The file; compressed ones (gzip, xz, Zstandard) are recognised by their content.
+    sparse
+        Make a SciPy CSR matrix of the features instead of a dense array.
+    n_features
+        Number of features; without it the largest id of the file.
+    group
+        For files without query ids: the number of rows of each query, or the path of a file with one number per line.
+        Without it ``path + ".query"`` is taken where that exists (LightGBM's convention). Queries are then numbered
+        from 0 on.
+    missing
+        What a feature is that a line does not list: ``"zero"``, as SVMlight has it, or ``"nan"``, missing.
+    n_jobs
+        Number of threads, by default all cores.
+
+    Raises
+    ------
+    DataError
+        With file, line and column of what is wrong. A dense array that would be far larger than the text (a single
+        huge feature id) is refused.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:7 1:0.5 3:NULL # docid = a\n0 qid:7 2:1.5\n")
+    >>> data = read_letor(path)
+    >>> data.X
+    array([[0.5, 0. , nan],
+           [0. , 1.5, 0. ]], dtype=float32)
+    >>> data.qids.tolist(), data.y.tolist(), data.docids.tolist()
+    ([7], [2.0, 0.0], ['a', ''])
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu, J. Xu and H. Li, "LETOR: A benchmark collection for research on learning to rank for
+    information retrieval", Information Retrieval 13, 2010. T. Joachims, "Making large-scale SVM learning practical",
+    1999.
+    """
+    options = _options(path, sparse, n_features, missing, n_jobs)
+    segments = mapped(options.path)
+    if segments is not None:
+        return to_dataset([parse_block(segments, 0, options)], group)
+    source = LineBlocks(options.path, _BLOCK_BYTES)
+    blocks: list[Block] = []
+    lines = 0
+    while not source.ended:
+        segment = source.read()
+        blocks.append(parse_block([segment], lines, options))
+        lines += segment.lines_before(segment.hi)
+    return to_dataset(blocks, group)
+
+
+def read_letor_chunks(
+    path: str | os.PathLike[str],
+    *,
+    chunk_bytes: int = 1 << 26,
+    sparse: bool = False,
+    n_features: int | None = None,
+    missing: Literal["zero", "nan"] = "zero",
+    n_jobs: int | None = None,
+) -> Iterator[RankingDataset]:
+    r"""Read a file in LETOR or SVMlight format part by part, for files larger than the memory.
+
+    Each dataset has the queries of about ``chunk_bytes`` bytes of text. A query is never cut: a chunk grows where a
+    query is longer. So the rows of a query must stand together in the file; a query that comes back later is an
+    error. Memory is that of one chunk, and of the query ids seen so far.
+
+    All chunks have the same number of features. Without ``n_features`` the file is read twice, first to find the
+    largest feature id, and errors anywhere in it are found before the first chunk. Query ids are integers in a chunk
+    where all ids of that chunk are.
+
+    Parameters
+    ----------
+    path, sparse, n_features, missing, n_jobs
+        As in `read_letor`.
+    chunk_bytes
+        Text per chunk, decompressed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:1 1:0.5\n0 qid:1 2:1\n1 qid:2 2:3\n")
+    >>> [chunk.y.tolist() for chunk in read_letor_chunks(path, chunk_bytes=1)]
+    [[2.0, 0.0], [1.0]]
+    """
+    if chunk_bytes < 1:
+        raise DataError(f"chunk_bytes must be positive, got {chunk_bytes}")
+    options = _options(path, sparse, n_features, missing, n_jobs)
+    if not is_regular(options.path) and n_features is None:
+        raise DataError(f"{options.path} is not a regular file and can be read only once: give n_features")
+    return _chunks(options, chunk_bytes)
+
+
+def _options(path: Any, sparse: bool, n_features: int | None, missing: str, n_jobs: int | None) -> Options:
+    fills = {"zero": 0.0, "nan": np.nan}
+    if missing not in fills:
+        raise DataError(f"missing must be 'zero' or 'nan', got {missing!r}")
+    if sparse and missing == "nan":
+        raise DataError("features that a sparse matrix does not hold are zero: missing='nan' needs sparse=False")
+    if n_features is not None and not (isinstance(n_features, (int, np.integer)) and 0 <= n_features <= MAX_FEATURE):
+        raise DataError(f"n_features must be a whole number from 0 to {MAX_FEATURE}, got {n_features!r}")
+    width = None if n_features is None else int(n_features)
+    return Options(os.fspath(path), sparse, width, fills[missing], n_jobs)
+
+
+def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
+    if options.n_features is None:
+        options = replace(options, n_features=_largest_feature(options))
+    source = LineBlocks(options.path, chunk_bytes)
+    seen: set[Any] = set()
+    lines = 0
+    before = b""
+    while not source.ended:
+        segment = source.read(before)
+        block = parse_block([segment], lines, options)
+        if block.no_query is not None:
+            raise block.error(*block.no_query, NO_QUERY)
+        starts = run_starts(block.qid) if block.qid is not None else np.zeros(1, np.int64)
+        if source.ended or block.qid is None:
+            cut, end = len(block.y), segment.hi
+        else:  # the last query may go on in the text that follows
+            cut = int(starts[-1])
+            end = segment.line_start(int(block.qid_places[cut, 0]))
+        if cut:
+            _refuse_seen(block, starts[starts < cut], seen)
+            yield to_dataset([_head(block, cut)], None)
+        elif block.qid is not None:
+            source.size = 2 * (segment.hi - segment.lo)
+        before = segment.text[end : segment.hi].tobytes()
+        lines += segment.lines_before(end)
+    if not seen:
+        raise DataError(f"{options.path}: no rows; the file is empty or holds nothing but comments")
+
+
+def _largest_feature(options: Options) -> int:
+    """Read the file once for its largest feature id."""
+    source = LineBlocks(options.path, _BLOCK_BYTES)
+    options = replace(options, sparse=True)
+    largest = lines = 0
+    while not source.ended:
+        segment = source.read()
+        largest = max(largest, parse_block([segment], lines, options).width)
+        lines += segment.lines_before(segment.hi)
+    return largest
+
+
+def _refuse_seen(block: Block, starts: np.ndarray, seen: set[Any]) -> None:
+    assert block.qid is not None
+    for row in starts.tolist():
+        qid = block.qid[row] if isinstance(block.qid, Strings) else b"%d" % block.qid[row]
+        if qid in seen:
+            raise block.error(
+                block.segment_of(row),
+                int(block.qid_places[row, 0]),
+                ("a query comes back after others", "sort the file by query, or read it as a whole with read_letor"),
+            )
+        seen.add(qid)
+
+
+def _head(block: Block, n: int) -> Block:
+    """The first ``n`` rows of a block."""
+    features = block.features
+    if block.options.sparse:
+        values, columns, pointers = features
+        features = (values[: pointers[n]], columns[: pointers[n]], pointers[: n + 1])
+    else:
+        features = features[:n]
+
+    def first(column: Any) -> Any:
+        return Strings(column.data, column.offsets[: n + 1]) if isinstance(column, Strings) else column[:n]
+
+    comments = None if block.comments is None else first(block.comments)
+    return replace(block, y=block.y[:n], qid=first(block.qid), comments=comments, features=features)
