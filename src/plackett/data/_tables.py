@@ -14,7 +14,7 @@ from plackett._errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_polars", "find_column", "id_array", "id_series", "is_table", "look"]
+__all__ = ["as_polars", "find_column", "id_array", "id_series", "id_strings", "is_table", "look"]
 
 #: Names of the same thing elsewhere: ir-measures, PyTerrier, BEIR and plain tables. The first found counts.
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -150,3 +150,12 @@ def id_series(name: str, ids: np.ndarray) -> pl.Series:
     if ids.dtype.kind == "i":
         return pl.Series(name, ids)
     return pl.Series(name, ids.tolist(), dtype=pl.String)
+
+
+def id_strings(series: pl.Series) -> pl.Series:
+    """Ids of a column as text."""
+    import polars as pl
+
+    if series.dtype.is_float() or series.null_count() or series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        series = id_series(series.name, id_array(series))
+    return series.cast(pl.String)

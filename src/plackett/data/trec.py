@@ -1,0 +1,229 @@
+"""TREC judgements (qrels) and runs: files, and the other forms in which people have them.
+
+Inside the package judgements are a polars frame with the columns ``qid``, ``docid`` and ``label``, a run one with
+``qid``, ``docid`` and ``score``; ids are strings. `as_qrels` and `as_run` make them of a path, of a table with the
+column names of ir-measures, PyTerrier or BEIR, of a dict of dicts, or of triples.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data._compression import replacing
+from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table
+from plackett.data._trec_lines import read_lines, refuse_repeats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plackett.data.dataset import RankingDataset
+
+__all__ = ["as_qrels", "as_run", "qrels_frame", "read_qrels", "read_run", "run_frame", "write_qrels", "write_run"]
+
+_KEY = ("qid", "docid")
+
+
+def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
+    r"""Judgements of a qrels file, lines ``query iteration document label``, as columns ``qid, docid, label``.
+
+    Fields are separated by any white space; blank lines and lines that begin with ``#`` are skipped; ``.gz``,
+    ``.xz`` and ``.zst`` are decompressed. A document that is judged twice for a query is refused with its line.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "qrels")
+    >>> _ = path.write_text("301 0 FT-1 1\n301 0 FT-2 0\n")
+    >>> read_qrels(path).rows()
+    [('301', 'FT-1', 1.0), ('301', 'FT-2', 0.0)]
+    """
+    return read_lines(path, "query iteration document label", {"qid": 0, "docid": 2, "label": 3}, _KEY)
+
+
+def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
+    r"""Run of a TREC file, lines ``query Q0 document rank score tag``, as columns ``qid, docid, score``.
+
+    The rank is ignored, as trec_eval does: documents are ordered by score. The tag may be missing, and anything may
+    follow it. For the rest see `read_qrels`.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "run")
+    >>> _ = path.write_text("301 Q0 FT-1 1 2.5 bm25\n")
+    >>> read_run(path).rows()
+    [('301', 'FT-1', 2.5)]
+    """
+    return read_lines(path, "query Q0 document rank score tag", {"qid": 0, "docid": 2, "score": 4}, _KEY, more=True)
+
+
+def as_qrels(source: Any) -> pl.DataFrame:
+    """Judgements in any form, as a frame with the columns ``qid, docid, label``.
+
+    Parameters
+    ----------
+    source
+        Path of a qrels file; table (pandas, polars, Arrow) with the columns of ir-measures (``query_id, doc_id,
+        relevance``), PyTerrier (``qid, docno, label``) or BEIR (``query-id, corpus-id, score``); dict of dicts
+        ``{qid: {docid: label}}``; or triples ``(query_id, doc_id, relevance)``.
+
+    Examples
+    --------
+    >>> as_qrels({"q1": {"d1": 1, "d2": 0}}).rows()
+    [('q1', 'd1', 1.0), ('q1', 'd2', 0.0)]
+    """
+    return _as_frame(source, "label", read_qrels, instead="score")
+
+
+def as_run(source: Any) -> pl.DataFrame:
+    """Run in any form, as a frame with the columns ``qid, docid, score``; the forms are those of `as_qrels`.
+
+    >>> as_run([("q1", "d1", 2.5), ("q1", "d2", 1)]).rows()
+    [('q1', 'd1', 2.5), ('q1', 'd2', 1.0)]
+    """
+    return _as_frame(source, "score", read_run)
+
+
+def _as_frame(source: Any, value: str, reader: Any, instead: str | None = None) -> pl.DataFrame:
+    import polars as pl
+
+    if isinstance(source, (str, os.PathLike)):
+        return reader(source)
+    if is_table(source):
+        table = as_polars(source)
+        column = find_column(table, value, needed=instead is None or instead not in table.columns) or instead
+        names = {name: find_column(table, name) for name in _KEY} | {value: column}
+        table = table.select(**{name: pl.col(str(found)) for name, found in names.items()})
+    elif isinstance(source, Mapping):
+        table = _of_dicts(source, value)
+    elif isinstance(source, Iterable):
+        table = _of_triples(source, value)
+    else:
+        raise DataError(f"a path, table, dict of dicts or triples were expected, not {type(source).__name__}")
+    return checked(table, value, _KEY)
+
+
+def _of_dicts(source: Mapping[Any, Any], value: str) -> pl.DataFrame:
+    import polars as pl
+
+    for qid, documents in source.items():
+        if not isinstance(documents, Mapping):
+            raise DataError(f"query {qid!r}: a dict {{docid: {value}}} was expected, not {type(documents).__name__}")
+    columns = {
+        "qid": [str(qid) for qid, documents in source.items() for _ in documents],
+        "docid": [str(docid) for documents in source.values() for docid in documents],
+        value: [number for documents in source.values() for number in documents.values()],
+    }
+    return pl.DataFrame(columns, schema={"qid": pl.String, "docid": pl.String, value: pl.Float64}, strict=False)
+
+
+def _of_triples(source: Iterable[Any], value: str) -> pl.DataFrame:
+    import polars as pl
+
+    rows = list(source)
+    try:
+        columns = {
+            "qid": [str(row[0]) for row in rows],
+            "docid": [str(row[1]) for row in rows],
+            value: [row[2] for row in rows],
+        }
+    except (TypeError, IndexError, KeyError):
+        raise DataError(f"triples (query_id, doc_id, {value}) were expected, found {rows[0]!r} first") from None
+    return pl.DataFrame(columns, schema={"qid": pl.String, "docid": pl.String, value: pl.Float64}, strict=False)
+
+
+def checked(table: pl.DataFrame, value: str, key: tuple[str, ...]) -> pl.DataFrame:
+    """Table with ids as strings and numbers as float64; nothing missing, no key twice."""
+    import polars as pl
+
+    if not (table.schema[value].is_numeric() or table.schema[value] == pl.Boolean):
+        raise DataError(f"the {value} must be a number, found {table.schema[value]}")
+    table = table.with_columns(*(id_strings(table[name]) for name in key), pl.col(value).cast(pl.Float64))
+    missing = table[value].is_null() | table[value].is_nan()
+    if missing.any():
+        row = missing.arg_max() or 0
+        words = ", ".join(f"{name} {table[name][row]!r}" for name in key)
+        raise DataError(f"row {row} ({words}): the {value} is missing or not a number")
+    refuse_repeats(table, key, lambda row: f"row {row}")
+    return table
+
+
+def qrels_frame(data: RankingDataset) -> pl.DataFrame:
+    """Judgements of a dataset; documents without ids are called by their row number. Unjudged ones are left out.
+
+    >>> from plackett import RankingDataset
+    >>> qrels_frame(RankingDataset.from_arrays(None, [2, -1], qid=["a", "a"])).rows()
+    [('a', '0', 2.0)]
+    """
+    import polars as pl
+
+    return _rows_of(data, "label", data.labels).filter(pl.col("label") >= 0)
+
+
+def run_frame(data: RankingDataset, scores: Any) -> pl.DataFrame:
+    """Run of scores that stand beside a dataset; documents without ids are called by their row number.
+
+    >>> from plackett import RankingDataset
+    >>> run_frame(RankingDataset.from_arrays(None, [2], qid=["a"], docids=["x"]), [0.5]).rows()
+    [('a', 'x', 0.5)]
+    """
+    return _rows_of(data, "score", np.asarray(scores, np.float64))
+
+
+def _rows_of(data: RankingDataset, value: str, numbers: np.ndarray) -> pl.DataFrame:
+    import polars as pl
+
+    if numbers.shape != (data.n_rows,):
+        raise DataError(f"{value}s of shape {numbers.shape} beside a dataset of {data.n_rows} rows")
+    docids = np.arange(data.n_rows) if data.docids is None else data.docids
+    qids = id_series("qid", data.qids).gather(pl.Series(data.query_of_row))
+    return checked(pl.DataFrame([qids, id_series("docid", docids), pl.Series(value, numbers)]), value, _KEY)
+
+
+def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
+    """Write judgements (any form that `as_qrels` takes) to a qrels file, compressed if the name ends so."""
+    import polars as pl
+
+    frame = as_qrels(qrels)
+    write_lines(frame.select("qid", pl.lit("0").alias("iteration"), "docid", number_text("label")), path)
+
+
+def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "plackett") -> None:
+    """Write a run (any form that `as_run` takes; see `run_frame`) to a TREC file, compressed if the name ends so.
+
+    Queries keep their order; the documents of each are written by falling score, those of equal score by falling
+    document id, which is the order in which trec_eval ranks them. Scores are read back exactly.
+    """
+    import polars as pl
+
+    frame = as_run(run)
+    queries = frame.select(pl.col("qid").unique(maintain_order=True)).with_row_index("query")
+    frame = frame.join(queries, on="qid", how="left", maintain_order="left")
+    frame = frame.sort("query", "score", "docid", descending=[False, True, True])
+    rank = pl.int_range(pl.len()).over("query") + 1
+    frame = frame.with_columns(Q0=pl.lit("Q0"), rank=rank, tag=pl.lit(tag))
+    write_lines(frame.select("qid", "Q0", "docid", "rank", "score", "tag"), path)
+
+
+def number_text(column: str) -> pl.Expr:
+    """Whole numbers without a decimal point, as trec_eval wants labels."""
+    import polars as pl
+
+    value = pl.col(column)
+    whole = value.cast(pl.Int64, strict=False)
+    return pl.when(whole.cast(pl.Float64) == value).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
+
+
+def write_lines(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write columns as lines of fields separated by a space; an id with white space in it is refused."""
+    import polars as pl
+
+    for name in (name for name, dtype in frame.schema.items() if dtype == pl.String):
+        bad = frame[name].str.contains(r"\s") | (frame[name] == "")
+        if bad.any():
+            raise DataError(f"{path}: {name} {frame[name][bad.arg_max() or 0]!r} has white space in it or is empty")
+    if frame.height and frame[frame.columns[0]].str.starts_with("#").any():
+        raise DataError(f"{path}: a {frame.columns[0]} begins with '#', which would make its lines comments")
+    with replacing(path) as file:
+        frame.write_csv(file, separator=" ", include_header=False, quote_style="never")
