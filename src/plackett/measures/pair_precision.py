@@ -25,12 +25,12 @@ def pair_precision(
 ) -> np.ndarray:
     r"""Precision at K %: share of matched pairs among the K % of pairs with the largest difference of scores.
 
-    All pairs of unequal labels of all queries, sorted by :math:`|s_u - s_v|` from large to small; the share of the first
-    K % whose scores are in the order of the labels. At 100 it is the share of matched pairs of the dataset.
+    All pairs of unequal labels of all queries, sorted by :math:`|s_u - s_v|` from large to small; the share of the
+    first K % whose scores are in the order of the labels. At 100 it is the share of matched pairs of the dataset.
 
-    Rules: a pair of equal scores is half matched. Of pairs with the same difference at the boundary a proportionate part
-    counts, so the result depends on no order. Unjudged documents are in no pair. No pair is ever stored: the boundary is
-    found by bisection over counts that take one pass over the sorted scores of each query.
+    Rules: a pair of equal scores is half matched. Of pairs with the same difference at the boundary a proportionate
+    part counts, so the result depends on no order. Unjudged documents are in no pair. No pair is ever stored: the
+    boundary is found by bisection over counts that take one pass over the sorted scores of each query.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored
 
-__all__ = ["PairMeasure", "correlated", "pair_counts", "preference_counts"]
+__all__ = ["PairMeasure", "correlated", "pair_counts", "per_query_or_float", "preference_counts"]
 
 #: What a pair of equal scores is worth under the rules that do not break ties by an order.
 _TIED_WORTH = {"expected": 0.5, "optimistic": 1.0, "pessimistic": 0.0}
@@ -99,6 +99,11 @@ def correlated(a: Any, b: Any, qid: Any = None, ties: str = "expected") -> Ranki
         raise DataError(f"scores must be one column of numbers without NaN, got shape {values.shape}")
     data = RankingDataset.from_arrays(None, np.unique(values, return_inverse=True)[1], qid)
     return Scored(data, data.from_input_order(a)).ranking(ties)
+
+
+def per_query_or_float(values: np.ndarray, qid: Any) -> float | np.ndarray:
+    """What a function of two lists returns: one number for one list, an array where queries are given."""
+    return float(values[0]) if qid is None else values
 
 
 @kernel(inline=True)

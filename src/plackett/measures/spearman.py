@@ -1,0 +1,127 @@
+"""Spearman's rank correlation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.measures.base import Measure
+from plackett.measures.pairs import block_end, correlated, distinct, level_of, per_query_or_float
+from plackett.measures.ranking import Ranking
+
+__all__ = ["Spearman", "spearman_rho"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SpearmanCorrelation(Measure):
+    r"""Spearman's rank correlation between scores and labels: the correlation of their ranks.
+
+    Documents of equal label have the mean of their ranks. From −1 to 1.
+
+    Parameters
+    ----------
+    corrected
+        False: the spread of the ranks by score is that of 1..n, as after ties are broken, so that the tie rules mean
+        what they mean everywhere. True: it is that of mean ranks: SciPy's ``spearmanr`` (for ``ties="expected"``, the
+        other rules leave no ties).
+
+    Notes
+    -----
+    Ties: exact; a tied document has the mean rank of its block. Unjudged documents have no rank, documents that were
+    not retrieved stand, tied, behind the ranked ones, and a query whose labels are all equal scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.measures.spearman import Spearman
+    >>> pk.evaluate([3, 2, 1, 0], [9, 8, 1, 5], Spearman).mean["Spearman"].__round__(4)
+    0.8
+    """
+
+    name: ClassVar[str] = "Spearman"
+    aliases: ClassVar[tuple[str, ...]] = ("rho", "spearmanr", "spearman_rho")
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Spearman 1904, The proof and measurement of association between two things"
+
+    corrected: bool = False
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        return ranking.run(_spearman, ranking.data.sorted_labels, self.corrected)
+
+
+Spearman = SpearmanCorrelation()
+
+
+def spearman_rho(a: Any, b: Any, qid: Any = None) -> float | np.ndarray:
+    """Spearman's ρ between two lists of scores of the same documents.
+
+    The same as ``scipy.stats.spearmanr``, for each query of a flat list at once. NaN where one list is constant.
+
+    Parameters
+    ----------
+    a, b
+        Scores of the same documents, larger is better.
+    qid
+        Query of each document; without it all are one list.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        One number, or with ``qid`` one per query in the order in which the queries first appear.
+
+    Examples
+    --------
+    >>> spearman_rho([1, 2, 3, 4], [1, 3, 2, 4]).__round__(4)
+    0.8
+    """
+    return per_query_or_float(Spearman(corrected=True).values(correlated(a, b, qid)), qid)
+
+
+@kernel
+def _spearman(lo, hi, offsets, labels, depth, tie_end, ideal, corrected, out):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    levels = np.empty(longest)
+    rank = np.empty(longest)  # of each level, from its middle
+    count = np.empty(longest)
+    for q in range(lo, hi):
+        a = offsets[q]
+        b = offsets[q + 1]
+        n = distinct(ideal, a, b, levels)
+        count[:n] = 0.0
+        for i in range(a, b):
+            if labels[i] >= 0:
+                count[level_of(levels, n, labels[i])] += 1.0
+        judged = count[:n].sum()
+        middle = 0.5 * (judged + 1.0)
+        above = 0.0
+        spread = 0.0
+        for c in range(n):
+            rank[c] = above + 0.5 * (count[c] + 1.0) - middle
+            spread += count[c] * rank[c] * rank[c]
+            above += count[c]
+        above = 0.0
+        common = 0.0
+        score_spread = 0.0
+        start = a
+        while start < b:
+            stop = block_end(start, a, b, depth[q], tie_end)
+            inside = 0.0
+            ranks = 0.0
+            for i in range(start, stop):
+                if labels[i] >= 0:
+                    inside += 1.0
+                    ranks += rank[level_of(levels, n, labels[i])]
+            place = above + 0.5 * (inside + 1.0) - middle
+            common += place * ranks
+            score_spread += inside * place * place
+            above += inside
+            start = stop
+        if not corrected:
+            score_spread = (judged * judged * judged - judged) / 12.0
+        out[q] = common / np.sqrt(spread * score_spread) if spread * score_spread > 0.0 else np.nan
