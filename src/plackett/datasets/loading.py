@@ -1,0 +1,225 @@
+"""Reading public datasets from the data folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.concat import concat
+from plackett.data.splits import Fold
+from plackett.datasets.registry import DATASETS, DatasetInfo, info
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plackett.data.dataset import RankingDataset
+
+__all__ = ["available", "load"]
+
+#: What the releases call the parts of a fold.
+_PART_NAMES = {"train": ("train", "training"), "valid": ("vali", "valid", "validation"), "test": ("test",)}
+_SUFFIXES = ("", ".gz", ".xz", ".zst", ".bz2")
+
+
+@fulfils("LR-09", paper="Qin, Liu, Xu, Li 2010")
+def load(
+    name: str,
+    fold: int | None = None,
+    part: str | None = None,
+    *,
+    variant: str | None = None,
+    sparse: bool = False,
+    root: str | os.PathLike[str] | None = None,
+) -> Fold | RankingDataset:
+    """A public dataset, from files that you have: nothing is downloaded.
+
+    Parameters
+    ----------
+    name
+        A name of `available`, such as ``"mq2008"``, ``"ohsumed"`` (LETOR 3.0), ``"mslr-web10k"`` or
+        ``"yahoo-set1"``.
+    fold
+        1 to 5 for the sets with LETOR's five folds. Where the release has only the parts S1 to S5, they are put
+        together as the folds are.
+    part
+        ``"train"``, ``"valid"`` or ``"test"``; for sets with five folds also ``"S1"`` to ``"S5"``, without a fold.
+    variant
+        Version of the features, where the release has several: LETOR 3.0 has ``"QueryLevelNorm"`` (the default, which
+        published figures rest on), ``"Feature-min"`` and ``"Feature-null"``.
+    sparse
+        Keep the features as a CSR matrix.
+    root
+        Folder to look in, instead of the one named by the environment variable ``PLACKETT_DATA``.
+
+    Returns
+    -------
+    With ``part`` a `RankingDataset`; without it a fold, whose ``train``, ``valid`` and ``test`` are read when they are
+    first used (``valid`` is None where the release has none).
+
+    Examples
+    --------
+    >>> train, valid, test = load("mq2008", fold=1)  # doctest: +SKIP
+    >>> load("ohsumed", fold=2, part="test", variant="Feature-null")  # doctest: +SKIP
+    RankingDataset(22 queries, 3350 rows, 45 features, docids, comments)
+    """
+    dataset = info(name)
+    files = _Files(dataset, variant, root)
+    if part is not None and part.upper() in _pieces(dataset):
+        return _read(files.piece(int(part[1:])), dataset, sparse)
+    if part is not None and part not in _PART_NAMES:
+        choice = ", ".join([*map(repr, _PART_NAMES), *map(repr, _pieces(dataset))])
+        raise DataError(f"part is {part!r}; {dataset.name} has {choice}")
+    if dataset.n_folds and fold not in range(1, dataset.n_folds + 1):
+        raise DataError(
+            f"{dataset.name} has {dataset.n_folds} folds: give fold=1 to fold={dataset.n_folds}, got {fold}"
+        )
+    if not dataset.n_folds and fold is not None:
+        raise DataError(f"{dataset.name} has one fixed split; leave fold out (got {fold})")
+    if part is None:
+        return _FoldOnDisk({role: files.role(fold, role) for role in _PART_NAMES}, dataset, sparse)
+    paths = files.role(fold, part)
+    if paths is None:
+        raise DataError(f"{dataset.name} has no part {part!r}")
+    return _read(paths, dataset, sparse)
+
+
+def available(root: str | os.PathLike[str] | None = None) -> pl.DataFrame:
+    """The datasets that `load` knows, with the folder in which each was found, or null.
+
+    >>> available().filter(name="mq2008").select("version", "queries", "documents", "features").row(0)
+    ('LETOR 4.0', 784, 15211, 46)
+    """
+    import polars as pl
+
+    rows = []
+    for dataset in DATASETS.values():
+        folders = _Files(dataset, None, root, required=False).folders()
+        rows.append(
+            {
+                "name": dataset.name,
+                "version": dataset.version,
+                "corpus": dataset.corpus,
+                "task": dataset.task,
+                "queries": dataset.n_queries,
+                "documents": dataset.n_rows,
+                "features": dataset.n_features,
+                "labels": list(dataset.labels),
+                "folder": next((str(folder) for folder in folders if folder.is_dir()), None),
+                "source": dataset.source,
+            }
+        )
+    return pl.DataFrame(
+        rows, schema_overrides={"documents": pl.Int64, "folder": pl.String, "labels": pl.List(pl.Int64)}
+    )
+
+
+class _FoldOnDisk(Fold):
+    """A fold whose parts are read when they are first used."""
+
+    def __init__(self, paths: dict[str, list[Path] | None], dataset: DatasetInfo, sparse: bool) -> None:
+        self.__dict__.update(_paths=paths, _dataset=dataset, _sparse=sparse)  # the class is frozen
+
+    def __repr__(self) -> str:
+        return f"Fold({', '.join(f'{role}={_named(paths)}' for role, paths in self.__dict__['_paths'].items())})"
+
+    def _part(self, role: str) -> RankingDataset | None:
+        paths = self.__dict__["_paths"][role]
+        return None if paths is None else _read(paths, self.__dict__["_dataset"], self.__dict__["_sparse"])
+
+    @cached_property
+    def train(self) -> RankingDataset | None:  # type: ignore[override]
+        return self._part("train")
+
+    @cached_property
+    def valid(self) -> RankingDataset | None:  # type: ignore[override]
+        return self._part("valid")
+
+    @cached_property
+    def test(self) -> RankingDataset | None:  # type: ignore[override]
+        return self._part("test")
+
+
+def _named(paths: list[Path] | None) -> str:
+    return "None" if paths is None else " + ".join(map(str, paths))
+
+
+def _read(paths: list[Path], dataset: DatasetInfo, sparse: bool) -> RankingDataset:
+    from plackett.data.letor import read_letor
+
+    return concat([read_letor(path, n_features=dataset.n_features, sparse=sparse) for path in paths])
+
+
+def _pieces(dataset: DatasetInfo) -> list[str]:
+    return [f"S{i}" for i in range(1, dataset.n_folds + 1)]
+
+
+class _Files:
+    """Where the files of one dataset lie."""
+
+    def __init__(
+        self, dataset: DatasetInfo, variant: str | None, root: str | os.PathLike[str] | None, required: bool = True
+    ) -> None:
+        self.dataset = dataset
+        if variant is not None and variant not in dataset.variants:
+            known = ", ".join(map(repr, dataset.variants)) or "none"
+            raise DataError(f"{dataset.name} has no variant {variant!r}; its variants: {known}")
+        self.variant = variant or (dataset.variants[0] if dataset.variants else None)
+        self.explicit = variant is not None
+        named = root or os.environ.get("PLACKETT_DATA")
+        if required and not named:
+            raise DataError(
+                f"where is {dataset.name}? Set the environment variable PLACKETT_DATA to the folder of your datasets, "
+                f"or give root=. The dataset can be got from {dataset.source}"
+            )
+        self.root = Path(named).expanduser() if named else None
+
+    def folders(self) -> Iterator[Path]:
+        """Folders to look into; where the versions have folders of their own, those first."""
+        for folder in self.dataset.folders if self.root else ():
+            base = self.root / folder  # type: ignore[operator]
+            if self.variant:
+                yield base / self.variant
+                yield base.parent / self.variant / base.name
+            if not self.explicit:
+                yield base
+
+    def role(self, fold: int | None, role: str) -> list[Path] | None:
+        """Files of the training, validation or test part; None where the release has no such part."""
+        if self.dataset.split and role not in self.dataset.split:
+            return None
+        names = [pattern.format(fold=fold, part=name) for pattern in self.dataset.files for name in _PART_NAMES[role]]
+        found = self._first(names)
+        if found:
+            return [found]
+        if fold is not None:
+            n = self.dataset.n_folds
+            steps = {"train": range(n - 2), "valid": [n - 2], "test": [n - 1]}[role]
+            pieces = [self._first([f"S{(fold - 1 + step) % n + 1}.txt"]) for step in steps]
+            if all(pieces):
+                return [piece for piece in pieces if piece]
+        raise self._missing(names)
+
+    def piece(self, number: int) -> list[Path]:
+        """File of one of the parts S1 to S5, which is also the test part of the next fold."""
+        fold = number % self.dataset.n_folds + 1
+        names = [f"S{number}.txt", *(p.format(fold=fold, part="test") for p in self.dataset.files)]
+        found = self._first(names)
+        if found is None:
+            raise self._missing(names)
+        return [found]
+
+    def _first(self, names: list[str]) -> Path | None:
+        candidates = (folder / (name + suffix) for folder in self.folders() for name in names for suffix in _SUFFIXES)
+        return next((path for path in candidates if path.is_file()), None)
+
+    def _missing(self, names: list[str]) -> DataError:
+        folders = "".join(f"\n  {folder}" for folder in self.folders())
+        return DataError(
+            f"{self.dataset.name} was not found: no file {' or '.join(names)} (also .gz, .xz, .zst, .bz2) in any of"
+            f"{folders}\nIt can be got from {self.dataset.source}"
+        )
