@@ -1,0 +1,242 @@
+"""Results as text: terminal, Markdown, LaTeX, HTML, CSV, JSON. One function per format, in `FORMATS`."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plackett._atomic import replacing
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table as RichTable
+
+__all__ = ["FORMATS", "Cell", "Renderable", "Table"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: its text, whether it is the best of its column, and the marks that stand above it."""
+
+    text: str
+    best: bool = False
+    marks: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the formats draw: the first ``n_names`` columns are names, the others numbers."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+    n_names: int = 1
+
+    @property
+    def sides(self) -> list[str]:
+        """Side on which each column is flush."""
+        return ["left" if i < self.n_names else "right" for i in range(len(self.header))]
+
+
+class Renderable:
+    """Base class of results: subclasses say what their table, frame and record are, the formats are here."""
+
+    def _layout(self, **options: Any) -> Table:
+        raise NotImplementedError
+
+    def _frame(self) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def _record(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def to_terminal(self, **options: Any) -> str:
+        """The table as text, in bold where standard output is a terminal; ``print(result)`` shows the same."""
+        return FORMATS["terminal"](self._layout(**options))
+
+    def to_markdown(self, **options: Any) -> str:
+        """The table in Markdown."""
+        return FORMATS["markdown"](self._layout(**options))
+
+    def to_latex(self, **options: Any) -> str:
+        r"""The table in LaTeX, for the package ``booktabs``; marks are superscripts."""
+        return FORMATS["latex"](self._layout(**options))
+
+    def to_html(self, **options: Any) -> str:
+        """The table in HTML; notebooks show it by themselves."""
+        return FORMATS["html"](self._layout(**options))
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """All figures with all digits as CSV; written to ``path`` where one is given."""
+        return _written(self._frame().write_csv(), path)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """All figures with all digits, and how they were made, as JSON; written to ``path`` where one is given."""
+        return _written(json.dumps(_plain(self._record()), ensure_ascii=False, indent=1), path)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __rich__(self) -> RichTable:
+        return rich_table(self._layout())
+
+    def __str__(self) -> str:
+        return self.to_terminal()
+
+
+# ---------------------------------------------------------------------------------------------------------- formats
+
+
+def rich_table(table: Table) -> RichTable:
+    """The table as an object that rich prints."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(
+        box=box.SIMPLE_HEAD,
+        title=Text(table.caption) if table.caption else None,
+        caption=Text("\n".join(table.notes)) if table.notes else None,
+        title_justify="left",
+        caption_justify="left",
+    )
+    for name, side in zip(table.header, table.sides, strict=True):
+        drawn.add_column(Text(name), justify=side, no_wrap=True)  # type: ignore[arg-type]
+    marks = [max((len(row[i].marks) for row in table.rows), default=0) for i in range(len(table.header))]
+    for row in table.rows:  # marks are padded so that the digits stand in line
+        cells = zip(row, marks, strict=True)
+        drawn.add_row(
+            *(Text(c.text, "bold" if c.best else "").append(_superscript(c.marks).ljust(m)) for c, m in cells)
+        )
+    return drawn
+
+
+def terminal(table: Table) -> str:
+    """The table as text."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    terminal_here = sys.stdout.isatty()
+    # Without a terminal there is no width to keep to: lines must not be cut in a file.
+    Console(file=out, force_terminal=terminal_here, width=None if terminal_here else 1_000).print(rich_table(table))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines() if line.strip())
+
+
+def markdown(table: Table) -> str:
+    """The table in Markdown; marks are ``<sup>``."""
+
+    def cell(c: Cell) -> str:
+        text = re.sub(r"([|*_<>\\`])", r"\\\1", c.text)
+        return (f"**{text}**" if c.best else text) + (f"<sup>{html.escape(c.marks)}</sup>" if c.marks else "")
+
+    rows = [[cell(Cell(name)) for name in table.header]] + [[cell(c) for c in row] for row in table.rows]
+    widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(table.header))]
+
+    def line(row: list[str]) -> str:
+        padded = (
+            text.ljust(width) if side == "left" else text.rjust(width)
+            for text, width, side in zip(row, widths, table.sides, strict=True)
+        )
+        return "| " + " | ".join(padded) + " |"
+
+    rule = [
+        "-" * width if side == "left" else "-" * (width - 1) + ":"
+        for width, side in zip(widths, table.sides, strict=True)
+    ]
+    lines = [line(rows[0]), line(rule), *map(line, rows[1:])]
+    if table.caption:
+        lines = [f"**{table.caption}**", "", *lines]
+    for note in table.notes:
+        lines += ["", note]
+    return "\n".join(lines)
+
+
+def latex(table: Table) -> str:
+    """The table in LaTeX with booktabs' rules."""
+
+    def cell(c: Cell) -> str:
+        text = _latex_text(c.text)
+        return (rf"\textbf{{{text}}}" if c.best else text) + (f"$^{{{_latex_text(c.marks)}}}$" if c.marks else "")
+
+    lines = [r"\begin{table}", r"\centering"]
+    if table.caption or table.notes:
+        lines.append(rf"\caption{{{_latex_text(' '.join((table.caption, *table.notes)).strip())}}}")
+    lines += [rf"\begin{{tabular}}{{{'l' * len(table.header)}}}", r"\toprule"]
+    lines += [" & ".join(_latex_text(name) for name in table.header) + r" \\", r"\midrule"]
+    lines += [" & ".join(cell(c) for c in row) + r" \\" for row in table.rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+
+
+def html_table(table: Table) -> str:
+    """The table in HTML, without styles of its own but the side of the text."""
+
+    def cell(c: Cell, tag: str, side: str) -> str:
+        text = html.escape(c.text)
+        text = f"<b>{text}</b>" if c.best else text
+        marks = f"<sup>{html.escape(c.marks)}</sup>" if c.marks else ""
+        return f'<{tag} style="text-align:{side}">{text}{marks}</{tag}>'
+
+    def line(cells: tuple[Cell, ...], tag: str) -> str:
+        return "<tr>" + "".join(cell(c, tag, s) for c, s in zip(cells, table.sides, strict=True)) + "</tr>"
+
+    caption = f"<caption>{html.escape(table.caption)}</caption>" if table.caption else ""
+    head = line(tuple(Cell(name) for name in table.header), "th")
+    body = "\n".join(line(row, "td") for row in table.rows)
+    notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in table.notes)
+    return f"<table>{caption}\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody></table>{notes}"
+
+
+#: Formats of a table by name.
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "terminal": terminal,
+    "markdown": markdown,
+    "latex": latex,
+    "html": html_table,
+}
+
+_SUPERSCRIPTS = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "≤": r"$\le$",
+    "±": r"$\pm$",
+} | {character: "\\" + character for character in "&%$#_{}"}
+
+
+def _superscript(marks: str) -> str:
+    """Marks as raised letters; q has none in Unicode and stays."""
+    return marks.translate(_SUPERSCRIPTS)
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON has: NaN and infinity are null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        with replacing(path) as file:
+            file.write(text.encode())
+    return text
