@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._compression import replacing
+from plackett.data._compression import replacing_compressed
 from plackett.data._tables import ALIASES
 from plackett.data.dataset import RankingDataset
 from plackett.data.frames import from_frame, to_polars
@@ -116,7 +117,7 @@ def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: 
     if data.subtopics is not None:
         raise DataError(f"{path}: subtopics do not fit into separated text; write .parquet or .plackett")
     table = _rows(data, path)
-    with replacing(path) as file:
+    with replacing_compressed(path) as file:
         table.with_columns(cs.float().fill_nan(None)).write_csv(file, separator=separator or _separator(path))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data._compression import replacing
+from plackett.data._compression import replacing_compressed
 from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table
 from plackett.data._trec_lines import read_lines, refuse_repeats
 
@@ -225,5 +225,5 @@ def write_lines(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
             raise DataError(f"{path}: {name} {frame[name][bad.arg_max() or 0]!r} has white space in it or is empty")
     if frame.height and frame[frame.columns[0]].str.starts_with("#").any():
         raise DataError(f"{path}: a {frame.columns[0]} begins with '#', which would make its lines comments")
-    with replacing(path) as file:
+    with replacing_compressed(path) as file:
         frame.write_csv(file, separator=" ", include_header=False, quote_style="never")
