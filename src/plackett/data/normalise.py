@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset, group_rows, ids_array
-from plackett.data.scaling import METHODS, scale_queries
+from plackett.data.scaling import check_method, scale_queries
 
 __all__ = ["QueryNormalizer"]
 
@@ -101,15 +101,12 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         """Features of ``X`` as a float array or CSR matrix, after scikit-learn's usual checks."""
-        if self.method not in METHODS:
-            raise DataError(f"method is {self.method!r}; it must be one of {', '.join(map(repr, METHODS))}")
         features = X
         if isinstance(X, RankingDataset):
             features = X.X
         elif _has_qid(X):
             features = X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid")
-        if hasattr(features, "tocsr") and self.method != "sum":
-            scale_queries(features, np.zeros(1, np.int64), self.method)  # says why not
+        check_method(self.method, features)
         checked = validate_data(
             self,
             features,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from plackett._kernel import kernel, over_queries
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["METHODS", "scale_queries"]
+__all__ = ["METHODS", "check_method", "scale_queries"]
 
 
 @kernel
@@ -142,6 +142,17 @@ def _sum_sparse(lo, hi, offsets, indptr, indices, values, n_features, out):  # t
 METHODS = {"minmax": _minmax, "zscore": _zscore, "sum": _sum, "rank": _rank}
 
 
+def check_method(method: str, X: Any) -> None:
+    """Refuse a name that is not a method, and sparse features that the method would make dense."""
+    if method not in METHODS:
+        raise DataError(f"method is {method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    if hasattr(X, "tocsr") and method != "sum":
+        raise DataError(
+            f"X is sparse, and {method!r} would make it dense (it moves zeros); use method='sum', which keeps zeros, "
+            "or give X.toarray()"
+        )
+
+
 def scale_queries(
     X: np.ndarray | csr_matrix, offsets: np.ndarray, method: str = "minmax", n_jobs: int | None = None
 ) -> np.ndarray | csr_matrix:
@@ -150,21 +161,14 @@ def scale_queries(
     >>> scale_queries(np.array([[1.0], [3.0], [5.0], [7.0]]), np.array([0, 3, 4])).ravel().tolist()
     [0.0, 0.5, 1.0, 0.0]
     """
-    if method not in METHODS:
-        raise DataError(f"method is {method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    check_method(method, X)
     if not hasattr(X, "tocsr"):
         X = np.ascontiguousarray(X)
         out = np.empty_like(X)
         over_queries(METHODS[method], offsets, X, out, n_jobs=n_jobs)
         return out
-    if method != "sum":
-        raise DataError(
-            f"X is sparse, and {method!r} would make it dense (it moves zeros); use method='sum', which keeps zeros, "
-            "or give X.toarray()"
-        )
     matrix = X.tocsr()
     values = np.empty_like(matrix.data)
-    over_queries(
-        _sum_sparse, offsets, matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], values, n_jobs=n_jobs
-    )
+    parts = matrix.indptr, matrix.indices, matrix.data, matrix.shape[1]
+    over_queries(_sum_sparse, offsets, *parts, values, n_jobs=n_jobs)
     return type(matrix)((values, matrix.indices, matrix.indptr), shape=matrix.shape)

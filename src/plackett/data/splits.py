@@ -48,7 +48,8 @@ def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: 
     data
         The parts in order, as datasets; or one dataset, whose queries are cut in order of appearance into
         ``n_parts`` parts of equal size (the first ones take what is left over: 106 queries make 22, 21, 21, 21,
-        21); or the query id of each row, for folds of row numbers.
+        21); or the query id of each row, for folds of row numbers. The releases follow no one rule (OHSUMED is cut
+        into 21, 21, 21, 21, 22): give their parts, or use `plackett.datasets.load`, to get the official folds.
     n_parts
         Number of parts, at least 3; all but two train.
 

@@ -65,7 +65,7 @@ def load(
     --------
     >>> train, valid, test = load("mq2008", fold=1)  # doctest: +SKIP
     >>> load("ohsumed", fold=2, part="test", variant="Feature-null")  # doctest: +SKIP
-    RankingDataset(22 queries, 3350 rows, 45 features, docids, comments)
+    RankingDataset(21 queries, 2570 rows, 45 features, docids, comments)
     """
     dataset = info(name)
     files = _Files(dataset, variant, root)
