@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._sort import argsort_descending
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -100,7 +101,8 @@ def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    values, rows = np.empty(longest), np.empty(longest, np.int64)
+    values, spare_values = np.empty(longest), np.empty(longest)
+    rows, order, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     for q in range(lo, hi):
         for j in range(X.shape[1]):
             n = 0
@@ -110,14 +112,14 @@ def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
                     values[n] = X[i, j]
                     rows[n] = i
                     n += 1
-            order = np.argsort(values[:n])
+            argsort_descending(values, order, spare_values, spare_order, n)
             first = 0
-            while first < n:
+            while first < n:  # from one group of ties to the next
                 last = first
-                while last + 1 < n and values[order[last + 1]] == values[order[first]]:
+                while last + 1 < n and values[last + 1] == values[first]:
                     last += 1
                 constant = last - first == n - 1
-                place = 0.0 if constant else 0.5 * (first + last) / (n - 1.0)
+                place = 0.0 if constant else 1.0 - 0.5 * (first + last) / (n - 1.0)
                 for r in range(first, last + 1):
                     out[rows[order[r]], j] = place
                 first = last + 1
