@@ -1,0 +1,101 @@
+"""Datasets in files of any known format, told apart by their names and, failing that, by what they begin with."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from plackett._errors import DataError
+from plackett.data._bytes import bare_suffix
+from plackett.data._compression import CODECS
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["FORMATS", "Format", "read", "write"]
+
+
+class Format(NamedTuple):
+    """A file format: its suffixes, and the functions that read and write it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    module: str
+    reader: str
+    writer: str
+    #: Bytes that tell the format of a file without a known suffix, and where they stand.
+    magic: bytes = b""
+    magic_at: int = 0
+
+
+FORMATS = (
+    Format("native", (".plackett",), "plackett.data.native", "open_dataset", "save_dataset", b'{"__metadata__"', 8),
+    Format("parquet", (".parquet", ".pq"), "plackett.data.tables", "read_parquet", "write_parquet", b"PAR1"),
+    Format("separated text", (".csv", ".tsv", ".tab"), "plackett.data.tables", "read_csv", "write_csv"),
+    Format(
+        "LETOR text",
+        (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat"),
+        "plackett.data.letor",
+        "read_letor",
+        "write_letor",
+    ),
+)
+_LETOR = FORMATS[-1]
+_BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
+
+
+def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
+    """Dataset of a file.
+
+    The format is told by the suffix: ``.plackett`` (native), ``.parquet``, ``.csv`` and ``.tsv``, ``.txt`` and others
+    (LETOR or SVMlight text); text may be compressed (``.gz``, ``.xz``, ``.zst``). A file with another suffix is looked
+    into, and is LETOR text if it is text at all.
+
+    Parameters
+    ----------
+    options
+        Passed on to the reader of the format: `plackett.read_letor`, `plackett.data.tables.read_parquet`, ….
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/train.parquet"
+    >>> write(RankingDataset.from_arrays([[0.5]], [1], qid=["a"]), path)
+    >>> read(path).qids.tolist()
+    ['a']
+    """
+    if Path(path).is_dir():
+        files = sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())[:5]
+        raise DataError(f"{path} is a folder; name one of its files ({', '.join(files) or 'it has none'})")
+    format = _BY_SUFFIX.get(bare_suffix(path)) or _look(path)
+    return getattr(import_module(format.module), format.reader)(path, **options)
+
+
+def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write a dataset in the format that the suffix says; see `read`. The file appears complete or not at all.
+
+    Parameters
+    ----------
+    options
+        Passed on to the writer of the format.
+    """
+    format = _BY_SUFFIX.get(bare_suffix(path))
+    if format is None:
+        raise DataError(f"{path}: which format is this? {_known()}")
+    getattr(import_module(format.module), format.writer)(data, path, **options)
+
+
+def _look(path: str | os.PathLike[str]) -> Format:
+    with open(path, "rb") as file:
+        head = file.read(1024)
+    for format in FORMATS:
+        if format.magic and head[format.magic_at :].startswith(format.magic):
+            return format
+    if b"\0" in head and not any(head.startswith(codec.magic) for codec in CODECS):
+        raise DataError(f"{path}: neither text nor a file of a known format. {_known()}")
+    return _LETOR
+
+
+def _known() -> str:
+    formats = "; ".join(f"{', '.join(format.suffixes)} ({format.name})" for format in FORMATS)
+    return f"The known suffixes are {formats}; text may be compressed ({', '.join(codec.suffix for codec in CODECS)})"
