@@ -1,0 +1,125 @@
+"""α-nDCG: discounted cumulative gain that rewards new subtopics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett._kernel import kernel
+from plackett.measures.diversity import DiversityMeasure, greedy_ideal, novelty, relevant_subtopics
+from plackett.measures.gains import check_discount, discount_table
+from plackett.measures.ranking import Ranking
+
+__all__ = ["alpha_nDCG"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AlphaNDCG(DiversityMeasure):
+    r"""α-nDCG: discounted cumulative gain in which a subtopic is worth less each time it was seen before.
+
+    .. math:: \frac{1}{Z_k} \sum_{r=1}^{k} \eta(r) \sum_t J(d_r, t)\,(1 - \alpha)^{\sum_{s<r} J(d_s, t)}
+
+    where J(d, t) is 1 for a document relevant to subtopic t, :math:`\eta(r) = 1/\log_2(1 + r)`, and :math:`Z_k` is the
+    sum for an order made greedily, the document of the largest gain next (the best order is NP-hard to find).
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is the whole list.
+    alpha
+        Probability that a user who has seen a subtopic has had enough of it. 0 counts every repetition in full.
+    rel
+        Least grade of a document that is relevant to a subtopic.
+    discount
+        As for `nDCG`.
+
+    Notes
+    -----
+    Ties: exact mean over all orders: the number of earlier documents of a subtopic inside a block is hypergeometric. Of
+    equally good documents the greedy order takes the one whose first subtopics come first. A query without a relevant
+    document scores `empty`. As the greedy order need not be the best, values slightly above 1 are possible.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.measures.alpha_ndcg import alpha_nDCG
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 1, 1, 1], subtopics=[[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1]])
+    >>> pk.evaluate(data, [4, 3, 2, 1], alpha_nDCG).mean["alpha_nDCG"].__round__(6)
+    0.951464
+    """
+
+    name: ClassVar[str] = "alpha_nDCG"
+    aliases: ClassVar[tuple[str, ...]] = ("alpha_ndcg", "α_nDCG", "alpha-nDCG")
+    ids: ClassVar[tuple[str, ...]] = ("metrics.alpha_ndcg", "eval.alpha_ndcg")
+    paper: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
+
+    k: int | None = None
+    alpha: float = 0.5
+    rel: float = 1.0
+    discount: Any = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
+        if not 0.0 <= self.alpha <= 1.0:
+            raise MeasureError(f"{self.name}: alpha={self.alpha!r}; give a number between 0 and 1")
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        data = ranking.data
+        k, keep = self.k or ranking.longest, 1.0 - self.alpha
+        discount = discount_table(self.discount, ranking.longest)
+        key = ("alpha_nDCG", self.rel, k, keep, self.discount)
+        if key not in data.memo:
+            data.memo[key] = greedy_ideal(data, self.rel, _greedy, keep, discount, k)
+        ideal = data.memo[key]
+        gains = ranking.run(discounted_novelty, relevant_subtopics(ranking, self.rel), keep, discount, k)
+        return np.divide(gains, ideal, out=np.full(gains.shape, np.nan), where=ideal > 0)
+
+
+alpha_nDCG = AlphaNDCG()
+
+
+@kernel
+def discounted_novelty(lo, hi, offsets, labels, depth, tie_end, relevant, keep, discount, k, out):  # type: ignore[no-untyped-def]
+    """Gains of new subtopics of each query, each weighted by its discount."""
+    worth = np.empty(relevant.shape[1])
+    drawn = np.empty(discount.size + 1)
+    for q in range(lo, hi):
+        a = offsets[q]
+        out[q] = novelty(a, a + min(k, depth[q]), tie_end, relevant, keep, discount, worth, drawn)
+
+
+@kernel
+def _greedy(lo, hi, offsets, relevant, keep, discount, k, out):  # type: ignore[no-untyped-def]
+    worth = np.empty(relevant.shape[1])
+    rows = np.empty(discount.size, np.int64)
+    for q in range(lo, hi):
+        worth[:] = 1.0
+        n = 0
+        for i in range(offsets[q], offsets[q + 1]):
+            if relevant[i].any():
+                rows[n] = i
+                n += 1
+        total = 0.0
+        for r in range(min(k, n)):
+            best = -1.0
+            at = r
+            for j in range(r, n):
+                gain = 0.0
+                for t in range(worth.size):
+                    gain += relevant[rows[j], t] * worth[t]
+                if gain > best:
+                    best = gain
+                    at = j
+            chosen = rows[at]
+            for j in range(at, r, -1):  # the others keep their order
+                rows[j] = rows[j - 1]
+            for t in range(worth.size):
+                if relevant[chosen, t]:
+                    worth[t] *= keep
+            total += best * discount[r]
+        out[q] = total

@@ -1,0 +1,172 @@
+"""What the measures of diversity share: subtopics, their weights, and gains that shrink with repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett._kernel import kernel, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Ranking, Scored
+
+__all__ = ["DiversityMeasure", "IntentAware", "known_subtopics", "novelty", "relevant_subtopics", "subtopic_weights"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DiversityMeasure(Measure):
+    """Base of measures that read ``data.subtopics``; a dataset without them is refused."""
+
+    #: Data that the measure needs besides labels.
+    needs_subtopics: ClassVar[bool] = True
+
+    def per_query(self, scored: Scored) -> np.ndarray:
+        """One number per query, by the rules for ties and for queries with nothing relevant."""
+        data = scored.data
+        if data.subtopics is None:
+            raise MeasureError(
+                f"{self} measures diversity, but the dataset has no subtopics; give "
+                "RankingDataset.from_arrays(..., subtopics=...) a column per subtopic"
+            )
+        if data.y is None:  # labels serve the tie rules only: the more subtopics a document has, the better it is
+            labels = np.nansum(np.maximum(data.subtopics, 0.0), axis=1, dtype=np.float64)
+            scored = Scored(
+                data.replace(y=labels),
+                scored.scores,
+                scored.retrieved,
+                random_state=scored.random_state,
+                n_jobs=scored.n_jobs,
+            )
+        return super().per_query(scored)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAware(DiversityMeasure):
+    r"""Base of intent-aware measures: the mean of a plain measure over the subtopics of a query.
+
+    .. math:: M\text{-IA} = \sum_t P(t \mid q)\,M(\text{labels for } t)
+
+    with the ideal list of each subtopic its own. An ideal of 1 need not exist: one order cannot be best for all. The
+    probabilities are ``data.subtopic_weight``, or equal.
+
+    Parameters
+    ----------
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, the weight goes to the other subtopics.
+    """
+
+    missing: str = "zero"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.missing not in ("zero", "renormalise"):
+            raise MeasureError(f"{self.name}: missing={self.missing!r}; give 'zero' or 'renormalise'")
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        raise NotImplementedError
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        data = ranking.data
+        plain, weights = self.plain(data), subtopic_weights(data)
+        total, used = np.zeros(data.n_queries), np.zeros(data.n_queries)
+        for t, grades in enumerate(np.asarray(data.subtopics).T):
+            labels = np.nan_to_num(grades.astype(np.float64))
+            values = plain.values(replace(ranking, data=data.replace(y=labels), labels=labels[ranking.rows]))
+            measured = ~np.isnan(values)
+            total += np.where(measured, weights[:, t] * np.nan_to_num(values), 0.0)
+            used += np.where(measured, weights[:, t], 0.0)
+        if self.missing == "zero":
+            return np.where(used > 0, total, np.nan)
+        return np.divide(total, used, out=np.full(total.shape, np.nan), where=used > 0)
+
+
+def relevant_subtopics(ranking: Ranking, rel: float) -> np.ndarray:
+    """1 where the document at a position is relevant to a subtopic, uint8 ``(n_rows, T)``."""
+    return _relevant(ranking.data, rel)[ranking.rows]
+
+
+def known_subtopics(data: RankingDataset, rel: float) -> np.ndarray:
+    """Number of subtopics of each query with a relevant document."""
+    return _any_row(data, _relevant(data, rel) > 0).sum(axis=1)
+
+
+def subtopic_weights(data: RankingDataset) -> np.ndarray:
+    """Probability of each subtopic, ``(n_queries, T)``: as given, or equal over the subtopics that a query has."""
+    if data.subtopic_weight is not None:
+        return np.nan_to_num(data.subtopic_weight)
+    has = _any_row(data, ~np.isnan(np.asarray(data.subtopics)))
+    return has / np.maximum(has.sum(axis=1, keepdims=True), 1)
+
+
+def _relevant(data: RankingDataset, rel: float) -> np.ndarray:
+    return (np.asarray(data.subtopics) >= rel).astype(np.uint8)  # NaN is not
+
+
+def _any_row(data: RankingDataset, flags: np.ndarray) -> np.ndarray:
+    """Whether any row of each query has the flag, by column."""
+    return np.stack([np.bincount(data.query_of_row, column, data.n_queries) > 0 for column in flags.T], axis=1)
+
+
+def greedy_ideal(data: RankingDataset, rel: float, kernel: Callable[..., Any], *parameters: Any) -> np.ndarray:
+    """Values per query of ``kernel(lo, hi, offsets, relevant, *parameters, out)`` over rows that a greedy choice reads.
+
+    The rows of each query are sorted by the subtopics they cover, so that taking the first of several equally good ones
+    does not depend on the order of the rows of the dataset.
+    """
+    relevant = _relevant(data, rel)
+    order = np.lexsort((*(1 - relevant.T[::-1]), data.query_of_row))
+    out = np.empty(data.n_queries)
+    over_queries(kernel, data.offsets, relevant[order], *parameters, out)
+    return out
+
+
+@kernel
+def novelty(a, stop, tie_end, relevant, keep, discount, worth, drawn):  # type: ignore[no-untyped-def]
+    """Σ discount · Σ_t [relevant to t] · keep^(relevant to t above) over the positions a..stop: mean over ties.
+
+    ``worth`` (a value per subtopic) and ``drawn`` (as long as a list) are scratch.
+    """
+    total = 0.0
+    worth[:] = 1.0
+    i = a
+    while i < stop:
+        end = tie_end[i]
+        size = end - i
+        for t in range(worth.size):
+            if size == 1:
+                if relevant[i, t]:
+                    total += worth[t] * discount[i - a]
+                    worth[t] *= keep
+                continue
+            among = 0
+            for j in range(i, end):
+                among += relevant[j, t]
+            if among == 0:
+                continue
+            # A relevant document at the j-th place of the block has j of the others above it, drawn at random:
+            # drawn[h] is the probability that h of them are relevant too.
+            others = among - 1
+            drawn[:among] = 0.0
+            drawn[0] = 1.0
+            for j in range(min(size, stop - i)):
+                mean = 0.0
+                power = worth[t]
+                for h in range(min(j, others) + 1):
+                    mean += drawn[h] * power
+                    power *= keep
+                total += discount[i - a + j] * mean * among / size
+                left = size - 1 - j
+                for h in range(min(j + 1, others), -1, -1) if left > 0 else range(0):
+                    drawn[h] *= (left - (others - h)) / left
+                    if h > 0:
+                        drawn[h] += drawn[h - 1] * (others - h + 1) / left
+            worth[t] *= keep**among
+        i = end
+    return total

@@ -1,0 +1,62 @@
+"""Intent-aware expected reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.measures.base import Measure
+from plackett.measures.diversity import IntentAware
+from plackett.measures.err import ERR
+
+__all__ = ["ERR_IA"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareERR(IntentAware):
+    r"""Intent-aware expected reciprocal rank: `ERR` for each subtopic, weighted by its probability.
+
+    .. math:: \text{ERR-IA} = \sum_t P(t \mid q)\,\text{ERR}(\text{labels for } t)
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is the whole list.
+    max_label
+        The largest grade of the scale; None is the largest grade of all subtopics of the dataset.
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, its weight goes to the others.
+
+    Notes
+    -----
+    Ties: exact mean over all orders, as for `ERR`. A query without a relevant document scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.measures.err_ia import ERR_IA
+    >>> data = pk.RankingDataset.from_arrays(
+    ...     None, [1, 1, 1], subtopics=[[1, 0], [0, 1], [1, 0]], subtopic_weight=[[0.7, 0.3]]
+    ... )
+    >>> pk.evaluate(data, [3, 2, 1], ERR_IA).mean["ERR_IA"].__round__(6)  # 0.7 · (1/2 + 1/12) + 0.3 · 1/4
+    0.483333
+    """
+
+    name: ClassVar[str] = "ERR_IA"
+    aliases: ClassVar[tuple[str, ...]] = ("err_ia",)
+    ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
+
+    k: int | None = None
+    max_label: float | None = None
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return ERR(k=self.k, max_label=self.max_label or float(np.nanmax(data.subtopics, initial=1.0)))
+
+
+ERR_IA = IntentAwareERR()

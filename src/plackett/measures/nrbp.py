@@ -1,0 +1,74 @@
+"""Novelty- and rank-biased precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett.measures.alpha_ndcg import discounted_novelty
+from plackett.measures.diversity import DiversityMeasure, known_subtopics, relevant_subtopics
+from plackett.measures.ranking import Ranking
+
+__all__ = ["NRBP"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NoveltyRankBiasedPrecision(DiversityMeasure):
+    r"""Novelty- and rank-biased precision: a patient user who tires of subtopics seen before.
+
+    .. math:: \frac{1 - (1 - \alpha)\beta}{N}
+        \sum_{r \ge 1} \beta^{r-1} \sum_t J(d_r, t)\,(1 - \alpha)^{\sum_{s<r} J(d_s, t)}
+
+    with N subtopics that have a relevant document. One document relevant to all of them at every rank has 1.
+
+    Parameters
+    ----------
+    alpha
+        Probability that a user who has seen a subtopic has had enough of it.
+    beta
+        Probability that a user goes on to the next rank.
+    rel
+        Least grade of a document that is relevant to a subtopic.
+
+    Notes
+    -----
+    Ties: exact mean over all orders. A query without a relevant document scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.measures.nrbp import NRBP
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 1], subtopics=[[1, 0], [1, 1]])
+    >>> pk.evaluate(data, [2, 1], NRBP).mean["NRBP"]  # 3/4 · (1 + 1/2 · (1/2 + 1)) / 2
+    0.65625
+    """
+
+    name: ClassVar[str] = "NRBP"
+    aliases: ClassVar[tuple[str, ...]] = ("nrbp",)
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Clarke, Kolla, Vechtomova 2009, An effectiveness measure for ambiguous queries"
+
+    alpha: float = 0.5
+    beta: float = 0.5
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("alpha", "beta"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise MeasureError(f"{self.name}: {name}={getattr(self, name)!r}; give a number from 0 to below 1")
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        keep, longest = 1.0 - self.alpha, ranking.longest
+        discount = self.beta ** np.arange(longest)
+        gains = ranking.run(discounted_novelty, relevant_subtopics(ranking, self.rel), keep, discount, longest)
+        n = known_subtopics(ranking.data, self.rel)
+        scaled = (1.0 - keep * self.beta) * gains
+        return np.divide(scaled, n, out=np.full(gains.shape, np.nan), where=n > 0)
+
+
+NRBP = NoveltyRankBiasedPrecision()
