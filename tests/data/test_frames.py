@@ -47,6 +47,12 @@ def test_pandas(dtypes):
     check(from_frame(frame.astype({"qid": "category", "docid": "category"})))
 
 
+def test_pandas_index_of_query_ids():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    check(from_frame(pd.DataFrame(COLUMNS).set_index("qid")))
+    check(from_frame(pd.DataFrame(COLUMNS).set_index(["docid", "qid"])))
+
+
 def test_pandas_with_arrow_columns():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -170,6 +176,7 @@ def frame(**changes):
         (frame(label=None, relevance=[0] * 4, y=[1] * 4), {}, "could be 'relevance' or 'y'"),
         (frame(query_weight=[1.0, 2.0, 3.0, 2.0]), {}, "query_weight differs between the rows of query b"),
         (frame(bm25=[float("inf")] * 4), {}, "infinite"),
+        ({"qid": [1, 2], "label": [1]}, {}, "make no table"),
         ([1, 2], {}, r"table was expected, not builtins\.list"),
     ],
 )

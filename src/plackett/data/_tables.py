@@ -47,8 +47,13 @@ def as_polars(table: Any) -> pl.DataFrame:
         return table.collect()
     if _is_pandas(table):
         return _from_pandas(table)
-    if hasattr(table, "__arrow_c_stream__") or isinstance(table, Mapping):
+    if hasattr(table, "__arrow_c_stream__"):
         return pl.DataFrame(table)
+    if isinstance(table, Mapping):
+        try:
+            return pl.DataFrame(table)
+        except (TypeError, pl.exceptions.PolarsError) as error:
+            raise DataError(f"these columns make no table: {error}") from None
     if hasattr(table, "__dataframe__"):
         return pl.from_dataframe(table)
     raise DataError(
@@ -64,6 +69,10 @@ def _is_pandas(table: Any) -> bool:
 def _from_pandas(table: Any) -> pl.DataFrame:
     import polars as pl
 
+    known = {alias for names in ALIASES.values() for alias in names}
+    levels = [level for level in table.index.names if level in known and level not in table.columns]
+    if levels:  # a frame with set_index("qid")
+        table = table.reset_index(level=levels)
     names = [str(name) for name in table.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

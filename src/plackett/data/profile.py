@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,11 +88,10 @@ def profile(data: RankingDataset) -> Profile:
     ({0.0: 2, 2.0: 1}, 1, (2,), 1)
     """
     features = _Features(data)
-    names = data.feature_names or tuple(range(1, data.n_features + 1))
+    names: Sequence[str | int] = data.feature_names or range(1, data.n_features + 1)
     first = _first_alike(data, features.hashes)
     again = np.flatnonzero(first != np.arange(data.n_rows))
-    sizes = data.group
-    length = {"min": sizes.min, "mean": sizes.mean, "median": lambda: np.median(sizes), "max": sizes.max}
+    sizes = data.group if data.n_queries else np.array([np.nan])
     labels, unjudged, without_relevant, of_one_label = _labels(data)
     return Profile(
         n_queries=data.n_queries,
@@ -99,13 +99,13 @@ def profile(data: RankingDataset) -> Profile:
         n_features=data.n_features,
         sparse=not isinstance(data.X, np.ndarray),
         density=features.density,
-        list_length={name: float(value()) if sizes.size else float("nan") for name, value in length.items()},
+        list_length={name: float(getattr(np, name)(sizes)) for name in ("min", "mean", "median", "max")},
         labels=labels,
         unjudged=unjudged,
         queries_without_relevant=without_relevant,
         queries_of_one_label=of_one_label,
-        missing={names[j]: int(features.missing[j]) for j in np.flatnonzero(features.missing)},
-        constant=tuple(names[j] for j in np.flatnonzero(features.constant)),
+        missing={names[j]: int(features.missing[j]) for j in np.flatnonzero(features.missing).tolist()},
+        constant=tuple(names[j] for j in np.flatnonzero(features.constant).tolist()),
         duplicate_rows=again.size,
         conflicting_rows=0 if data.y is None else int((data.y[again] != data.y[first[again]]).sum()),
         sample_weight=_span(data.sample_weight),
@@ -161,7 +161,7 @@ class _Features:
             self.missing += np.isnan(block).sum(axis=0)
             self.low = np.fmin(self.low, np.fmin.reduce(block, axis=0))
             self.high = np.fmax(self.high, np.fmax.reduce(block, axis=0))
-            self.nonzero += np.count_nonzero(block)
+            self.nonzero += int(np.count_nonzero(block))
             self.hashes[start : start + step] = _bits(block) @ self.factors
 
     def sparse(self, X: Any) -> None:

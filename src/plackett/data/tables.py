@@ -87,9 +87,12 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
         names = pl.read_csv(raw, n_rows=0, **options).columns
         ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
         ids |= {*ALIASES["qid"], *ALIASES["docid"]}
-        # types are taken from all rows, or a column that begins with whole numbers could not go on with others
         as_text = {name: pl.String for name in names if name in ids}
-        table = pl.read_csv(raw, schema_overrides=as_text, infer_schema_length=None, **options)
+        options["schema_overrides"] = as_text
+        try:
+            table = pl.read_csv(raw, infer_schema_length=1000, **options)
+        except pl.exceptions.ComputeError:  # a column that began with whole numbers went on with others
+            table = pl.read_csv(raw, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: not a table with separator {options['separator']!r}: {error}") from None
     whole = [name for name in as_text if table[name].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all()]
