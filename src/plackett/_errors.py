@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError", "MeasureError", "PlackettWarning"]
+__all__ = ["DataError", "LossError", "MeasureError", "PlackettWarning"]
 
 
 class PlackettWarning(UserWarning):
@@ -15,3 +15,7 @@ class DataError(ValueError):
 
 class MeasureError(ValueError):
     """A measure that does not exist, or a parameter that it does not have."""
+
+
+class LossError(ValueError):
+    """A loss that does not fit the data, the model or the solver it was given."""

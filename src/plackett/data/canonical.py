@@ -1,0 +1,87 @@
+"""An order of rows and queries that depends on their content alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from plackett._kernel import kernel, over_queries
+from plackett._random import mix
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["canonical_order"]
+
+
+def canonical_order(data: RankingDataset) -> RankingDataset:
+    """The dataset with queries, and rows inside each query, sorted by a hash of their content.
+
+    Trained on the result, a ranker is the same to the last bit however the input was ordered or its ids were spelt:
+    sums are taken in the same order and random draws fall on the same queries. Rows and queries with equal content
+    are interchangeable.
+    """
+    keys = np.empty(data.n_rows, np.uint64)
+    extra = np.zeros((data.n_rows, 2)) if data.y is None else np.stack([data.y, np.zeros(data.n_rows)], axis=1)
+    if data.sample_weight is not None:
+        extra[:, 1] = data.sample_weight
+    X = data.X
+    if isinstance(X, np.ndarray):
+        bits = X.view(np.uint32) if X.flags.c_contiguous else np.ascontiguousarray(X).view(np.uint32)
+        over_queries(_hash_dense, data.offsets, bits, extra.view(np.uint64), keys)
+    else:
+        X.sort_indices()
+        values = X.data.view(np.uint32)
+        pointers = X.indptr.astype(np.int64)
+        over_queries(
+            _hash_sparse, data.offsets, pointers, X.indices.astype(np.int64), values, extra.view(np.uint64), keys
+        )
+    # sums commute, so the key of a query does not depend on the order of its rows
+    query_keys = np.bincount(data.query_of_row, (keys >> np.uint64(11)).astype(np.float64), data.n_queries)
+    weights = np.zeros(data.n_queries) if data.query_weight is None else data.query_weight
+    queries = np.lexsort((weights, query_keys))
+    place = np.empty(data.n_queries, np.int64)
+    place[queries] = np.arange(data.n_queries)
+    rows = np.lexsort((keys, place[data.query_of_row]))
+    return _taken(data, rows, queries)
+
+
+def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> RankingDataset:
+    offsets = np.concatenate(([0], np.cumsum(data.group[queries])))
+    preferences = data.preferences
+    if preferences is not None:
+        moved = np.empty(data.n_rows, np.int64)
+        moved[rows] = np.arange(data.n_rows)
+        preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
+        preferences = preferences.regrouped(None, offsets)
+    per_row = ("X", "y", "sample_weight", "positions", "subtopics")
+    per_query = ("qids", "query_weight", "subtopic_weight")
+    taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
+    taken = {
+        name: None if value is None else value[rows if name in per_row else queries] for name, value in taken.items()
+    }
+    return RankingDataset(**taken, offsets=offsets, preferences=preferences, feature_names=data.feature_names)
+
+
+@kernel
+def _hash_dense(lo, hi, offsets, bits, extra, keys):  # type: ignore[no-untyped-def]
+    for i in range(offsets[lo], offsets[hi]):
+        h = np.uint64(0x9E3779B97F4A7C15)
+        for j in range(bits.shape[1]):
+            # -0 and 0 are the same feature value
+            b = np.uint64(bits[i, j])
+            b = np.uint64(0) if b == np.uint64(0x80000000) else b
+            h = (h ^ b) * np.uint64(0x9E3779B97F4A7C15)
+            h ^= h >> np.uint64(29)
+        h = mix(h ^ extra[i, 0])
+        keys[i] = mix(h ^ extra[i, 1])
+
+
+@kernel
+def _hash_sparse(lo, hi, offsets, pointers, indices, values, extra, keys):  # type: ignore[no-untyped-def]
+    for i in range(offsets[lo], offsets[hi]):
+        h = np.uint64(0x9E3779B97F4A7C15)
+        for p in range(pointers[i], pointers[i + 1]):
+            h = (h ^ (np.uint64(indices[p]) << np.uint64(32)) ^ np.uint64(values[p])) * np.uint64(0x9E3779B97F4A7C15)
+            h ^= h >> np.uint64(29)
+        h = mix(h ^ extra[i, 0])
+        keys[i] = mix(h ^ extra[i, 1])

@@ -1,0 +1,120 @@
+"""What a loss is: value and gradient with respect to the scores of each query's documents."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["BoundLoss", "Loss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Loss:
+    """Base class of all losses.
+
+    A loss is a small frozen object whose fields are its parameters. The loss of a dataset is the sum over queries of
+    ``query_weight`` times the loss of the query. A query without pairs or without anything to learn from has loss and
+    gradient 0. Unjudged documents (label below 0) take no part unless the loss says otherwise.
+
+    A subclass says what it is, so that solvers can be chosen and impossible combinations refused with a reason, and
+    implements `bind`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.losses import Logistic
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
+    >>> Logistic()(np.array([0.0, 0.0]), data).__round__(4)  # log 2
+    0.6931
+    """
+
+    #: Literals, read from the source by the catalogue.
+    name: ClassVar[str]
+    ids: ClassVar[tuple[str, ...]]
+    paper: ClassVar[str] = ""
+    #: Whether there is a value whose gradient this is; the lambdas have none.
+    has_value: ClassVar[bool] = True
+    #: Whether the gradient is continuous, as quasi-Newton solvers need.
+    smooth: ClassVar[bool] = True
+    #: Whether it is convex in the scores.
+    convex: ClassVar[bool] = False
+    #: Whether adding a constant to the scores of a query changes nothing; pointwise losses fix the level.
+    shift_invariant: ClassVar[bool] = True
+    #: Diagonal of the Hessian: "exact", "surrogate" (something positive that serves Newton steps) or "none" (ones).
+    curvature: ClassVar[str] = "exact"
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset, with everything that does not depend on the scores computed once."""
+        raise NotImplementedError
+
+    def __call__(self, scores: Any, data: RankingDataset) -> float:
+        """Value of the loss: the sum over queries."""
+        if not self.has_value:
+            raise LossError(f"{self.name} is a gradient without a value; use gradient(scores, data)")
+        bound = self.bind(data)
+        return float(bound.evaluate(bound.check(scores))[0].sum())
+
+    def gradient(self, scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient and curvature for each score, flat over all queries."""
+        bound = self.bind(data)
+        return bound.evaluate(bound.check(scores), value=False)[1:]
+
+    def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
+        """The one score per document to rank by; losses with several outputs per document combine them."""
+        return scores
+
+    def replace(self, **parameters: Any) -> Self:
+        """Copy with other parameters."""
+        return dataclasses.replace(self, **parameters)
+
+    def __str__(self) -> str:
+        changed = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({', '.join(changed)})"
+
+    __repr__ = __str__
+
+
+class BoundLoss:
+    """A loss on one dataset: what a solver calls again and again.
+
+    Subclasses implement `evaluate`; `sample_weight` and `query_weight` are arrays of ones where the dataset has none.
+    """
+
+    def __init__(self, data: RankingDataset, *, n_jobs: int | None = None, n_outputs: int = 1) -> None:
+        self.data = data
+        self.n_jobs = n_jobs
+        self.n_outputs = n_outputs
+        self.sample_weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        self.query_weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss of each query (0 where it was not asked for or does not exist), gradient and curvature of each score.
+
+        Weights are included; the gradient of the dataset's loss is what comes back.
+        """
+        raise NotImplementedError
+
+    def check(self, scores: Any) -> np.ndarray:
+        """Scores as an array of the right shape, or an error."""
+        array = np.ascontiguousarray(scores, dtype=np.float64)
+        shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
+        if array.shape != shape:
+            raise LossError(f"scores have shape {array.shape}, expected {shape}")
+        return array
+
+    def _buffers(self) -> Iterator[np.ndarray]:
+        yield np.zeros(self.data.n_queries)
+        shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
+        yield np.zeros(shape)
+        yield np.zeros(shape)

@@ -1,0 +1,116 @@
+"""ListMLE: likelihood of the ideal order under the Plackett–Luce model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._kernel import kernel, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["ListMLELoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListMLELoss(Loss):
+    r"""Negative log-likelihood of the ideal order under the Plackett–Luce model.
+
+    .. math:: L = \sum_{r=1}^{k} w_{(r)} \Big( \log \sum_{t \ge r} e^{s_{(t)}} - s_{(r)} \Big)
+
+    with (r) the document at rank r of the ideal order. Documents of equal label have no order among themselves: each
+    is drawn from its own block and everything below (Breslow's form for ties, as in the Cox model), so that the
+    result does not depend on the order of the rows. The lowest block adds nothing. With distinct labels this is
+    ListMLE as published; a query whose labels are all equal has loss 0.
+
+    Parameters
+    ----------
+    k
+        Only the first k ranks count; a block that is cut counts by its share. None is all.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    """
+
+    name: ClassVar[str] = "ListMLE"
+    ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
+    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
+    convex: ClassVar[bool] = True
+
+    k: int | None = None
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: ListMLELoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.order, self.below, self.judged = label_order(data, n_jobs)
+        self.k = loss.k or max(data.n_rows, 1)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            _listmle,
+            self.data.offsets,
+            scores,
+            self.order,
+            self.below,
+            self.judged,
+            self.sample_weight,
+            self.query_weight,
+            self.k,
+            *out,
+            n_jobs=self.n_jobs,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _listmle(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, order, below, judged, weight, query_weight, k, value, gradient, curvature
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, judged[q])
+    power = np.empty(longest, np.float64)
+    rest = np.empty(longest + 1, np.float64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = judged[q]
+        if n == 0 or below[a] == n:
+            continue  # one label only: no order
+        largest = -np.inf
+        for i in range(n):
+            largest = max(largest, scores[order[a + i]])
+        rest[n] = 0.0  # sums of exponentials of a place and everything below it
+        for i in range(n - 1, -1, -1):
+            power[i] = np.exp(max(scores[order[a + i]] - largest, -700.0))
+            rest[i] = rest[i + 1] + power[i]
+        loss = 0.0
+        first = 0.0  # Σ over the blocks so far of weight / rest, and of weight / rest²
+        second = 0.0
+        start = 0
+        while start < n:
+            stop = below[a + start]
+            share = min(max((k - start) / (stop - start), 0.0), 1.0) if stop < n else 0.0
+            block = 0.0
+            for i in range(start, stop):
+                w = share * weight[order[a + i]]
+                block += w
+                loss += w * (np.log(rest[start]) - (scores[order[a + i]] - largest))
+            first += block / rest[start]
+            second += block / (rest[start] * rest[start])
+            for i in range(start, stop):
+                row = order[a + i]
+                gradient[row] = query_weight[q] * (power[i] * first - share * weight[row])
+                curvature[row] = query_weight[q] * (power[i] * first - power[i] * power[i] * second)
+            start = stop
+        value[q] = query_weight[q] * loss

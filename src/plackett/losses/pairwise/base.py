@@ -1,0 +1,172 @@
+"""What the pair losses share: which pairs there are, and how they are weighted and summed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel, over_queries
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+
+__all__ = ["PairLoss", "label_order"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PairLoss(Loss):
+    r"""A loss of the form :math:`\sum_{(u, v)} w_{uv}\,\varphi(s_u - s_v)` over pairs in which u is preferred to v.
+
+    The pairs are the explicit preferences of the dataset where it has them, with their margins and weights; otherwise
+    all pairs of unequal labels of a query. A pair weighs the product of the weights of its two documents.
+
+    Parameters
+    ----------
+    margin
+        By how much the preferred document should be ahead, in the loss's own way; a preference's own margin counts
+        instead where it has one.
+    normalize
+        Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
+    """
+
+    margin: float = 0.0
+    normalize: bool = False
+
+    #: ``sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient,
+    #: curvature)`` over all pairs of unequal labels, and ``phi(z, value, slope, curvature)`` for an array of
+    #: differences minus margins.
+    sweep: ClassVar[Callable[..., Any]]
+    phi: ClassVar[Callable[..., Any]]
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
+        form = _AllPairs if data.preferences is None else _Preferences
+        return form(self, data, n_jobs)
+
+
+class _AllPairs(BoundLoss):
+    """All pairs of unequal labels, by the loss's own fast kernel."""
+
+    def __init__(self, loss: PairLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        if data.y is None:
+            raise LossError(f"{loss.name} needs labels or preferences, and the dataset has neither")
+        self.loss = loss
+        self.order, self.below, self.judged = label_order(data, n_jobs)
+        self.scale = self.query_weight
+        if loss.normalize:
+            total = np.empty(data.n_queries)
+            over_queries(_pair_weight, data.offsets, self.order, self.below, self.judged, self.sample_weight, total)
+            self.scale = np.divide(self.query_weight, total, out=np.zeros_like(total), where=total > 0)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            self.loss.sweep,
+            self.data.offsets,
+            scores,
+            self.loss.margin,
+            self.order,
+            self.below,
+            self.judged,
+            self.sample_weight,
+            self.scale,
+            value,
+            *out,
+            n_jobs=self.n_jobs,
+        )
+        return out  # type: ignore[return-value]
+
+
+class _Preferences(BoundLoss):
+    """The explicit preferences of a dataset, one term each."""
+
+    def __init__(self, loss: PairLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        pairs = data.preferences
+        assert pairs is not None
+        self.loss = loss
+        self.pairs = pairs
+        self.query = data.query_of_row[pairs.winner]
+        self.margin = loss.margin if pairs.margin is None else pairs.margin
+        weight = self.sample_weight[pairs.winner] * self.sample_weight[pairs.loser]
+        if pairs.weight is not None:
+            weight = weight * pairs.weight
+        if loss.normalize:
+            total = np.bincount(self.query, weight, data.n_queries)[self.query]
+            weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+        self.weight = weight * self.query_weight[self.query]
+
+    @cached_property
+    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return tuple(np.empty(len(self.pairs)) for _ in range(3))  # type: ignore[return-value]
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        winner, loser = self.pairs.winner, self.pairs.loser
+        losses, slopes, bends = self._terms
+        self.loss.phi(scores[winner] - scores[loser] - self.margin, losses, slopes, bends)
+        slopes, bends = slopes * self.weight, bends * self.weight
+        n = scores.size
+        gradient = np.bincount(winner, slopes, n) - np.bincount(loser, slopes, n)
+        curvature = np.bincount(winner, bends, n) + np.bincount(loser, bends, n)
+        return np.bincount(self.query, losses * self.weight, self.data.n_queries), gradient, curvature
+
+
+def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of each query by descending label, for each the first place with a lower label, the number of judged rows.
+
+    Places are numbers inside the query; unjudged documents stand last.
+    """
+    order, below = np.empty(data.n_rows, np.int64), np.empty(data.n_rows, np.int64)
+    judged = np.empty(data.n_queries, np.int64)
+    over_queries(_by_label, data.offsets, data.labels, order, below, judged, n_jobs=n_jobs)
+    return order, below, judged
+
+
+@kernel
+def _by_label(lo, hi, offsets, labels, order, below, judged):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    keys = np.empty(longest, np.float64)
+    rows = np.empty(longest, np.int64)
+    spare_keys = np.empty(longest, np.float64)
+    spare_rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        for i in range(n):
+            keys[i] = labels[a + i]
+        argsort_descending(keys, rows, spare_keys, spare_rows, n)
+        while n > 0 and keys[n - 1] < 0.0:
+            n -= 1
+        judged[q] = n
+        end = n
+        for i in range(n - 1, -1, -1):
+            if i + 1 < n and keys[i] > keys[i + 1]:
+                end = i + 1
+            below[a + i] = end
+        for i in range(offsets[q + 1] - a):
+            order[a + i] = a + rows[i]
+
+
+@kernel
+def _pair_weight(lo, hi, offsets, order, below, judged, weight, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        a = offsets[q]
+        total = 0.0
+        lower = 0.0  # weight of the documents at places end and after
+        end = judged[q]
+        for i in range(judged[q] - 1, -1, -1):
+            while end > below[a + i]:
+                end -= 1
+                lower += weight[order[a + end]]
+            total += weight[order[a + i]] * lower
+        out[q] = total

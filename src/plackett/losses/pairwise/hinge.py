@@ -1,0 +1,52 @@
+"""Hinge pair loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from plackett._kernel import kernel
+from plackett.losses.pairwise._hinge_sweep import hinge_sweep
+from plackett.losses.pairwise.base import PairLoss
+
+__all__ = ["Hinge"]
+
+
+@kernel
+def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
+    for i in range(z.size):  # z is the difference minus the margin
+        value[i] = max(0.0, -z[i])
+        slope[i] = -1.0 if z[i] < 0.0 else 0.0
+        curvature[i] = -slope[i]
+
+
+@kernel
+def _sweep(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature
+):
+    hinge_sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, False, value, gradient, curvature)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Hinge(PairLoss):
+    r"""Hinge pair loss :math:`\varphi(z) = \max(0, \text{margin} - z)`, the loss of Ranking SVM.
+
+    All pairs in O(n log n) by two sorted sweeps. At the kink the slope is 0; the curvature is a surrogate, the weight
+    of the violated pairs of each document.
+
+    References
+    ----------
+    Herbrich, Graepel, Obermayer: Large margin rank boundaries for ordinal regression. 2000.
+    Joachims: Training linear SVMs in linear time. KDD 2006 (the sweep).
+    """
+
+    name: ClassVar[str] = "Hinge"
+    ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
+    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
+    smooth: ClassVar[bool] = False
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "surrogate"
+    sweep = staticmethod(_sweep)
+    phi = staticmethod(_phi)
+
+    margin: float = 1.0

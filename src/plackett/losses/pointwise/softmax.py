@@ -1,0 +1,91 @@
+"""Softmax cross entropy over label classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+
+__all__ = ["Softmax"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Softmax(Loss):
+    r"""Cross entropy over label classes: :math:`-\sum_j w_j \log P_{y_j}` with :math:`P_k \propto e^{\gamma s_{jk}}`.
+
+    A document has one score per class 0..K−1; `expected_grade` turns them into one score to rank by.
+
+    Parameters
+    ----------
+    n_classes
+        K; None is the largest label of the data plus one. Labels must be whole numbers.
+    gamma
+        Inverse temperature.
+
+    References
+    ----------
+    Li, Burges, Wu: McRank. NIPS 2007.
+    """
+
+    name: ClassVar[str] = "Softmax"
+    ids: ClassVar[tuple[str, ...]] = ("lecture.pointwise",)
+    paper: ClassVar[str] = "Li, Burges, Wu 2007"
+    convex: ClassVar[bool] = True
+    shift_invariant: ClassVar[bool] = False
+
+    n_classes: int | None = None
+    gamma: float = 1.0
+
+    def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Expected grade of each document."""
+        return expected_grade(scores, self.gamma)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: Softmax, data: RankingDataset, n_jobs: int | None) -> None:
+        labels = data.labels
+        judged = labels >= 0
+        whole = labels.astype(np.int64)
+        if not (whole == labels)[judged].all():
+            row = np.flatnonzero((whole != labels) & judged)[0]
+            raise LossError(f"{loss.name} needs whole-number labels as classes, but label {row} is {labels[row]}")
+        classes = loss.n_classes or int(whole.max(initial=0)) + 1
+        if whole.max(initial=0) >= classes:
+            raise LossError(f"{loss.name}: label {whole.max()} with n_classes={classes}; labels must be below it")
+        super().__init__(data, n_jobs=n_jobs, n_outputs=max(classes, 2))
+        self.gamma = loss.gamma
+        self.weight = (self.sample_weight * self.query_weight[data.query_of_row] * judged)[:, None]
+        self.target = np.zeros((data.n_rows, self.n_outputs))
+        self.target[np.flatnonzero(judged), whole[judged]] = 1.0
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        shifted = self.gamma * (scores - scores.max(axis=1, keepdims=True))
+        probability = np.exp(shifted)
+        total = probability.sum(axis=1, keepdims=True)
+        probability /= total
+        losses = np.zeros(self.data.n_queries)
+        if value:
+            terms = self.weight[:, 0] * (np.log(total[:, 0]) - (shifted * self.target).sum(axis=1))
+            losses = np.bincount(self.data.query_of_row, terms, self.data.n_queries)
+        gradient = self.gamma * self.weight * (probability - self.target)
+        return losses, gradient, self.gamma**2 * self.weight * probability * (1.0 - probability)
+
+
+def expected_grade(scores: np.ndarray, gamma: float = 1.0) -> np.ndarray:
+    """Mean class under the softmax of each row of class scores.
+
+    >>> expected_grade(np.zeros((1, 3)))
+    array([1.])
+    """
+    probability = np.exp(gamma * (scores - scores.max(axis=1, keepdims=True)))
+    return probability @ np.arange(scores.shape[1]) / probability.sum(axis=1)

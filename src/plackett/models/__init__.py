@@ -1,0 +1,1 @@
+"""Scoring models that any loss can train: linear, tree ensembles, neural networks."""

@@ -1,0 +1,103 @@
+"""What a model is: hyper-parameters that, given a loss and data, train a scorer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+
+if TYPE_CHECKING:
+    from plackett.losses.base import Loss
+
+__all__ = ["Model", "Monitor", "Scorer"]
+
+
+class Scorer(Protocol):
+    """A trained scoring function. It lives on disk as plain arrays; loading one runs no code from the file."""
+
+    kind: ClassVar[str]
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row, or one score per output; ``offsets`` matter to list-aware models only."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        """The scorer that `to_arrays` wrote."""
+
+
+class Model(Protocol):
+    """A family of scoring functions with its way of training: a dataclass of hyper-parameters with this method."""
+
+    def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None) -> Scorer:
+        """Minimise the loss on the data, beginning with ``start`` where one is given."""
+
+
+@dataclass
+class Monitor:
+    """Watches training: validation measure, early stopping, progress, interruption.
+
+    A model calls `update` after each round with the scores of the validation data and stops when told; it then keeps
+    the round `best_round`. Without validation data `update` only moves the progress display.
+
+    Parameters
+    ----------
+    valid
+        Validation data, or None.
+    measure
+        What is watched on it.
+    patience
+        Stop after this many rounds without a better value; None never stops early.
+    verbose
+        Show progress.
+    """
+
+    valid: RankingDataset | None = None
+    measure: Measure | None = None
+    patience: int | None = None
+    verbose: bool = False
+    history: list[float] = field(default_factory=list)
+    best_round: int = -1
+    best_value: float = float("nan")
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self._progress: Any = None
+        self._task: Any = None
+
+    def start(self, rounds: int, what: str) -> None:
+        """Say how many rounds there will be at most."""
+        if self.verbose:
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._progress = Progress(*columns, TextColumn("{task.fields[note]}"), transient=False)
+            self._task = self._progress.add_task(what, total=rounds, note="")
+            self._progress.start()
+
+    def stop(self) -> None:
+        """End the progress display."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+    def update(self, scores: np.ndarray | None = None) -> bool:
+        """Note a finished round; True means that training should end."""
+        note = ""
+        if scores is not None and self.valid is not None and self.measure is not None:
+            value = self.measure.mean(self.measure.per_query(Scored(self.valid, scores)))
+            self.history.append(value)
+            sign = 1.0 if self.measure.ascending else -1.0
+            if self.best_round < 0 or sign * value > sign * self.best_value:
+                self.best_round, self.best_value = len(self.history) - 1, value
+            note = f"{self.measure} {value:.4f} (best {self.best_value:.4f})"
+        if self._progress is not None:
+            self._progress.update(self._task, advance=1, note=note)
+        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience > 0

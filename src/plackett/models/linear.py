@@ -1,0 +1,257 @@
+"""Linear scoring: one weight per feature. Adding a constant changes no ranking, so there is no intercept to rank by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.models.base import Monitor, Scorer
+from plackett.models.batches import query_batches
+
+__all__ = ["Linear", "LinearScorer"]
+
+
+@dataclass(frozen=True)
+class LinearScorer:
+    """Scores ``X @ weights + intercept``; one column of weights per output."""
+
+    kind: ClassVar[str] = "linear"
+    weights: np.ndarray
+    intercept: np.ndarray
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row, in float64: sums of products do not depend on how many rows are scored at once."""
+        scores = np.asarray(X.astype(np.float64, copy=False) @ self.weights + self.intercept)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {"weights": self.weights, "intercept": self.intercept}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> LinearScorer:
+        """The scorer that `to_arrays` wrote."""
+        return cls(np.array(arrays["weights"]), np.array(arrays["intercept"]))
+
+
+@dataclass(kw_only=True, eq=False)
+class Linear:
+    r"""Linear model, trained by minimising
+
+    .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(X v) + \alpha \Big( \rho \lVert v \rVert_1
+              + \frac{1 - \rho}{2} \lVert v \rVert_2^2 \Big)
+
+    over the weights of the standardised features. Losses that depend on the level of the scores (the pointwise ones)
+    get an intercept, which is not penalised.
+
+    Parameters
+    ----------
+    alpha, l1_ratio
+        Strength α of the penalty and the share ρ of its L1 part.
+    solver
+        ``"lbfgs"`` for smooth losses with a value, ``"sgd"`` (AdaGrad over batches of queries, averaged) for any;
+        ``"auto"`` takes the first that fits.
+    max_iter, tol
+        Most iterations (epochs for ``sgd``), and the relative change of the objective at which to end.
+    learning_rate, batch_size
+        Of ``sgd``: step size, and queries per step.
+    standardize
+        Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
+        come out are for the features as they are.
+    """
+
+    alpha: float = 1e-4
+    l1_ratio: float = 0.0
+    solver: str = "auto"
+    max_iter: int = 300
+    tol: float = 1e-6
+    learning_rate: float = 0.1
+    batch_size: int = 32
+    standardize: bool = True
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> LinearScorer:
+        """Minimise the loss on the data."""
+        fits = loss.has_value and loss.smooth
+        solver = self.solver if self.solver != "auto" else ("lbfgs" if fits else "sgd")
+        if solver not in _SOLVERS:
+            raise LossError(f"solver={self.solver!r}; the solvers are auto, {', '.join(_SOLVERS)}")
+        if solver == "lbfgs" and not fits:
+            reason = "is not smooth" if loss.has_value else "has no value, only a gradient"
+            raise LossError(f"solver='lbfgs' cannot minimise {loss}: it {reason}; use solver='sgd'")
+        problem = _Problem(self, loss, data)
+        first = problem.start(start)
+        return problem.scorer(_SOLVERS[solver](problem, first, monitor))
+
+
+class _Problem:
+    """The objective over scaled weights (features × outputs), the last row the intercept where there is one."""
+
+    def __init__(self, model: Linear, loss: Loss, data: RankingDataset) -> None:
+        self.model, self.loss, self.data = model, loss, data
+        self.bound = loss.bind(data, n_jobs=model.n_jobs)
+        self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
+        self.scale = _spread(data.X) if model.standardize else np.ones(data.n_features)
+        self.intercept = not loss.shift_invariant
+        self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
+
+    def start(self, scorer: Scorer | None) -> np.ndarray:
+        weights = np.zeros(self.shape)
+        if scorer is not None:
+            if not isinstance(scorer, LinearScorer) or scorer.weights.shape != (self.data.n_features, self.shape[1]):
+                raise LossError("a linear model can only start from a linear model of the same features and outputs")
+            weights[: self.data.n_features] = scorer.weights * self.scale[:, None]
+            if self.intercept:
+                weights[-1] = scorer.intercept
+        return weights
+
+    def scorer(self, weights: np.ndarray) -> LinearScorer:
+        intercept = weights[-1] if self.intercept else np.zeros(self.shape[1])
+        return LinearScorer(weights[: self.data.n_features] / self.scale[:, None], np.array(intercept))
+
+    def scores(self, X: Any, weights: np.ndarray) -> np.ndarray:
+        d = self.data.n_features
+        scores = np.asarray(X @ (weights[:d] / self.scale[:, None]).astype(np.float32), np.float64)
+        if self.intercept:
+            scores += weights[d]
+        return scores[:, 0] if self.shape[1] == 1 else scores
+
+    def pull_back(self, X: Any, gradient: np.ndarray) -> np.ndarray:
+        """Gradient for the weights from the gradient for the scores."""
+        gradient = gradient.reshape(-1, self.shape[1])
+        out = np.empty(self.shape)
+        d = self.data.n_features
+        out[:d] = np.asarray(X.T @ gradient.astype(np.float32)) / self.scale[:, None]
+        if self.intercept:
+            out[d] = gradient.sum(axis=0)
+        return out
+
+    def penalised(self, weights: np.ndarray) -> np.ndarray:
+        """The weights without the intercept."""
+        return weights[: self.data.n_features]
+
+
+def _spread(X: Any) -> np.ndarray:
+    """Standard deviation of each feature, 1 for constant ones."""
+    if isinstance(X, np.ndarray):
+        spread = X.std(axis=0, dtype=np.float64)
+    else:
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        spread = np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0.0))
+    # the spread of a constant column is rounding noise
+    return np.where(spread > 1e-7 * max(float(spread.max(initial=0.0)), 1e-30), spread, 1.0)
+
+
+def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
+    """Quasi-Newton; with an L1 part over positive and negative parts of the weights, which makes it smooth."""
+    from scipy.optimize import Bounds, minimize
+
+    model, shape = problem.model, problem.shape
+    l1, l2 = model.alpha * model.l1_ratio, model.alpha * (1.0 - model.l1_ratio)
+    d = problem.data.n_features * shape[1]
+    best = first.copy()
+
+    def unpack(flat: np.ndarray) -> np.ndarray:
+        if l1 == 0.0:
+            return flat.reshape(shape)
+        weights = flat[: np.prod(shape)].copy()
+        weights[:d] -= flat[np.prod(shape) :]
+        return weights.reshape(shape)
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = unpack(flat)
+        losses, gradient, _ = problem.bound.evaluate(problem.scores(problem.data.X, weights))
+        kept = problem.penalised(weights)
+        value = losses.sum() / problem.total + 0.5 * l2 * (kept**2).sum()
+        slope = problem.pull_back(problem.data.X, gradient) / problem.total
+        problem.penalised(slope)[...] += l2 * kept
+        if l1 == 0.0:
+            return value, slope.ravel()
+        slope = slope.ravel()
+        value += l1 * (flat[:d].sum() + flat[np.prod(shape) :].sum())
+        both = np.concatenate([slope, -slope[:d]])
+        both[:d] += l1
+        both[np.prod(shape) :] += l1
+        return value, both
+
+    def callback(flat: np.ndarray) -> None:
+        weights = unpack(flat)
+        previous = monitor.best_round
+        valid = None if monitor.valid is None else problem.scores(monitor.valid.X, weights)
+        stop = monitor.update(valid)
+        if monitor.valid is None or monitor.best_round != previous:
+            best[...] = weights
+        if stop:
+            raise StopIteration
+
+    start, bounds = first.ravel(), None
+    if l1 > 0.0:
+        start = np.concatenate([start, np.maximum(-start[:d], 0.0)])
+        start[:d] = np.maximum(start[:d], 0.0)
+        lower = np.zeros(start.size)
+        lower[d : np.prod(shape)] = -np.inf
+        bounds = Bounds(lower, np.inf)
+    options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
+    monitor.start(model.max_iter, f"{problem.loss.name} · L-BFGS")
+    try:
+        minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=callback, options=options)
+    except KeyboardInterrupt:
+        monitor.interrupted = True
+    finally:
+        monitor.stop()
+    return best
+
+
+def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
+    """AdaGrad over batches of queries; the mean of the second half of the path, or the best epoch on validation data."""
+    model = problem.model
+    rng = np.random.default_rng(model.random_state)
+    parts = query_batches(problem.data, model.batch_size, rng)
+    bound = [(part, problem.loss.bind(part, n_jobs=model.n_jobs)) for part in parts]
+    l1, l2 = model.alpha * model.l1_ratio, model.alpha * (1.0 - model.l1_ratio)
+    weights, squares = first.copy(), np.full(problem.shape, 1e-12)
+    mean, taken, best = np.zeros(problem.shape), 0, first.copy()
+    share = problem.total / len(bound)
+    previous = np.inf
+    monitor.start(model.max_iter, f"{problem.loss.name} · SGD")
+    try:
+        for epoch in range(model.max_iter):
+            value = 0.0
+            for i in rng.permutation(len(bound)):
+                part, loss = bound[i]
+                losses, gradient, _ = loss.evaluate(problem.scores(part.X, weights), value=problem.loss.has_value)
+                value += float(losses.sum())
+                slope = problem.pull_back(part.X, gradient) / share
+                problem.penalised(slope)[...] += l2 * problem.penalised(weights)
+                squares += slope**2
+                step = model.learning_rate / np.sqrt(squares)
+                weights -= step * slope
+                if l1 > 0.0:  # proximal step of the L1 part
+                    kept = problem.penalised(weights)
+                    kept[...] = np.sign(kept) * np.maximum(np.abs(kept) - problem.penalised(step) * l1, 0.0)
+                if epoch >= model.max_iter // 2 or monitor.valid is not None:
+                    taken += 1
+                    mean += (weights - mean) / taken
+            before = monitor.best_round
+            current = mean if taken else weights
+            valid = None if monitor.valid is None else problem.scores(monitor.valid.X, current)
+            stop = monitor.update(valid)
+            if monitor.valid is None or monitor.best_round != before:
+                best = current.copy()
+            if stop or (problem.loss.has_value and abs(previous - value) <= model.tol * abs(value)):
+                break
+            previous = value
+    except KeyboardInterrupt:
+        monitor.interrupted = True
+    finally:
+        monitor.stop()
+    return best
+
+
+_SOLVERS = {"lbfgs": _lbfgs, "sgd": _sgd}

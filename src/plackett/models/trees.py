@@ -1,0 +1,238 @@
+"""Tree ensembles: LightGBM's trees, grown on the gradients of any loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import n_threads
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.models.base import Monitor, Scorer
+
+__all__ = ["TreeScorer", "Trees"]
+
+
+@dataclass(frozen=True)
+class TreeScorer:
+    """A LightGBM ensemble, kept as LightGBM's own text."""
+
+    kind: ClassVar[str] = "trees"
+    text: str
+
+    @cached_property
+    def booster(self) -> Any:
+        """The ensemble as a `lightgbm.Booster`."""
+        import lightgbm as lgb
+
+        return lgb.Booster(model_str=self.text)
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row, or one per output."""
+        if X.shape[0] == 0:
+            return np.empty(0)
+        return self.booster.predict(X, raw_score=True, num_threads=n_threads(n_jobs))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {"lightgbm": np.frombuffer(self.text.encode(), np.uint8)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeScorer:
+        """The scorer that `to_arrays` wrote."""
+        return cls(arrays["lightgbm"].tobytes().decode())
+
+
+@dataclass(kw_only=True, eq=False)
+class Trees:
+    """Ensemble of regression trees, each a Newton step on the loss: leaf value −Σ gradient / (Σ curvature + λ).
+
+    Parameters
+    ----------
+    n_estimators, learning_rate
+        Number of trees at most, and how much each counts.
+    num_leaves, max_depth, min_child_samples, min_child_weight
+        Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
+    max_bin
+        Histogram bins per feature.
+    reg_alpha, reg_lambda
+        L1 and L2 penalty of leaf values.
+    subsample, colsample_bytree
+        Share of the queries, of the features, that each tree sees.
+    boosting
+        ``"gbdt"``; ``"dart"`` (dropout; the best prefix is kept, as LightGBM cannot stop it early); ``"forest"``
+        (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same).
+    monotone_constraints
+        Per feature 1 (scores never fall when it grows), -1 or 0.
+    categorical_features
+        Numbers of the features whose values are codes and not amounts.
+    warm_start
+        Go on from the trees of the last ``fit``.
+    lightgbm_params
+        Further parameters in LightGBM's own names; they win over the above.
+    """
+
+    n_estimators: int = 100
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    max_depth: int = -1
+    min_child_samples: int = 20
+    min_child_weight: float = 1e-3
+    max_bin: int = 255
+    reg_alpha: float = 0.0
+    reg_lambda: float = 0.0
+    subsample: float = 1.0
+    colsample_bytree: float = 1.0
+    boosting: str = "gbdt"
+    monotone_constraints: tuple[int, ...] | None = None
+    categorical_features: tuple[int, ...] | None = None
+    warm_start: bool = False
+    lightgbm_params: dict[str, Any] | None = None
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> TreeScorer:
+        """Grow the trees."""
+        import lightgbm as lgb
+
+        if self.boosting not in _GRADIENTS:
+            raise LossError(f"boosting={self.boosting!r}; the kinds are {', '.join(_GRADIENTS)}")
+        if start is not None and not isinstance(start, TreeScorer):
+            raise LossError("trees can only go on from trees")
+        bound = loss.bind(data, n_jobs=self.n_jobs)
+        parameters = self._parameters(bound, data)
+        train_set = _lightgbm_dataset(lgb, data, parameters, self.categorical_features)
+        valid_sets = []
+        if monitor.valid is not None:
+            valid_sets = [_lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
+        parameters["objective"] = _GRADIENTS[self.boosting](self, loss, bound)
+        watch = _Watch(monitor, loss)
+        monitor.start(self.n_estimators, f"{loss.name} · {self.boosting}")
+        try:
+            booster = lgb.train(
+                parameters,
+                train_set,
+                num_boost_round=self.n_estimators,
+                valid_sets=valid_sets,
+                feval=watch.feval if valid_sets else None,
+                callbacks=[watch],
+                init_model=None if start is None else start.booster,
+            )
+        finally:
+            monitor.stop()
+        before = 0 if start is None else start.booster.current_iteration()
+        last = monitor.best_round + 1 + before if monitor.best_round >= 0 else None
+        return TreeScorer(booster.model_to_string(num_iteration=last))
+
+    def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
+        chosen = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "max_depth": self.max_depth,
+            "min_data_in_leaf": self.min_child_samples,
+            "min_sum_hessian_in_leaf": self.min_child_weight,
+            "max_bin": self.max_bin,
+            "lambda_l1": self.reg_alpha,
+            "lambda_l2": self.reg_lambda,
+            "feature_fraction": self.colsample_bytree,
+            "boosting": "gbdt",
+            "seed": 0 if self.random_state is None else self.random_state,
+            "num_threads": n_threads(self.n_jobs),
+            "deterministic": True,
+            "force_col_wise": True,  # the other way sums in an order that depends on the number of threads
+            "verbosity": -1,
+            "metric": "none",
+            "num_class": bound.n_outputs,
+            "feature_pre_filter": False,
+        }
+        if self.subsample < 1.0:
+            chosen |= {"bagging_fraction": self.subsample, "bagging_freq": 1, "bagging_by_query": True}
+        if self.monotone_constraints is not None:
+            if len(self.monotone_constraints) != data.n_features:
+                given = len(self.monotone_constraints)
+                raise LossError(f"monotone_constraints has {given} entries for {data.n_features} features")
+            chosen["monotone_constraints"] = list(self.monotone_constraints)
+        if self.boosting == "forest":
+            chosen["learning_rate"] = 1.0 / self.n_estimators
+            chosen["feature_fraction_bynode"] = chosen.pop("feature_fraction")
+        elif self.boosting == "dart":
+            chosen["boosting"] = "dart"
+        return chosen | (self.lightgbm_params or {})
+
+
+def _lightgbm_dataset(
+    lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any = None, reference: Any = None
+) -> Any:
+    return lgb.Dataset(
+        data.X,
+        label=np.zeros(data.n_rows, np.float32),  # the gradients know the labels
+        group=data.group,
+        params={k: v for k, v in parameters.items() if k != "objective"},
+        categorical_feature=list(categorical) if categorical else "auto",
+        reference=reference,
+        free_raw_data=False,
+    )
+
+
+class _Watch:
+    """Measure and callback: our measures on LightGBM's running scores of the validation data."""
+
+    order = 30
+    before_iteration = False
+
+    def __init__(self, monitor: Monitor, loss: Loss) -> None:
+        self.monitor = monitor
+        self.loss = loss
+        self.stop = False
+
+    def feval(self, scores: np.ndarray, dataset: Any) -> tuple[str, float, bool]:
+        self.stop = self.monitor.update(self.loss.ranking_scores(scores))
+        return "measure", self.monitor.history[-1], True
+
+    def __call__(self, env: Any) -> None:
+        from lightgbm.callback import EarlyStopException
+
+        if self.monitor.valid is None:
+            self.monitor.update()
+        if self.stop:
+            raise EarlyStopException(env.iteration, [])
+
+
+# ------------------------------------------------------------------------------------------------- gradients per round
+
+
+def _boosted(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
+    """Gradient at the current scores."""
+
+    def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+        _, gradient, curvature = bound.evaluate(np.ascontiguousarray(scores), value=False)
+        return gradient, curvature if loss.curvature != "none" else np.ones_like(gradient)
+
+    return objective
+
+
+def _bootstrapped(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
+    """Gradient at zero scores, each query counted as often as a bootstrap drew it; a new draw for each tree."""
+    rng = np.random.default_rng(model.random_state)
+    shape = (bound.data.n_rows,) if bound.n_outputs == 1 else (bound.data.n_rows, bound.n_outputs)
+    _, gradient, curvature = bound.evaluate(np.zeros(shape), value=False)
+    if loss.curvature == "none":
+        curvature = np.ones_like(gradient)
+    queries = bound.data.n_queries
+
+    def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+        drawn = np.bincount(rng.integers(0, queries, queries), minlength=queries)
+        times = drawn[bound.data.query_of_row].reshape((-1,) + (1,) * (gradient.ndim - 1))
+        return gradient * times, curvature * times
+
+    return objective
+
+
+_GRADIENTS = {"gbdt": _boosted, "dart": _boosted, "forest": _bootstrapped}

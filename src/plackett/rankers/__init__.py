@@ -1,0 +1,1 @@
+"""Rankers: named algorithms as scikit-learn estimators."""

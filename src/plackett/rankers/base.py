@@ -1,0 +1,266 @@
+"""What a ranker is: a scikit-learn estimator that learns to score the documents of queries."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from plackett._errors import DataError, PlackettWarning
+from plackett.data.canonical import canonical_order
+from plackett.data.dataset import RankingDataset
+from plackett.data.splits import split_queries
+from plackett.losses.base import Loss
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.models.base import Model, Monitor, Scorer
+from plackett.rankers.inputs import rows_to_score, training_data
+
+__all__ = ["GradientTrained", "Ranker"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Ranker(BaseEstimator):
+    """Base class of all rankers.
+
+    A subclass is a dataclass: its fields are the parameters of the estimator (scikit-learn sees them in the generated
+    constructor), its class attributes say what it is, and `_fit` trains it on a dataset.
+
+    Parameters
+    ----------
+    eval_measure
+        What `score` returns, what is watched on validation data and reported.
+    early_stopping_rounds
+        Stop after this many rounds without a better value on the validation data, and keep the best round.
+    validation_fraction
+        Share of the training queries to set aside as validation data where no ``eval_set`` is given (inside a
+        pipeline an ``eval_set`` would not be transformed).
+    random_state
+        Seed. The result does not depend on the order of rows or queries.
+    n_jobs
+        Number of threads; None is all cores. The result does not depend on it.
+    verbose
+        Show progress.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_
+        What it was trained on.
+    history_
+        Value of `eval_measure` on the validation data after each round.
+    """
+
+    ids: ClassVar[tuple[str, ...]]
+    paper: ClassVar[str] = ""
+    #: Whether NaN features are missing values; otherwise they are refused.
+    allow_nan: ClassVar[bool] = False
+
+    # query ids and weights find their way through pipelines and searches without any `set_…_request`
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True, "query_weight": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    eval_measure: str = "nDCG@10"
+    early_stopping_rounds: int | None = None
+    validation_fraction: float | None = None
+    random_state: int | None = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    # ---------------------------------------------------------------------------------------------------------- fit
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+    ) -> Self:
+        """Learn from labelled documents.
+
+        Parameters
+        ----------
+        X
+            Features: an array, a SciPy matrix or a frame (which may carry the query ids in a column ``qid``), rows in
+            any order; or a `RankingDataset`, alone.
+        y
+            Labels, larger is better, below 0 is unjudged.
+        qid
+            Query of each row: integers or strings, in any order.
+        group
+            Instead of ``qid``: number of rows of each query, rows grouped.
+        sample_weight, query_weight
+            Weight of each document; of each query in order of first appearance.
+        eval_set, eval_qid
+            Validation data ``(X, y)`` or a list of one, with its query ids; or a `RankingDataset`.
+        """
+        data = training_data(X, y, qid, group, sample_weight, query_weight)
+        self._check_data(data, "X")
+        valid = self._validation(eval_set, eval_qid)
+        if valid is None and self.validation_fraction:
+            share = self.validation_fraction
+            if not 0 < share < 1:
+                raise ValueError(f"validation_fraction={share}; give a share between 0 and 1")
+            data, valid = split_queries(data, (1.0 - share, share), random_state=self.random_state)
+        if self.early_stopping_rounds is not None and valid is None:
+            raise ValueError("early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2")
+        data = canonical_order(data)
+        self.n_features_in_ = data.n_features
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if data.feature_names is not None:
+            self.feature_names_in_ = np.array(data.feature_names, dtype=object)
+        monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose)
+        self._fit(data, monitor)
+        self.history_ = monitor.history
+        self.card_ = self._card(data, monitor)
+        if monitor.interrupted:
+            warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
+        return self
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        """Train; leaves ``scorer_``."""
+        raise NotImplementedError
+
+    def _validation(self, eval_set: Any, eval_qid: Any) -> RankingDataset | None:
+        if eval_set is None:
+            return None
+        if isinstance(eval_set, list):
+            if len(eval_set) != 1:
+                raise DataError(f"eval_set has {len(eval_set)} entries; give one pair (X, y)")
+            eval_set = eval_set[0]
+            if isinstance(eval_qid, list) and len(eval_qid) == 1 and np.ndim(eval_qid[0]) == 1:
+                eval_qid = eval_qid[0]
+        if not isinstance(eval_set, RankingDataset):
+            if not isinstance(eval_set, tuple) or len(eval_set) != 2:
+                raise DataError("eval_set must be a pair (X, y), a list of one such pair, or a RankingDataset")
+            eval_set = training_data(*eval_set, eval_qid, name="eval_set")
+        self._check_data(eval_set, "eval_set")
+        return eval_set
+
+    def _check_data(self, data: RankingDataset, name: str) -> None:
+        if data.n_rows == 0 or data.n_features == 0:
+            raise DataError(f"{name} has {data.n_rows} rows and {data.n_features} features; there is nothing to learn")
+        if not self.allow_nan:
+            values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+            if np.isnan(values.sum(dtype=np.float64)):
+                raise DataError(
+                    f"{name} has missing values (NaN), which {type(self).__name__} does not take; put an imputer "
+                    "before it (sklearn.impute.SimpleImputer) or use a tree ranker such as LambdaMART"
+                )
+
+    # ------------------------------------------------------------------------------------------------------ predict
+
+    def predict(self, X: Any, *, qid: Any = None) -> np.ndarray:
+        """Score of each document, larger is better.
+
+        In the caller's row order; beside a `RankingDataset` in its grouped order. ``qid`` matters only to rankers that
+        look at the whole list.
+        """
+        self._check_fitted()
+        rows = rows_to_score(X, qid)
+        self._check_features(rows.data)
+        return rows.give_back(self._score_rows(rows.data))
+
+    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
+
+    def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:
+        """Position of each document in its query's list, 1 is the top; ties by the order of the rows."""
+        rows = rows_to_score(X, qid)
+        scores = rows.data.from_input_order(self.predict(X, qid=qid)) if rows.caller_order else self.predict(X)
+        unlabelled = rows.data.replace(y=np.zeros(rows.data.n_rows))
+        ranking = Scored(unlabelled, scores).ranking("stable")
+        positions = np.empty(rows.data.n_rows, np.int64)
+        positions[ranking.rows] = np.arange(rows.data.n_rows) - np.repeat(ranking.offsets[:-1], rows.data.group) + 1
+        return rows.give_back(positions)
+
+    def score(self, X: Any, y: Any = None, *, qid: Any = None) -> float:
+        """Mean of ``eval_measure`` over the queries, negated where smaller is better."""
+        data = training_data(X, y, qid, name="score")
+        self._check_fitted()
+        self._check_features(data)
+        measure = parse(self.eval_measure)
+        value = measure.mean(measure.per_query(Scored(data, self._score_rows(data), n_jobs=self.n_jobs)))
+        return value if measure.ascending else -value
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "scorer_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _check_features(self, data: RankingDataset) -> None:
+        if data.n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {data.n_features} features, but {type(self).__name__} was trained on {self.n_features_in_}"
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and data.feature_names is not None and list(names) != list(data.feature_names):
+            i = next(i for i, (a, b) in enumerate(zip(names, data.feature_names, strict=True)) if a != b)
+            raise DataError(f"feature {i} is called {data.feature_names[i]!r}, but {names[i]!r} was trained on")
+        if not self.allow_nan:
+            self._check_data(data, "X")
+
+    # -------------------------------------------------------------------------------------------------- description
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        """The model card: what was trained on what, and how good it was on validation data."""
+        from plackett import __version__
+
+        card = {
+            "algorithm": type(self).__name__,
+            "plackett": __version__,
+            "data": {
+                "fingerprint": data.fingerprint(),
+                "queries": data.n_queries,
+                "rows": data.n_rows,
+                "features": data.n_features,
+            },
+        }
+        if monitor.history:
+            card["validation"] = {
+                "measure": self.eval_measure,
+                "value": monitor.best_value,
+                "round": monitor.best_round + 1,
+                "rounds": len(monitor.history),
+            }
+        return card
+
+    def save(self, path: Any) -> None:
+        """Write the ranker to one file, which appears complete or not at all; `plackett.load` reads it."""
+        from plackett.rankers.storage import save
+
+        save(self, path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.allow_nan
+        tags.target_tags.required = True
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientTrained(Ranker):
+    """A ranker made of a loss and a model: subclasses inherit from a model too, whose fields become parameters."""
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        raise NotImplementedError
+
+    def make_model(self) -> Model:
+        """The model to train; the ranker itself where it inherits from one."""
+        return self  # type: ignore[return-value]
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None
+        self.scorer_ = self.make_model().train(self.make_loss(), data, monitor, start)
