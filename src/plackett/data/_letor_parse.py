@@ -44,11 +44,10 @@ _NAMED, _UNSORTED, _COMMENTS, _QUERIES, _NO_QUERY = _S.NAMED, _S.UNSORTED, _S.CO
 _FULL = _S.FULL
 
 _U = np.uint64
-_0, _1, _7, _8, _255 = _U(0), _U(1), _U(7), _U(8), _U(255)
+_0, _1, _7, _8, _255, _MINUS = _U(0), _U(1), _U(7), _U(8), _U(255), _U(45)
 _LOW7 = _U(0x7F7F7F7F7F7F7F7F)
 _NEWLINES = _U(0x0A0A0A0A0A0A0A0A)
 _PAST_HASH = _U(0x5C5C5C5C5C5C5C5C)  # 128 - 36 in every byte: the highest bit appears from 36 on
-_ONES = _U(0x0101010101010101)
 _WIDE = _U(0x00FF00FF00FF00FF)
 _QID = _U(int.from_bytes(b"qid:", "little"))
 #: Features of this number and above are not expected in order: their ids have to be read.
@@ -282,6 +281,52 @@ def _read_value(buf, at, place, values, open_values, state, bits):  # type: igno
     return end
 
 
+@kernel(inline=True)
+def _common_value(buf, at):  # type: ignore[no-untyped-def]
+    """Read a value of the common forms, up to seven digits before and up to seven behind the point.
+
+    The value and the place behind it; that is -1 for all others, which `_read_value` reads.
+    """
+    word = load(buf, at)
+    negative = word & _255 == _MINUS
+    if negative:
+        at += 1
+        word = load(buf, at)
+    n = leading_digits(word)
+    if n == 8:
+        return np.float32(0), -1
+    at += n
+    if buf[_U(at)] == 46:
+        tail = load(buf, at + 1)
+        behind = leading_digits(tail)
+        at += 1 + behind
+        if behind == 8 or n + behind == 0:
+            return np.float32(0), -1
+        m = digits(word, n) * _WHOLE[_U(behind)] + digits(tail, behind)
+        value = np.float32(np.float64(m) / POWERS[_U(behind)])
+    elif n > 0:
+        value = np.float32(digits(word, n))
+    else:
+        return np.float32(0), -1
+    return (-value if negative else value), (at if _ends(buf[_U(at)]) else -1)
+
+
+@kernel(inline=True)
+def _expected_features(buf, at, column, base, words, masks, sizes, values):  # type: ignore[no-untyped-def]
+    """Read features as long as they come in order, without a gap, and have common values.
+
+    Most files list all features: the text that announces the next one is compared as a whole.
+    """
+    while load(buf, at) & masks[_U(column)] == words[_U(column)]:
+        value, end = _common_value(buf, at + sizes[_U(column)])
+        if end < 0:
+            break
+        values[_U(base + column)] = value
+        column += 1
+        at = end
+    return at, column
+
+
 @kernel
 def parse_rows(  # type: ignore[no-untyped-def]
     buf, hi, dense, width, fixed, fill, words, masks, sizes,
@@ -297,11 +342,11 @@ def parse_rows(  # type: ignore[no-untyped-def]
     Values that only Python can read exactly are noted in ``open_values`` (begin and end of the text, place of the
     value). Where that is full, the kernel returns with ``state[FULL]`` set, at the begin of a row, to be called again.
 
-    Most files list all features in order: the text that announces the next one is compared as a whole. An id that is
-    not larger than the one before makes the row start again in a careful mode that looks for repeated ids.
+    An id that is not larger than the one before makes the row start again in a careful mode that looks for repeated
+    ids.
     """
     unset = values.view(np.uint32)
-    known = words.size - 1
+    known = words.size - 1 if dense else 0
     at = state[_AT]
     row = state[_ROW]
     entry = state[_ENTRY]
@@ -338,73 +383,50 @@ def parse_rows(  # type: ignore[no-untyped-def]
         careful = False
         column = 0  # the next one, where all are listed in order
         while True:
-            slot = min(column, known)
-            if load(buf, at) & masks[slot] == words[slot]:
-                at += sizes[slot]
-                here = column
-            else:
-                while _blank(buf[at]):
-                    at += 1
-                if buf[at] == 10 or buf[at] == 35:
-                    break
-                token = at
-                number, at = _read_id(buf, at, state)
-                if at < 0:
+            if column < known:
+                at, column = _expected_features(buf, at, column, base, words, masks, sizes, values)
+            while _blank(buf[at]):
+                at += 1
+            if buf[at] == 10 or buf[at] == 35:
+                break
+            token = at
+            number, at = _read_id(buf, at, state)
+            if at < 0:
+                return
+            largest = max(largest, number)
+            here = number - 1
+            if here >= width:
+                if fixed:
+                    _fail(state, _E_BEYOND, token)
                     return
-                largest = max(largest, number)
-                here = number - 1
-                if here >= width:
-                    if fixed:
-                        _fail(state, _E_BEYOND, token)
-                        return
-                    if dense:
-                        at = _read_value(buf, at, -1, values, open_values, state, bits)
-                        if at < 0:
-                            break
-                        continue
-                if careful:
-                    if unset[base + here] != _UNSET:
-                        _fail(state, _E_TWICE, token)
-                        return
-                elif here < column:
-                    if here == column - 1:
-                        _fail(state, _E_TWICE, token)
-                        return
-                    if dense:
-                        careful = True
-                        state[_OPEN] = open_label
-                        unset[base : base + width] = _UNSET
-                        column = width
-                        at = features
-                        continue
-                    state[_UNSORTED] = 1
-                elif dense:
-                    for j in range(base + column, base + here):
-                        values[j] = fill
+                if dense:
+                    at = _read_value(buf, at, -1, values, open_values, state, bits)
+                    if at < 0:
+                        break
+                    continue
+            if careful:
+                if unset[base + here] != _UNSET:
+                    _fail(state, _E_TWICE, token)
+                    return
+            elif here < column:
+                if here == column - 1:
+                    _fail(state, _E_TWICE, token)
+                    return
+                if dense:
+                    careful = True
+                    state[_OPEN] = open_label
+                    unset[base : base + width] = _UNSET
+                    column = width
+                    at = features
+                    continue
+                state[_UNSORTED] = 1
+            elif dense:
+                for j in range(base + column, base + here):
+                    values[j] = fill
             place = base + here if dense else entry
-            # the common forms, up to seven digits before and up to seven behind the point; all others: _read_value
-            word = load(buf, at)
-            negative = word & _255 == _U(45)
-            start = at + negative
-            if negative:
-                word = load(buf, start)
-            n = leading_digits(word)
-            done = False
-            if n < 8:
-                m = digits(word, n)
-                end = start + n
-                if buf[end] == 46:
-                    word = load(buf, end + 1)
-                    behind = leading_digits(word)
-                    end += 1 + behind
-                    if behind < 8 and n + behind > 0 and _ends(buf[end]):
-                        value = np.float32(np.float64(m * _WHOLE[behind] + digits(word, behind)) / POWERS[behind])
-                        done = True
-                elif n > 0 and _ends(buf[end]):
-                    value = np.float32(m)
-                    done = True
-            if done:
-                values[place] = -value if negative else value
+            value, end = _common_value(buf, at)
+            if end > 0:
+                values[place] = value
                 at = end
             else:
                 at = _read_value(buf, at, place, values, open_values, state, bits)

@@ -7,6 +7,8 @@ bytes: callers keep that many behind the last one they use.
 from __future__ import annotations
 
 import numpy as np
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from plackett._kernel import kernel
 
@@ -16,10 +18,8 @@ __all__ = ["PADDING", "digits", "find_newline", "leading_digits", "load"]
 PADDING = 32
 
 _U = np.uint64
-_ONES = _U(0x0101010101010101)
 _HIGH = _U(0x8080808080808080)
 _LOW7 = _U(0x7F7F7F7F7F7F7F7F)
-_INDEX = _U(0x0001020304050607)
 _NEWLINES = _U(0x0A0A0A0A0A0A0A0A)
 _LESS_ZERO = _U(0x3030303030303030)
 _ABOVE_NINE = _U(0x4646464646464646)
@@ -39,10 +39,20 @@ def load(buf, at):  # type: ignore[no-untyped-def]
     return low | high << _B32
 
 
+@intrinsic
+def _trailing_zeros(context, word):  # type: ignore[no-untyped-def]
+    """Number of zero bits below the lowest one that is set; ``word`` is not zero."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.cttz(arguments[0], cgutils.true_bit)
+
+    return word(word), generate
+
+
 @kernel(inline=True)
 def _first(marks):  # type: ignore[no-untyped-def]
     """Number of the first byte whose highest bit is set; ``marks`` is not zero."""
-    return np.int64((((marks & (_B0 - marks)) >> _B7) * _INDEX) >> _B56)
+    return np.int64(_trailing_zeros(marks) >> _I3)
 
 
 @kernel(inline=True)
