@@ -128,9 +128,10 @@ class Preferences:
         >>> pairs.to_pairs().tolist(), pairs.margin.tolist()
         ([[1, 0], [1, 3]], [2.0, 2.0])
         """
-        pairs = _pairs_above(data.labels, data.labels >= 0, data.offsets)
-        difference = data.labels[pairs.winner] - data.labels[pairs.loser]
-        return cls(pairs.winner, pairs.loser, difference if margin else None)
+        pairs = _pairs_above(np.where(data.labels >= 0, data.labels, np.nan), data.offsets)
+        if not margin:
+            return pairs
+        return cls(pairs.winner, pairs.loser, data.labels[pairs.winner] - data.labels[pairs.loser])
 
     @classmethod
     def from_order(cls, data: RankingDataset, ranks: Any, *, adjacent: bool = False) -> Preferences:
@@ -155,7 +156,7 @@ class Preferences:
         if values.size != data.n_rows:
             raise DataError(f"ranks has {values.size} entries, the dataset {data.n_rows} rows")
         if not adjacent:
-            return _pairs_above(-values, ~np.isnan(values), data.offsets)
+            return _pairs_above(-values, data.offsets)
         order = np.lexsort((values, data.query_of_row))
         order = order[~np.isnan(values[order])]
         first, second = order[:-1], order[1:]
@@ -193,10 +194,14 @@ class Preferences:
         >>> Preferences.from_pairs([(0, 1), (4, 3)]).offsets(np.array([0, 2, 3, 5])).tolist()
         [0, 1, 1, 2]
         """
-        query = _queries(query_offsets, self.winner)
-        if (query[1:] < query[:-1]).any():
+        # the rows within a query are in any order, but "at or behind the first row of query q" is false, then true
+        first = np.searchsorted(self.winner, query_offsets)
+        some = np.flatnonzero(np.diff(first))
+        lowest, highest = (f.reduceat(self.winner, first[some]) if some.size else 0 for f in (np.minimum, np.maximum))
+        inside = (lowest >= query_offsets[some]) & (highest < query_offsets[some + 1])
+        if first[0] != 0 or first[-1] != len(self) or not np.all(inside):
             raise DataError("the pairs are not sorted by query; make a dataset of them first")
-        return np.searchsorted(query, np.arange(query_offsets.size))
+        return first
 
     def regrouped(self, rows: np.ndarray | None, offsets: np.ndarray) -> Preferences:
         """The same pairs over the grouped rows of a dataset, sorted by query.
@@ -221,8 +226,8 @@ class Preferences:
             grouped = np.empty(n_rows, np.int64)
             grouped[rows] = np.arange(n_rows)
             winner, loser = grouped[winner], grouped[loser]
-        query = _queries(offsets, winner)
-        other = _queries(offsets, loser)
+        query_of_row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+        query, other = query_of_row[winner], query_of_row[loser]
         bad = np.flatnonzero(query != other)
         if bad.size:
             i = bad[0]
@@ -230,8 +235,10 @@ class Preferences:
                 f"pair {i} (row {self.winner[i]} before row {self.loser[i]}) crosses queries: the rows are of the "
                 f"queries number {query[i]} and {other[i]} (counted from 0 in order of appearance)"
             )
-        order = np.argsort(query, kind="stable")
-        return Preferences(winner, loser, self.margin, self.weight).take(order)
+        pairs = Preferences(winner, loser, self.margin, self.weight)
+        if (query[1:] >= query[:-1]).all():
+            return pairs
+        return pairs.take(np.argsort(query, kind="stable"))
 
     def select(self, index: np.ndarray, old_offsets: np.ndarray, new_offsets: np.ndarray) -> Preferences:
         """Pairs of the queries ``index``, with the row numbers of a dataset of just these queries.
@@ -247,51 +254,49 @@ class Preferences:
         return self.take(pairs, np.repeat(new_offsets[:-1] - old_offsets[index], counts))
 
 
-def _queries(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.searchsorted(offsets, rows, side="right") - 1
-
-
 def _column(values: Any, name: str, dtype: Any, finite: bool = True) -> np.ndarray:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iubf"):
         raise DataError(f"{name} must be a column of numbers, got {array.dtype} of shape {array.shape}")
+    column = array.astype(dtype, copy=False)
     if dtype is np.int64:
-        whole = array.astype(np.int64)
-        if not (whole == array).all():
-            raise DataError(f"{name} must hold row numbers, found {array[whole != array][0]}")
-        return whole
-    array = array.astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
-    if finite and bad.size:
-        raise DataError(f"{name}[{bad[0]}] is {array[bad[0]]}; it must be a number of 0 or more")
-    return array
+        if column.dtype != array.dtype and not (column == array).all():
+            raise DataError(f"{name} must hold row numbers, found {array[column != array][0]}")
+    elif finite and column.size and not (column.min() >= 0 and column.max() < np.inf):
+        bad = np.flatnonzero(~np.isfinite(column) | (column < 0))[0]
+        raise DataError(f"{name}[{bad}] is {column[bad]}; it must be a number of 0 or more")
+    return column
 
 
-def _pairs_above(values: np.ndarray, judged: np.ndarray, offsets: np.ndarray) -> Preferences:
-    """All pairs of a judged document and a judged one of a smaller value, query by query."""
+def _pairs_above(values: np.ndarray, offsets: np.ndarray) -> Preferences:
+    """All pairs of a document and one of a smaller value, query by query; NaN is in no pair."""
     counts = np.zeros(offsets.size - 1, np.int64)
-    over_queries(_count_pairs, offsets, values, judged, counts)
+    over_queries(_count_pairs, offsets, values, counts)
     first = np.concatenate(([0], np.cumsum(counts)))
     winner, loser = np.empty(first[-1], np.int64), np.empty(first[-1], np.int64)
-    over_queries(_fill_pairs, offsets, values, judged, first, winner, loser)
+    over_queries(_fill_pairs, offsets, values, first, winner, loser)
     return Preferences(winner, loser)
 
 
 @kernel
-def _count_pairs(lo, hi, offsets, values, judged, counts):  # type: ignore[no-untyped-def]
+def _count_pairs(lo, hi, offsets, values, counts):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
+        n = 0
         for u in range(offsets[q], offsets[q + 1]):
+            value = values[u]
             for v in range(offsets[q], offsets[q + 1]):
-                counts[q] += judged[u] and judged[v] and values[u] > values[v]
+                n += 1 if value > values[v] else 0
+        counts[q] = n
 
 
 @kernel
-def _fill_pairs(lo, hi, offsets, values, judged, first, winner, loser):  # type: ignore[no-untyped-def]
+def _fill_pairs(lo, hi, offsets, values, first, winner, loser):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
-        n = first[q]
+        n, end = first[q], first[q + 1]
         for u in range(offsets[q], offsets[q + 1]):
+            value = values[u]
             for v in range(offsets[q], offsets[q + 1]):
-                if judged[u] and judged[v] and values[u] > values[v]:
+                if n < end:  # write always, keep where it is a pair: which it is cannot be foreseen by the processor
                     winner[n] = u
                     loser[n] = v
-                    n += 1
+                    n += 1 if value > values[v] else 0
