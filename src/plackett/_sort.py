@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 
-__all__ = ["argsort_descending", "sort_descending"]
+__all__ = ["argsort_descending", "largest_grade", "sort_descending"]
 
 _COUNTED = 256  # up to this length comparing all pairs in vector registers beats sorting
 _RUN = 8  # longer lists are merged from runs of this length, made by insertion
@@ -120,3 +120,15 @@ def sort_descending(lo, hi, offsets, values, out):  # type: ignore[no-untyped-de
             for i in range(a, b):
                 out[i] = values[i]
             argsort_descending(out[a:b], rows, spare, spare_rows, b - a)
+
+
+@kernel
+def largest_grade(labels):  # type: ignore[no-untyped-def]
+    """Largest label, at least 0; 64 where some label is no whole number below 64."""
+    largest = 0.0
+    whole = True
+    for i in range(labels.size):
+        label = labels[i]
+        whole &= label < 64.0 and label == np.floor(label)
+        largest = max(largest, label)
+    return np.int64(largest) if whole else 64

@@ -270,6 +270,19 @@ class RankingDataset:
         over_queries(sort_descending, self.offsets, self.labels, out)
         return out
 
+    @cached_property
+    def max_grade(self) -> int | None:
+        """The largest label where all labels are whole numbers below 64 (grades, as nearly always); None otherwise."""
+        from plackett._sort import largest_grade
+
+        grade = largest_grade(self.labels)
+        return None if grade >= 64 else int(grade)
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What measures derived from the labels alone and can use again for other scores."""
+        return {}
+
     def __repr__(self) -> str:
         parts = [f"{self.n_queries} queries", f"{self.n_rows} rows", f"{self.n_features} features"]
         if not isinstance(self.X, np.ndarray):

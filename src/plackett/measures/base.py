@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import MeasureError
-from plackett.measures.ranking import TIES, Ranking, Scored
+from plackett.measures.ranking import TIES, Ranking, Scored, list_ranking
+from plackett.measures.swaps import swap, swap_matrix
 
 __all__ = ["Measure"]
 
@@ -21,8 +22,8 @@ TIE_SAMPLES = 64
 class Measure:
     """Base class of all measures.
 
-    A measure is written as in ir-measures: ``nDCG @ 10``, ``AP(rel=2) @ 100``, ``nDCG(gain="linear")``. Calling it gives
-    a copy with other parameters, ``@`` sets the cut-off, and `str` the canonical name, which
+    A measure is written as in ir-measures: ``nDCG @ 10``, ``AP(rel=2) @ 100``, ``nDCG(gain="linear")``. Calling it
+    gives a copy with other parameters, ``@`` sets the cut-off, and `str` the canonical name, which
     `plackett.measures.parse` reads back.
 
     A subclass is a frozen dataclass. Its fields are the parameters, its class attributes say what it is, and `values`
@@ -48,6 +49,16 @@ class Measure:
     exact_ties: ClassVar[bool] = True
     #: Whether larger is better.
     ascending: ClassVar[bool] = True
+    #: Least and largest value.
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    #: The parameter that ``@`` sets.
+    cutoff: ClassVar[str] = "k"
+    #: Whether the measure knows the change from exchanging two documents (`swap_state`).
+    swaps: ClassVar[bool] = False
+    #: ``swap(state, i, j)``, compiled: |change of the measure| when the documents at positions i < j of a query are
+    #: exchanged, in constant time, from the `swap_state`. It is the same function for every measure, so that a kernel
+    #: which calls it is compiled once.
+    swap: ClassVar[Any] = staticmethod(swap)
 
     ties: str = "expected"
     empty: float | str = 0.0
@@ -63,6 +74,10 @@ class Measure:
             isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1
         ):
             raise MeasureError(f"{self.name}: the cut-off must be a positive whole number, got {k!r}")
+        if hasattr(self, "rel"):
+            if isinstance(self.rel, (str, bool)) or not 0 <= self.rel < np.inf:
+                raise MeasureError(f"{self.name}: rel={self.rel!r}; the least relevant label is a number of 0 or more")
+            object.__setattr__(self, "rel", float(self.rel))
 
     # ------------------------------------------------------------------------------------------------------ language
 
@@ -74,18 +89,20 @@ class Measure:
                 raise MeasureError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}")
         return dataclasses.replace(self, **parameters)
 
-    def __matmul__(self, k: int) -> Self:
-        if not hasattr(self, "k"):
+    def __matmul__(self, k: float) -> Self:
+        if not hasattr(self, self.cutoff):
             raise MeasureError(f"{self.name} has no cut-off: write {self.name}, not {self.name}@{k}")
-        return self(k=k)
+        parameters: dict[str, Any] = {self.cutoff: k}
+        copy: Self = self.__call__(**parameters)
+        return copy
 
     def __str__(self) -> str:
         changed = []
         cutoff = ""
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.name == "k" and value is not None:
-                cutoff = f"@{value}"
+            if field.name == self.cutoff and value is not None:
+                cutoff = f"@{_literal(value)}"
             elif value != field.default:
                 changed.append(f"{field.name}={_literal(value)}")
         return self.name + (f"({', '.join(changed)})" if changed else "") + cutoff
@@ -101,12 +118,26 @@ class Measure:
     def per_query(self, scored: Scored) -> np.ndarray:
         """One number per query, by the rules for ties and for queries with nothing relevant; NaN is a skipped query."""
         ranking = scored.ranking(self.ties)
+        values = self.values(ranking)
         if self.ties == "expected" and not self.exact_ties and ranking.tied.any():
-            draws = [self.values(ranking.shuffled(scored.random_state + i)) for i in range(TIE_SAMPLES)]
-            values = np.mean(draws, axis=0)
-        else:
-            values = self.values(ranking)
+            total = np.zeros(scored.data.n_queries)
+            for i in range(TIE_SAMPLES):  # one by one, so that each sum has the same order for any number of queries
+                total += self.values(ranking.shuffled(scored.random_state + i))
+            values = np.where(ranking.tied, total / TIE_SAMPLES, values)
         return values if self.empty == "skip" else np.where(np.isnan(values), self.empty, values)
+
+    def swap_state(self, ranking: Ranking) -> np.ndarray:
+        """What `swap` reads: one row per position, in the order listed; an error for a measure without such a form."""
+        raise MeasureError(f"{self} has no closed form for the change from exchanging two documents")
+
+    def swap_deltas(self, labels: Any) -> np.ndarray:
+        """|Change of the measure| from exchanging the documents at each two ranks of one ranked list.
+
+        >>> from plackett.measures import RR
+        >>> RR.swap_deltas([1, 0]).tolist()
+        [[0.0, 0.5], [0.5, 0.0]]
+        """
+        return swap_matrix(np.asarray(self.swap_state(list_ranking(labels))))
 
     def mean(self, values: np.ndarray) -> float:
         """Mean over queries of `per_query`, skipped queries left out; NaN where all are."""

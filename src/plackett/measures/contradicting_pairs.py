@@ -36,6 +36,7 @@ class ContradictingPairCount(PairMeasure):
     aliases: ClassVar[tuple[str, ...]] = ("contradicting_pairs", "DiscordantPairs")
     ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
+    bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     ascending: ClassVar[bool] = False
 
     def of_counts(self, right: np.ndarray, wrong: np.ndarray) -> np.ndarray:

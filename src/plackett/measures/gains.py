@@ -8,11 +8,23 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import MeasureError
-from plackett._kernel import over_queries
+from plackett._kernel import kernel, over_queries
 from plackett._sort import sort_descending
 from plackett.data.dataset import RankingDataset
+from plackett.measures.ranking import Ranking
 
-__all__ = ["DISCOUNTS", "GAINS", "check_discount", "check_gain", "discount_table", "gains_of", "ideal_gains"]
+__all__ = [
+    "DISCOUNTS",
+    "GAINS",
+    "check_discount",
+    "check_gain",
+    "discount_table",
+    "gain_at",
+    "gains_of",
+    "ideal_dcg",
+    "ideal_gains",
+    "position_gains",
+]
 
 #: Gain of a label, elementwise; labels below 0 (unjudged) have gain 0 whatever the function says.
 GAINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -44,7 +56,9 @@ def check_gain(gain: Any, measure: str) -> str | Pairs:
         return gain
     if isinstance(gain, Sequence):
         return tuple((float(label), float(value)) for label, value in enumerate(gain))
-    raise MeasureError(f"{measure}: gain={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains")
+    raise MeasureError(
+        f"{measure}: gain={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains"
+    )
 
 
 def gains_of(labels: np.ndarray, gain: str | Pairs) -> np.ndarray:
@@ -88,3 +102,48 @@ def discount_table(discount: str | tuple[float, ...], length: int) -> np.ndarray
     table = np.zeros(length)
     table[: len(discount)] = discount[:length]
     return table
+
+
+def position_gains(ranking: Ranking, gain: str | Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """Gain at each position, as values and table for `gain_at`.
+
+    Labels are whole numbers nearly always: then the values are the labels and the table has the gain of each, which
+    spares a pass over all documents. Otherwise the values are the gains and the table is empty.
+    """
+    grade = ranking.data.max_grade
+    if grade is not None:
+        return ranking.labels, ranking.data.memo.setdefault(("table", gain), gains_of(np.arange(grade + 1.0), gain))
+    return ranking.once(("gains", gain), lambda: gains_of(ranking.labels, gain)), np.empty(0)
+
+
+def ideal_dcg(data: RankingDataset, gain: str | Pairs, discount: str | tuple[float, ...], k: int | None) -> np.ndarray:
+    """The largest DCG that any order of the documents of each query has."""
+    key = ("ideal", gain, discount, k)
+    if key not in data.memo:
+        longest = int(data.group.max(initial=1))
+        if data.max_grade is not None and isinstance(gain, str):
+            values, table = data.sorted_labels, gains_of(np.arange(data.max_grade + 1.0), gain)
+        else:
+            values, table = ideal_gains(data, gain), np.empty(0)
+        out = np.empty(data.n_queries)
+        over_queries(_ideal, data.offsets, values, table, discount_table(discount, longest), k or longest, out)
+        data.memo[key] = out
+    return data.memo[key]
+
+
+@kernel
+def gain_at(value, table):  # type: ignore[no-untyped-def]
+    """Gain of one value of `position_gains`."""
+    if table.size == 0:
+        return value
+    return table[np.int64(value)] if value >= 0.0 else 0.0
+
+
+@kernel
+def _ideal(lo, hi, offsets, values, table, discount, k, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        a = offsets[q]
+        total = 0.0
+        for r in range(min(k, offsets[q + 1] - a)):
+            total += gain_at(values[a + r], table) * discount[r]
+        out[q] = total

@@ -47,6 +47,7 @@ class KendallCorrelation(Measure):
     aliases: ClassVar[tuple[str, ...]] = ("tau", "tau_b", "kendall", "kendalltau", "kendall_tau")
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Kendall 1945, The treatment of ties in ranking problems"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     corrected: bool = False
 

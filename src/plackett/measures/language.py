@@ -16,8 +16,8 @@ from plackett.measures.base import Measure
 
 __all__ = ["all_measures", "get", "parse", "parse_all"]
 
-_FORM = re.compile(r"(?P<name>[^\W\d][\w%+-]*?)(?:\((?P<parameters>.*)\))?(?:@(?P<k>[^@()]+))?", re.DOTALL)
-_UNDERSCORE_CUTOFF = re.compile(r"(?P<name>\D[\w%]*?)_(?P<k>\d+)")  # trec_eval: ndcg_cut_10, P_5, recall_100
+_FORM = re.compile(r"(?P<name>\w[\w%+.-]*?)(?:\((?P<parameters>.*)\))?(?:@(?P<k>[^@()]+))?", re.DOTALL)
+_UNDERSCORE_CUTOFF = re.compile(r"(?P<name>\D[\w%]*?)_(?P<k>\d+(\.\d+)?)")  # trec_eval: P_5, iprec_at_recall_0.10
 
 
 @lru_cache(maxsize=1)
@@ -83,11 +83,11 @@ def parse(text: str | Measure) -> Measure:
         measure = measure(**_parameters(parameters, text))
     if k is not None:
         try:
-            measure = measure @ int(k)
+            measure = measure @ (int(k) if k.strip().isdecimal() else float(k))
         except ValueError as error:
             if isinstance(error, MeasureError):
                 raise
-            raise MeasureError(f"{text!r}: the cut-off must be a whole number, got {k!r}") from None
+            raise MeasureError(f"{text!r}: the cut-off must be a number, got {k!r}") from None
     return measure
 
 

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import MeasureError
-from plackett._kernel import kernel
 from plackett.measures.base import Measure
-from plackett.measures.gains import check_discount, check_gain, discount_table, gains_of, ideal_gains
+from plackett.measures.dcg import discounted
+from plackett.measures.gains import check_discount, check_gain, discount_table, ideal_dcg, position_gains
 from plackett.measures.ranking import Ranking
+from plackett.measures.swaps import linear_state
 
 __all__ = ["nDCG"]
 
@@ -55,6 +56,7 @@ class NDCG(Measure):
     aliases: ClassVar[tuple[str, ...]] = ("NDCG", "ndcg", "ndcg_cut", "normalized_discounted_cumulative_gain")
     ids: ClassVar[tuple[str, ...]] = ("eval.ndcg", "eval.ndcg_omega", "M-33")
     paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
+    swaps: ClassVar[bool] = True
 
     k: int | None = None
     gain: Any = "exp2"
@@ -70,53 +72,22 @@ class NDCG(Measure):
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
-        longest = int(np.diff(ranking.offsets).max(initial=1))
-        return ranking.run(
-            _ndcg,
-            gains_of(ranking.labels, self.gain),
-            ideal_gains(ranking.data, self.gain),
-            discount_table(self.discount, longest),
-            self.k or longest,
-            self.short == "zero" and self.k is not None,
-        )
+        best = ideal_dcg(ranking.data, self.gain, self.discount, self.k)
+        weights = discount_table(self.discount, ranking.longest)
+        values = discounted(ranking, position_gains(ranking, self.gain), weights, self.k)
+        values = np.divide(values, best, where=best > 0, out=np.full(best.size, np.nan))
+        if self.short == "zero" and self.k is not None:
+            values[(best > 0) & (ranking.data.group < self.k)] = 0.0
+        return values
+
+    def swap_state(self, ranking: Ranking) -> np.ndarray:
+        """What `swap` reads."""
+        best = ideal_dcg(ranking.data, self.gain, self.discount, self.k)
+        scale = np.divide(1.0, best, where=best > 0, out=np.zeros(best.size))
+        if self.short == "zero" and self.k is not None:
+            scale[ranking.data.group < self.k] = 0.0
+        weights = discount_table(self.discount, ranking.longest)
+        return linear_state(ranking, position_gains(ranking, self.gain), scale, self.k or ranking.longest, weights)
 
 
 nDCG = NDCG()
-
-
-@kernel
-def _ndcg(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, gains, ideal, discount, k, zero_if_short, out
-):
-    for q in range(lo, hi):
-        a = offsets[q]
-        best = 0.0
-        for r in range(min(k, offsets[q + 1] - a)):
-            best += ideal[a + r] * discount[r]
-        if best <= 0.0:
-            out[q] = np.nan
-        elif zero_if_short and offsets[q + 1] - a < k:
-            out[q] = 0.0
-        else:
-            out[q] = discounted_sum(a, min(a + k, a + depth[q]), tie_end, gains, discount) / best
-
-
-@kernel
-def discounted_sum(a, stop, tie_end, gains, discount):  # type: ignore[no-untyped-def]
-    """Σ gain · discount over the positions a..stop; inside a tie each position has the mean gain of the block."""
-    total = 0.0
-    i = a
-    while i < stop:
-        end = tie_end[i]
-        if end == i + 1:
-            total += gains[i] * discount[i - a]
-        else:
-            gain = 0.0
-            weight = 0.0
-            for j in range(i, end):
-                gain += gains[j]
-            for j in range(i, min(end, stop)):
-                weight += discount[j - a]
-            total += gain / (end - i) * weight
-        i = end
-    return total

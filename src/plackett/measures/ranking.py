@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError, MeasureError
 from plackett._kernel import kernel, over_queries
+from plackett._random import mix
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
@@ -43,11 +45,18 @@ class Ranking:
     depth: np.ndarray
     tie_end: np.ndarray
     n_jobs: int | None = None
+    #: What measures derived from this ranking and other measures can use again.
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def offsets(self) -> np.ndarray:
         """First position of each query."""
         return self.data.offsets
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest list, at least 1."""
+        return int(self.data.group.max(initial=1))
 
     @cached_property
     def tied(self) -> np.ndarray:
@@ -58,10 +67,14 @@ class Ranking:
     def run(self, kernel: Any, *parameters: Any) -> np.ndarray:
         """Values per query of ``kernel(lo, hi, offsets, labels, depth, tie_end, *parameters, out)``."""
         out = np.empty(self.data.n_queries)
-        over_queries(
-            kernel, self.offsets, self.labels, self.depth, self.tie_end, *parameters, out, n_jobs=self.n_jobs
-        )
+        over_queries(kernel, self.offsets, self.labels, self.depth, self.tie_end, *parameters, out, n_jobs=self.n_jobs)
         return out
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """``make()`` at the first call with this key, the same object afterwards."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        return self.memo[key]
 
     def shuffled(self, seed: int) -> Ranking:
         """The same ranking with every block of tied documents in one random order, a function of seed and content.
@@ -71,6 +84,12 @@ class Ranking:
         labels, rows = self.labels.copy(), self.rows.copy()
         over_queries(_shuffle, self.offsets, self.tie_end, np.uint64(seed), labels, rows, n_jobs=self.n_jobs)
         return replace(self, labels=labels, rows=rows, tie_end=np.arange(1, labels.size + 1))
+
+
+def list_ranking(labels: Any) -> Ranking:
+    """One list of labels, best rank first, as a ranking without ties."""
+    data = RankingDataset.from_arrays(None, labels)
+    return Scored(data, -np.arange(data.n_rows), n_jobs=1).ranking("stable")
 
 
 class Scored:
@@ -209,27 +228,18 @@ def _rank_queries(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _mix(x):  # type: ignore[no-untyped-def]
-    """SplitMix64: one step of a good 64-bit hash."""
-    x += np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@kernel
 def _shuffle(lo, hi, offsets, tie_end, seed, labels, rows):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
-        state = _mix(seed ^ np.uint64(b - a))
+        state = mix(seed ^ np.uint64(b - a))
         for i in range(a, b):
-            state = _mix(state ^ np.float64(labels[i]).view(np.uint64))
+            state = mix(state ^ np.float64(labels[i]).view(np.uint64))
         start = a
         while start < b:
             stop = tie_end[start]
             for i in range(stop - 1, start, -1):
-                state = _mix(state)
+                state = mix(state)
                 j = start + np.int64(state % np.uint64(i - start + 1))
                 labels[i], labels[j] = labels[j], labels[i]
                 rows[i], rows[j] = rows[j], rows[i]

@@ -45,6 +45,7 @@ class SpearmanCorrelation(Measure):
     aliases: ClassVar[tuple[str, ...]] = ("rho", "spearmanr", "spearman_rho")
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Spearman 1904, The proof and measurement of association between two things"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     corrected: bool = False
 

@@ -1,0 +1,51 @@
+"""Geometric mean of average precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.measures.ap import AveragePrecision
+
+__all__ = ["GMAP"]
+
+#: Smaller values count as this one, as in trec_eval; one query with 0 would decide the mean otherwise.
+LEAST = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GeometricMeanAP(AveragePrecision):
+    r"""Average precision whose mean over queries is geometric: it looks at the poorly answered queries.
+
+    .. math:: \text{GMAP} = \exp \frac1n \sum_q \log \max(\text{AP}_q, 10^{-5})
+
+    Parameters
+    ----------
+    k, rel, over, divisor
+        As for `plackett.measures.AP`.
+
+    Notes
+    -----
+    The value of a query is its AP. Ties: exact mean over all orders inside a query.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> pk.evaluate([0, 1, 1, 0, 0, 0], [2, 1, 6, 5, 4, 3], ["GMAP"], qid=[1, 1, 2, 2, 2, 2]).mean["GMAP"].__round__(4)
+    0.7071
+    """
+
+    name: ClassVar[str] = "GMAP"
+    aliases: ClassVar[tuple[str, ...]] = ("gm_map", "gmap")
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Robertson 2006, On GMAP, and other transformations"
+
+    def mean(self, values: np.ndarray) -> float:
+        """Geometric mean over queries, skipped queries left out; NaN where all are."""
+        kept = values[~np.isnan(values)]
+        return float(np.exp(np.log(np.maximum(kept, LEAST)).mean())) if kept.size else float("nan")
+
+
+GMAP = GeometricMeanAP()

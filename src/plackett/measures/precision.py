@@ -1,0 +1,87 @@
+"""Precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Ranking
+from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
+from plackett.measures.swaps import linear_state
+
+__all__ = ["P"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Precision(Measure):
+    r"""Precision: the share of relevant documents among the first k.
+
+    .. math:: \text{P@}k = \frac1k \sum_{r=1}^{k} [l_r \ge \text{rel}]
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is all retrieved documents (trec_eval's set_P).
+    rel
+        The least relevant label.
+    short
+        What a list of n < k documents has: ``"pad"``, its hits divided by k; ``"list"``, divided by n (XGBoost);
+        ``"zero"``, nothing, as in the LETOR 3.0 script.
+    relative
+        Divide by the number of hits there could be, min(k, R), so that a perfect list has 1 (trec_eval's relative_P).
+
+    Notes
+    -----
+    Ties: exact mean over all orders.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> pk.evaluate([1, 0, 1], [3, 2, 1], ["P@1", "P@2", "P@4"]).mean
+    {'P@1': 1.0, 'P@2': 0.5, 'P@4': 0.5}
+    """
+
+    name: ClassVar[str] = "P"
+    aliases: ClassVar[tuple[str, ...]] = ("Precision", "precision", "pre", "set_P", "SetP")
+    ids: ClassVar[tuple[str, ...]] = ("eval.precision_at_k", "M-32")
+    paper: ClassVar[str] = "Cleverdon 1967, The Cranfield tests on index language devices"
+    swaps: ClassVar[bool] = True
+
+    k: int | None = None
+    rel: float = 1.0
+    short: str = "pad"
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.short not in ("pad", "list", "zero"):
+            raise MeasureError(f"{self.name}: short={self.short!r}; give 'pad', 'list' or 'zero'")
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        return where_relevant(ranking, self.rel, hits(ranking, self.rel, self.k) / self._divisor(ranking))
+
+    def swap_state(self, ranking: Ranking) -> np.ndarray:
+        """What `swap` reads."""
+        cut = ranking.depth if self.k is None else self.k
+        weights = np.ones(ranking.longest)
+        return linear_state(ranking, relevance(ranking, self.rel), 1.0 / self._divisor(ranking), cut, weights)
+
+    def _divisor(self, ranking: Ranking) -> np.ndarray:
+        if self.k is None:
+            n = ranking.depth
+        else:
+            n = np.minimum(ranking.depth, self.k) if self.short == "list" else np.full(ranking.depth.size, self.k)
+        if self.relative:
+            n = np.minimum(n, n_relevant(ranking, self.rel))
+        divisor = np.maximum(n, 1.0)
+        if self.short == "zero" and self.k is not None:
+            divisor[ranking.depth < self.k] = np.inf
+        return divisor
+
+
+P = Precision()

@@ -1,0 +1,57 @@
+"""Success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Ranking
+from plackett.measures.rr import first_relevant, first_relevant_state
+
+__all__ = ["Success"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SuccessRate(Measure):
+    """Whether a relevant document stands among the first k: 1 or 0. Also called hit rate.
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is the whole list.
+    rel
+        The least relevant label.
+
+    Notes
+    -----
+    Ties: exact mean over all orders (hypergeometric).
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> pk.evaluate([0, 1, 0], [1, 1, 0], ["Success@1"]).mean["Success@1"]
+    0.5
+    """
+
+    name: ClassVar[str] = "Success"
+    aliases: ClassVar[tuple[str, ...]] = ("success", "hit_rate", "HitRate", "HR")
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Craswell and Hawking 2005, Overview of the TREC-2004 web track"
+    swaps: ClassVar[bool] = True
+
+    k: int | None = None
+    rel: float = 1.0
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        return np.minimum(first_relevant(ranking, self.rel, np.ones(ranking.longest), self.k), 1.0)
+
+    def swap_state(self, ranking: Ranking) -> np.ndarray:
+        """What `swap` reads."""
+        return first_relevant_state(ranking, self.rel, np.ones(ranking.longest), self.k)
+
+
+Success = SuccessRate()
