@@ -142,3 +142,10 @@ def test_empty_and_immutable():
 def test_unsorted_pairs_have_no_offsets():
     with pytest.raises(DataError, match="not sorted by query"):
         Preferences.from_pairs([(2, 3), (0, 1)]).offsets(np.array([0, 2, 4]))
+
+
+def test_replacing_preferences_checks_and_sorts_them():
+    data = RankingDataset.from_arrays(None, None, group=[2, 3])
+    assert data.replace(preferences=Preferences.from_pairs([(3, 2), (0, 1)])).preferences.winner.tolist() == [0, 3]
+    with pytest.raises(DataError, match="crosses queries"):
+        data.replace(preferences=Preferences.from_pairs([(0, 2)]))

@@ -359,6 +359,8 @@ class RankingDataset:
                 raise DataError(f"{name} cannot be exchanged; make a new dataset")
             if name in ("X", "y", "sample_weight", "docids") and value is not None and value.shape[0] != self.n_rows:
                 raise DataError(f"{name} has {value.shape[0]} rows, the dataset {self.n_rows}")
+        if changes.get("preferences") is not None:  # rows that exist, pairs within a query, sorted by query
+            changes["preferences"] = changes["preferences"].regrouped(None, self.offsets)
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
