@@ -56,7 +56,7 @@ class IntentAwareERR(IntentAware):
 
     def plain(self, data: RankingDataset) -> Measure:
         """The measure of one subtopic."""
-        return ERR(k=self.k, max_label=self.max_label or float(np.nanmax(data.subtopics, initial=1.0)))
+        return ERR(k=self.k, max_label=self.max_label or float(np.nanmax(np.asarray(data.subtopics), initial=1.0)))
 
 
 ERR_IA = IntentAwareERR()
