@@ -1,0 +1,279 @@
+"""Cross-validation by query: train, select on the validation part, test."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import n_threads
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.data.splits import Fold, letor_folds
+from plackett.experiments.cross_validation import CrossValidation, Trial
+from plackett.experiments.evaluate import measure_scored
+from plackett.experiments.fitting import build, fit, predict
+from plackett.experiments.progress import progress
+from plackett.measures.base import Measure
+from plackett.measures.language import parse, parse_all
+from plackett.measures.presets import with_preset
+from plackett.measures.ranking import Scored
+
+__all__ = ["cross_validate", "expand_settings"]
+
+
+@fulfils(paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection for research on learning to rank")
+def cross_validate(
+    data: RankingDataset | Iterable[Any] | Mapping[str, Any],
+    ranker: Any,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    folds: Any = 5,
+    settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None,
+    select: str | Measure = "AP",
+    preset: str | None = None,
+    early_stopping: bool = False,
+    fit_params: Mapping[str, Any] | None = None,
+    keep_rankers: bool = False,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> CrossValidation:
+    """Train and test a ranker over folds, selecting among settings on the validation part of each fold.
+
+    In each fold the ranker is trained on the training part once per setting; the setting with the best mean of
+    ``select`` on the validation part (the first of equal ones) is the fold's, and its ranker, not trained again, is
+    measured on the test part. This is the protocol of the LETOR baselines, where ``select`` is MAP whatever is
+    reported. Labels of the validation part reach a ranker only with ``early_stopping``, those of the test part never.
+
+    Parameters
+    ----------
+    data
+        The folds: objects with ``train``, ``valid`` and ``test`` (`plackett.letor_folds`, or read one by one from
+        LETOR's files), or a dict of them by name; or one `RankingDataset`, to be cut by ``folds``.
+    ranker
+        An estimator (cloned for each training), or a class or function that makes one of a setting's values. Ours,
+        LightGBM's, XGBoost's and CatBoost's rankers and plain regressors are trained as the signature of ``fit`` asks:
+        with the dataset, with ``qid``, ``group`` or ``group_id``, or with features and labels only. A pipeline is asked
+        for its last step.
+    measures
+        What to report on the test parts.
+    folds
+        Beside one dataset: a number of parts for LETOR's rotation (all but two train, one validates, one tests, queries
+        in order of appearance), or a splitter such as `plackett.QueryKFold` (no validation part).
+    settings
+        Parameters to choose from: a dict of lists (all combinations) or a list of dicts.
+    select
+        The measure by which to choose.
+    preset
+        Rules of another tool for all measures; ``"letor3"``, ``"letor4"`` or ``"mslr"`` for published figures.
+    early_stopping
+        Show the validation part to ``fit`` as ``eval_set`` (with ``eval_qid`` or ``eval_group``). The validation value
+        is then not independent of the training, the test value still is.
+    fit_params
+        Further arguments of ``fit``, such as LightGBM's ``callbacks``.
+    keep_rankers
+        Keep each fold's selected ranker in ``.rankers``.
+    random_state
+        Seed for estimators that have the parameter and leave it None, and for the tie rule ``random``.
+    n_jobs
+        Number of trainings at the same time, in threads. None is one: most rankers use all cores by themselves.
+    verbose
+        Show a progress bar when it takes longer than two seconds.
+
+    Returns
+    -------
+    CrossValidation
+        ``.mean`` (over folds, LETOR's figure), ``.mean_over_queries``, ``.folds``, ``.trials``, ``.per_query``,
+        ``.best_settings``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((60, 2))
+    >>> data = RankingDataset.from_arrays(X, (X[:, 0] > 0.5).astype(int), qid=np.repeat(np.arange(15), 4))
+    >>> found = cross_validate(data, Ridge(), ["nDCG@3"], settings={"alpha": [0.1, 1e4]}, select="nDCG")
+    >>> found.folds.columns
+    ['fold', 'setting', 'validation', 'nDCG@3', 'seconds']
+    >>> len(found.best_settings), found.per_query.height
+    (5, 15)
+    """
+    parsed = parse_all(measures)
+    choice = with_preset(parse(select), preset)
+    candidates = expand_settings(settings)
+    named, n_folds = _folds(data, folds)
+    tasks = (
+        (name, fold, ranker, setting, choice, early_stopping, fit_params, random_state)
+        for name, fold in named
+        for setting in _checked(name, fold, candidates, early_stopping)
+    )
+    runs = _in_order(tasks, 1 if n_jobs is None else n_threads(n_jobs))
+    total = None if n_folds is None else n_folds * len(candidates)
+    runs = progress(runs, "trainings", total, verbose=verbose)
+    evaluations, chosen, rankers = [], [], []
+    tried: list[Trial] = []
+    while (first := next(runs, None)) is not None:
+        best = _best(first, itertools.islice(runs, len(candidates) - 1), choice, tried)
+        evaluations.append(measure_scored(Scored(best.test, best.scores, random_state=random_state), parsed, preset))
+        chosen.append(best.trial)
+        if keep_rankers:
+            rankers.append(best.ranker)
+    if not chosen:
+        raise DataError("there are no folds")
+    return CrossValidation(evaluations, chosen, tried, choice, rankers if keep_rankers else None)
+
+
+def expand_settings(settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    """The settings one by one: all combinations of a dict of lists, or a list of dicts as it is.
+
+    >>> expand_settings({"a": [1, 2], "b": ["x"]})
+    [{'a': 1, 'b': 'x'}, {'a': 2, 'b': 'x'}]
+    """
+    if settings is None:
+        return [{}]
+    if isinstance(settings, Mapping):
+        for name, values in settings.items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise ValueError(f"settings[{name!r}] is {values!r}; give a list of values to choose from")
+        expanded = [dict(zip(settings, values, strict=True)) for values in itertools.product(*settings.values())]
+    else:
+        expanded = [dict(setting) for setting in settings]
+    if not expanded:
+        raise ValueError("settings is empty; leave it out for the parameters that the ranker has")
+    return expanded
+
+
+# ------------------------------------------------------------------------------------------------------------ folds
+
+
+def _folds(data: Any, folds: Any) -> tuple[Iterator[tuple[Any, Any]], int | None]:
+    """Named folds, read as they are needed, and their number where it is known."""
+    if isinstance(data, RankingDataset):
+        found: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
+    else:
+        found = data
+    if isinstance(found, Mapping):
+        return iter(found.items()), len(found)
+    return ((number, fold) for number, fold in enumerate(found, 1)), len(found) if hasattr(found, "__len__") else None
+
+
+def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
+    """Folds without validation part from a splitter of ours (whole datasets) or of scikit-learn's (row numbers)."""
+    if not hasattr(splitter, "get_n_splits"):
+        raise TypeError(f"folds={splitter!r}; give a number of parts or a splitter such as plackett.QueryKFold")
+    if "qid" in inspect.signature(splitter.split).parameters:
+        for train, test in splitter.split(data):
+            yield Fold(train, None, test)
+        return
+    query = data.query_of_row
+    for train, test in splitter.split(data.X, data.y, query):
+        both = np.intersect1d(query[train], query[test])
+        if both.size:
+            raise DataError(
+                f"{type(splitter).__name__} cuts query {data.qids[both[0]]} in two; use plackett.QueryKFold"
+            )
+        yield Fold(data.select(np.unique(query[train])), None, data.select(np.unique(query[test])))
+
+
+def _checked(name: Any, fold: Any, candidates: list[dict[str, Any]], early_stopping: bool) -> list[dict[str, Any]]:
+    """The settings to try in a fold whose parts were found to be datasets without a common query."""
+    parts: dict[str, Any] = {role: getattr(fold, role, None) for role in ("train", "valid", "test")}
+    if parts["valid"] is None:
+        del parts["valid"]
+        if len(candidates) > 1 or early_stopping:
+            raise DataError(f"fold {name} has no validation part, which settings and early_stopping need")
+    for role, part in parts.items():
+        if not isinstance(part, RankingDataset):
+            raise DataError(
+                f"fold {name}: {role} is {type(part).__name__}; each fold needs datasets train, valid, test"
+            )
+    for (one, a), (other, b) in itertools.combinations(parts.items(), 2):
+        both = np.intersect1d(a.qids, b.qids)
+        if both.size:
+            raise DataError(
+                f"fold {name}: query {both[0]} is in {one} and in {other} ({both.size} queries are); "
+                "each query must have one role"
+            )
+    return candidates
+
+
+# ----------------------------------------------------------------------------------------------------------- trials
+
+
+class _Run(NamedTuple):
+    trial: Trial
+    ranker: Any
+    test: RankingDataset
+    scores: np.ndarray
+
+
+def _trial(
+    name: Any,
+    fold: Any,
+    ranker: Any,
+    setting: dict[str, Any],
+    select: Measure,
+    early_stopping: bool,
+    fit_params: Mapping[str, Any] | None,
+    random_state: int,
+) -> _Run:
+    """Train with one setting in one fold; score the validation and the test part."""
+    try:
+        fresh = build(ranker, setting, random_state)
+        start = time.perf_counter()
+        fit(fresh, fold.train, fold.valid if early_stopping else None, fit_params)
+        seconds = time.perf_counter() - start
+        value = None
+        if getattr(fold, "valid", None) is not None:
+            scored = Scored(fold.valid, predict(fresh, fold.valid), random_state=random_state)
+            value = select.mean(select.per_query(scored))
+        return _Run(Trial(name, setting, value, seconds), fresh, fold.test, predict(fresh, fold.test))
+    except Exception as error:
+        error.add_note(f"in fold {name} with the setting {setting}")
+        raise
+
+
+def _in_order(tasks: Iterator[tuple], threads: int) -> Iterator[_Run]:
+    """The results of the trials in their order, a few of them under way at a time."""
+    if threads == 1:
+        yield from itertools.starmap(_trial, tasks)
+        return
+    waiting: deque[Future[_Run]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="plackett-trial") as pool:
+        try:
+            for task in tasks:
+                waiting.append(pool.submit(_trial, *task))
+                if len(waiting) > threads:  # no fold is read long before it is needed
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _best(best: _Run, others: Iterable[_Run], select: Measure, tried: list[Trial]) -> _Run:
+    """The run of a fold with the best validation value, the first of equal ones; the others are let go."""
+    sign = 1 if select.ascending else -1
+
+    def worth(run: _Run) -> float:
+        value = run.trial.validation
+        return -np.inf if value is None or np.isnan(value) else sign * value
+
+    before = len(tried)
+    tried.append(best.trial)
+    for run in others:
+        tried.append(run.trial)
+        if worth(run) > worth(best):
+            best = run
+    if len(tried) > before + 1 and worth(best) == -np.inf:
+        raise DataError(f"fold {best.trial.fold}: {select} has no value on the validation part; select by another one")
+    return best

@@ -1,0 +1,111 @@
+"""Training and scoring with any ranker: ours, LightGBM's, XGBoost's, CatBoost's, or a plain regressor."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["build", "fit", "predict"]
+
+#: How a ranker may be told the queries of its rows; the first that its signature has is used. Query numbers stand for
+#: the ids: XGBoost takes no strings and wants them sorted.
+QUERY_ARGUMENTS: dict[str, Callable[[RankingDataset], np.ndarray]] = {
+    "qid": lambda data: data.query_of_row,
+    "group": lambda data: data.group,
+    "group_id": lambda data: data.query_of_row,
+}
+#: The same for validation data.
+VALIDATION_ARGUMENTS: dict[str, Callable[[RankingDataset], np.ndarray]] = {
+    "eval_qid": lambda data: data.query_of_row,
+    "eval_group": lambda data: data.group,
+}
+
+
+def build(ranker: Any, setting: Mapping[str, Any], random_state: int | None = None) -> Any:
+    """A fresh ranker with some parameters: a clone of an estimator, or what a class or function makes of them.
+
+    ``random_state`` is given to estimators that have such a parameter and leave it None.
+    """
+    if isinstance(ranker, type) or not hasattr(ranker, "fit"):
+        return ranker(**setting)
+    if not hasattr(ranker, "get_params"):
+        if setting:
+            raise TypeError(f"{type(ranker).__name__} has no set_params; give a function of the settings instead")
+        return copy.deepcopy(ranker)
+    from sklearn.base import clone
+
+    fresh = clone(ranker)
+    if fresh.get_params(deep=False).get("random_state", 0) is None:
+        fresh.set_params(random_state=random_state)
+    return fresh.set_params(**setting)
+
+
+def fit(
+    ranker: Any, data: RankingDataset, valid: RankingDataset | None = None, parameters: Mapping[str, Any] | None = None
+) -> Any:
+    """Train a ranker on a dataset, in the form that the signature of its ``fit`` asks for.
+
+    A ``fit`` with query ids and optional labels takes the dataset itself; otherwise features and labels are given, with
+    ``qid``, ``group`` or ``group_id`` where the ranker has one of them, and ``sample_weight`` where the data have
+    weights. Of a pipeline the last step is asked. ``valid`` is passed on as ``eval_set`` for early stopping.
+    """
+    target, prefix = _last_step(ranker)
+    known = inspect.signature(target.fit).parameters
+    words: dict[str, Any] = {}
+    if valid is not None:
+        if "eval_set" not in known or prefix:
+            raise TypeError(
+                f"{type(ranker).__name__}.fit has no eval_set for the validation part (early_stopping=True)"
+            )
+        if "eval_X" in known:  # LightGBM 4.7 has these instead and warns of eval_set
+            words |= {"eval_X": (valid.X,), "eval_y": (valid.labels,)}
+        else:
+            words["eval_set"] = [(valid.X, valid.labels)]
+        words.update((name, [make(valid)]) for name, make in VALIDATION_ARGUMENTS.items() if name in known)
+    if target is ranker and takes_dataset(ranker):
+        words = {} if valid is None else {"eval_set": valid}
+        return ranker.fit(data, **words, **(parameters or {}))
+    words.update([(name, make(data)) for name, make in QUERY_ARGUMENTS.items() if name in known][:1])
+    if data.sample_weight is not None and "sample_weight" in known:
+        words["sample_weight"] = data.sample_weight
+    words = {prefix + name: value for name, value in words.items()}
+    return ranker.fit(data.X, data.labels, **words, **(parameters or {}))
+
+
+def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
+    """Scores of a dataset's rows in its grouped order. The ranker is not shown labels or preferences."""
+    target, _ = _last_step(ranker)
+    if target is ranker and takes_dataset(ranker):
+        scores = ranker.predict(data.replace(y=None, preferences=None))
+    elif "qid" in inspect.signature(target.predict).parameters:
+        scores = ranker.predict(data.X, qid=data.query_of_row)
+    else:
+        scores = ranker.predict(data.X)
+    scores = np.asarray(scores)
+    if scores.size != data.n_rows:
+        raise DataError(f"{type(ranker).__name__}.predict gave an array of shape {scores.shape} for {data.n_rows} rows")
+    return scores.reshape(-1)
+
+
+def takes_dataset(ranker: Any) -> bool:
+    """Whether ``fit(data)`` is understood: query ids and labels are both optional."""
+    known = inspect.signature(ranker.fit).parameters
+    return "qid" in known and "y" in known and known["y"].default is not inspect.Parameter.empty
+
+
+def _last_step(ranker: Any) -> tuple[Any, str]:
+    """The estimator that learns to rank, and the prefix of its arguments in ``fit`` (scikit-learn's pipelines)."""
+    steps = getattr(ranker, "steps", None)
+    if not steps:
+        return ranker, ""
+    from sklearn import get_config
+
+    name, step = steps[-1]
+    return step, "" if get_config()["enable_metadata_routing"] else f"{name}__"

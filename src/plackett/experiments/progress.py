@@ -1,0 +1,42 @@
+"""A progress bar for work that takes long enough to need one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+__all__ = ["progress"]
+
+#: Seconds of work before the bar appears.
+PATIENCE = 2.0
+
+T = TypeVar("T")
+
+
+def progress(items: Iterable[T], description: str, total: int | None = None, *, verbose: bool = True) -> Iterator[T]:
+    """The items as they are, with a bar on standard error once the work has taken two seconds.
+
+    >>> list(progress([1, 2], "counting"))
+    [1, 2]
+    """
+    if not verbose:
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    bar = Progress(*columns, console=Console(stderr=True))
+    task = bar.add_task(description, total=total)
+    start, shown = time.perf_counter(), False
+    try:
+        for item in items:
+            bar.advance(task)
+            if not shown and time.perf_counter() - start > PATIENCE:
+                bar.start()
+                shown = True
+            yield item
+    finally:
+        if shown:
+            bar.stop()
