@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from plackett import DataError, RankingDataset
+from plackett.data import _trec_lines
 from plackett.data.trec import (
     as_qrels,
     as_run,
@@ -91,6 +92,23 @@ def test_empty_files(tmp_path):
     assert read_run(tmp_path / "a").shape == (0, 3)
     (tmp_path / "a").write_text("")
     assert read_qrels(tmp_path / "a").schema["label"] == pl.Float64
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 10**6])
+def test_blocks_do_not_matter(tmp_path, monkeypatch, block):
+    """A file is parsed in pieces; comments, long lines and errors may fall on their borders."""
+    monkeypatch.setattr(_trec_lines, "_BLOCK", block)
+    path = tmp_path / "a"
+    path.write_text("# comment\n" + "".join(f"q{i}  0 d{'x' * (i * 97 % 5000)} {i}\n#\n\n" for i in range(40)))
+    assert read_qrels(path).rows() == naive(path, 3)
+    with path.open("a") as file:
+        file.write("q 0 d +1\nq 0 d2 x\n")
+    with pytest.raises(DataError, match="a, line 123: the label is not a number in 'q 0 d2 x'"):
+        read_qrels(path)
+    with path.open("a") as file:
+        file.write("q 0\n")
+    with pytest.raises(DataError, match=r"a, line 124: expected .* found 2 fields: 'q 0'"):
+        read_qrels(path)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read_lines", "refuse_repeats"]
 
+#: Bytes that are parsed at once.
+_BLOCK = 1 << 25
+
 
 def read_lines(
     path: str | os.PathLike[str], layout: str, columns: dict[str, int], key: tuple[str, ...], *, more: bool = False
@@ -41,37 +44,58 @@ def read_lines(
     raw = read_bytes(path)
     wanted = np.zeros(max(columns.values()) + 1, np.bool_)
     wanted[list(columns.values())] = True
-    tidy = np.empty(raw.size + 1, np.uint8)
-    size, bad_row, found = _tidy(raw, wanted, more, tidy)
-    if bad_row >= 0:
-        line, content = _line(raw, bad_row)
-        raise DataError(f"{path}, line {line}: expected {layout!r}, found {found} fields: {content!r}")
     *ids, value = columns
-    text = tidy[:size].tobytes()
-    del tidy
-
-    def parse(dtype: type[pl.DataType]) -> pl.DataFrame:
-        schema: dict[str, Any] = {**dict.fromkeys(ids, pl.String), value: dtype}
-        if not size:
-            return pl.DataFrame(schema=schema)
-        return pl.read_csv(text, separator="\t", has_header=False, quote_char=None, schema=schema)
-
-    try:
-        frame = parse(pl.Float64)
-    except pl.exceptions.ComputeError as error:
-        try:
-            values = parse(pl.String)[value]
-        except pl.exceptions.ComputeError:
-            raise DataError(f"{path}: not a text file in UTF-8 ({error})") from None
-        frame = pl.DataFrame({value: values.str.strip_prefix("+").cast(pl.Float64, strict=False)})
+    schema: dict[str, Any] = {**dict.fromkeys(ids, pl.String), value: pl.Float64}
+    blocks = [pl.DataFrame(schema=schema)]
+    tidy = np.empty(min(_BLOCK, raw.size) + 1, np.uint8)
+    rows = start = 0
+    while start < raw.size:
+        stop = _block_end(raw, start)
+        if stop - start >= tidy.size:
+            tidy = np.empty(stop - start + 1, np.uint8)
+        size, found_rows, fields = _tidy(raw[start:stop], start == 0, wanted, more, tidy)
+        rows += found_rows
+        if fields:
+            line, content = _line(raw, rows)
+            raise DataError(f"{path}, line {line}: expected {layout!r}, found {fields} fields: {content!r}")
+        if size:
+            blocks.append(_parse(path, tidy[:size].tobytes(), schema, value))
+        start = stop
+    frame = pl.concat(blocks)
     wrong = frame[value].is_null() | frame[value].is_nan()
     if wrong.any():
         line, content = _line(raw, wrong.arg_max() or 0)
         raise DataError(f"{path}, line {line}: the {value} is not a number in {content!r}")
-    if frame.width < len(columns):  # only the numbers needed help
-        frame = parse(pl.String).with_columns(frame[value])
     refuse_repeats(frame, key, lambda row: f"{path}, line {_line(raw, row)[0]}")
     return frame
+
+
+def _block_end(raw: np.ndarray, start: int) -> int:
+    """End of the block that begins at ``start``: behind a line."""
+    stop = start + _BLOCK
+    while stop < raw.size:
+        newlines = np.flatnonzero(raw[stop : stop + 4096] == 10)
+        if newlines.size:
+            return stop + int(newlines[0]) + 1
+        stop += 4096
+    return raw.size
+
+
+def _parse(path: Any, text: bytes, schema: dict[str, Any], value: str) -> pl.DataFrame:
+    """Columns of tidy text; a value that is no number is null."""
+    import polars as pl
+
+    def read(schema: dict[str, Any]) -> pl.DataFrame:
+        return pl.read_csv(text, separator="\t", has_header=False, quote_char=None, schema=schema)
+
+    try:
+        return read(schema)
+    except pl.exceptions.ComputeError:
+        try:
+            frame = read({**schema, value: pl.String})
+        except pl.exceptions.ComputeError as error:
+            raise DataError(f"{path}: not a text file in UTF-8 ({error})") from None
+    return frame.with_columns(pl.col(value).str.strip_prefix("+").cast(pl.Float64, strict=False))
 
 
 def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], place: Callable[[int], str]) -> None:
@@ -100,14 +124,17 @@ def _line(raw: np.ndarray, row: int) -> tuple[int, str]:
 
 
 @kernel
-def _tidy(raw, wanted, more, out):  # type: ignore[no-untyped-def]
-    """Copy the wanted fields of each line, separated by tabs; bytes written, first bad row or -1, its fields."""
+def _tidy(raw, begin, wanted, more, out):  # type: ignore[no-untyped-def]
+    """Copy the wanted fields of each line, separated by tabs.
+
+    Bytes written, good rows, and the number of fields of the bad row behind them, 0 where all are good.
+    """
     n = raw.size
     i = 0
-    if n >= 3 and raw[0] == 0xEF and raw[1] == 0xBB and raw[2] == 0xBF:  # byte order mark
+    if begin and n >= 3 and raw[0] == 0xEF and raw[1] == 0xBB and raw[2] == 0xBF:  # byte order mark
         i = 3
     size = 0
-    row = 0
+    rows = 0
     while i < n:
         if raw[i] == 35:  # '#'
             while i < n and raw[i] != 10:
@@ -120,22 +147,21 @@ def _tidy(raw, wanted, more, out):  # type: ignore[no-untyped-def]
                 i += 1
             if i >= n or raw[i] == 10:
                 break
-            if field < wanted.size and wanted[field]:
-                while i < n and not (raw[i] == 32 or 9 <= raw[i] <= 13):
+            keep = field < wanted.size and wanted[field]
+            while i < n and not (raw[i] == 32 or 9 <= raw[i] <= 13):
+                if keep:
                     out[size] = raw[i]
                     size += 1
-                    i += 1
+                i += 1
+            if keep:
                 out[size] = 9
                 size += 1
-            else:
-                while i < n and not (raw[i] == 32 or 9 <= raw[i] <= 13):
-                    i += 1
             field += 1
         i += 1
         if field == 0:
             continue
         if field < wanted.size or (field > wanted.size and not more):
-            return size, row, field
+            return size, rows, field
         out[size - 1] = 10
-        row += 1
-    return size, -1, 0
+        rows += 1
+    return size, rows, 0
