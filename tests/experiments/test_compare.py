@@ -233,3 +233,12 @@ def test_letters_go_on_after_z():
     y, qid = np.tile([1, 0], 4), np.repeat(np.arange(4), 2)
     found = compare(y, {f"s{i}": np.tile([2, 1], 4) for i in range(30)}, "nDCG", qid=qid, test="sign", interval="t")
     assert list(found.letters.values())[24:29] == ["y", "z", "aa", "ab", "ac"]
+
+
+def test_an_evaluation_renders_too():
+    found = pk.evaluate([1, 0, 0, 1], [2, 1, 2, 1], ["nDCG", "P@1"], qid=["a", "a", "b", "b"])
+    assert [line.split("|")[1:3] for line in found.to_markdown(digits=2).splitlines()[2:4]] == [
+        [" nDCG    ", " 0.82 "],
+        [" P@1     ", " 0.50 "],
+    ]
+    assert found.to_csv().splitlines()[2].endswith("0.0") and json.loads(found.to_json())["mean"] == found.mean

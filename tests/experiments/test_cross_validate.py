@@ -7,7 +7,7 @@ import lightgbm as lgb
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import plackett as pk
 from plackett import DataError
 from plackett.data.kfold import QueryKFold
-from plackett.data.splits import letor_folds
+from plackett.data.letor import read_letor
+from plackett.data.splits import Fold, letor_folds
 from plackett.experiments.compare import compare_evaluations
 from plackett.experiments.cross_validate import cross_validate, expand_settings
 from plackett.experiments.fitting import build, fit, predict
@@ -239,7 +240,31 @@ def test_renderings(data):
     found = cross_validate(data, Ridge(), "AP", settings={"alpha": [1.0, 5.0]})
     lines = found.to_markdown().splitlines()
     assert f"{found.mean['AP']:.4f}" in lines[7] and "mean" in lines[7]
-    assert "selected by AP" in found.to_latex()
+    assert "selected by AP on" in found.to_latex()
     record = json.loads(found.to_json())
     assert record["mean"] == found.mean and len(record["per_query"]) == 31
     assert found.to_csv().splitlines()[0] == "fold,setting,validation,AP,seconds"
+
+
+@pytest.mark.golden
+def test_published_figures_of_linear_regression(data_dir):
+    """LETOR 3.0, OHSUMED: unregularised regression, which has nothing random (Liu 2011, Table 11.7)."""
+    root = data_dir / "LETOR3.0-OHSUMED" / "QueryLevelNorm"
+    if not root.is_dir():
+        pytest.skip(f"{root} is not there")
+    folds = (
+        Fold(*(read_letor(root / f"Fold{i}" / f"{part}.txt") for part in ("train", "vali", "test")))
+        for i in range(1, 6)
+    )
+    published = {
+        "nDCG@1": 0.446,
+        "nDCG@3": 0.443,
+        "nDCG@10": 0.411,
+        "P@1": 0.597,
+        "P@3": 0.577,
+        "P@10": 0.466,
+        "AP": 0.422,
+    }
+    found = cross_validate(folds, LinearRegression(), list(published), preset="letor3")
+    assert found.mean == pytest.approx(published, abs=0.001)
+    assert found.mean_over_queries["P@1"] != pytest.approx(published["P@1"], abs=0.0005)  # the mean is over folds

@@ -128,7 +128,7 @@ def cross_validate(
             rankers.append(best.ranker)
     if not chosen:
         raise DataError("there are no folds")
-    return CrossValidation(evaluations, chosen, tried, choice, rankers if keep_rankers else None)
+    return CrossValidation(evaluations, chosen, tried, str(parse(select)), rankers if keep_rankers else None)
 
 
 def expand_settings(settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ class CrossValidation(Renderable):
     tried
         All trials.
     select
-        The measure by which settings were selected.
+        Name of the measure by which settings were selected.
     rankers
         The selected ranker of each fold, where ``keep_rankers`` was asked for.
     """
@@ -54,7 +54,7 @@ class CrossValidation(Renderable):
     evaluations: list[Evaluation]
     chosen: list[Trial]
     tried: list[Trial]
-    select: Measure
+    select: str
     rankers: list[Any] | None = None
 
     @property
@@ -149,7 +149,7 @@ class CrossValidation(Renderable):
         return {
             "mean": self.mean,
             "mean_over_queries": self.mean_over_queries,
-            "select": str(self.select),
+            "select": self.select,
             "folds": self.folds.to_dicts(),
             "trials": self.trials.to_dicts(),
             "per_query": self.per_query.to_dicts(),

@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.experiments.render import Cell, Renderable, Table
 from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
 from plackett.measures.presets import with_preset
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "evaluate"]
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What `evaluate` found.
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Renderable):
+    """What `evaluate` found; ``print(result)`` shows the means, and `to_markdown`, `to_latex`, … render them.
 
     Attributes
     ----------
@@ -58,6 +59,16 @@ class Evaluation:
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
         return f"Evaluation({self.qids.size} queries: {means})"
+
+    def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
+        rows = tuple((Cell(name), Cell(f"{value:.{digits}f}")) for name, value in self.mean.items())
+        return Table(("measure", "mean"), rows, notes=(f"{self.qids.size} queries.",))
+
+    def _frame(self) -> pl.DataFrame:
+        return self.per_query
+
+    def _record(self) -> dict[str, Any]:
+        return {"n_queries": self.qids.size, "mean": self.mean, "per_query": self.per_query.to_dicts()}
 
 
 @fulfils("eval.protocol")
