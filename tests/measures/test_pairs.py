@@ -207,3 +207,14 @@ def test_preferences_stand_in_for_labels():
         assert OPA(ties=ties).per_query(Scored(data, np.array(scores)))[1] == value
     with pytest.raises(DataError, match="no labels"):
         pk.evaluate(data.replace(preferences=None), scores, OPA)
+
+
+@pytest.mark.spec("isorank.metrics", "LR-13")
+def test_dcg_with_free_gains_per_grade():
+    from plackett.measures.dcg import DCG
+
+    gains = {0: 0.0, 1: 1.0, 2: 3.0, 3: 7.0, 4: 10.0}  # need not be 2^l - 1
+    labels, scores = [3, 0, 4, 1, 2, 4], [9, 8, 7, 6, 5, 4]
+    expected = sum(gains[label] / np.log2(i + 2) for i, label in enumerate(labels[:5]))
+    measure = DCG(gain=gains) @ 5
+    assert pk.evaluate(labels, scores, measure).mean[str(measure)] == pytest.approx(expected)
