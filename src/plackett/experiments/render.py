@@ -17,7 +17,7 @@ from plackett._atomic import replacing
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table as RichTable
+    from rich.console import RenderableType
 
 __all__ = ["FORMATS", "Cell", "Renderable", "Table"]
 
@@ -86,7 +86,7 @@ class Renderable:
     def _repr_html_(self) -> str:
         return self.to_html()
 
-    def __rich__(self) -> RichTable:
+    def __rich__(self) -> RenderableType:
         return rich_table(self._layout())
 
     def __str__(self) -> str:
@@ -96,19 +96,14 @@ class Renderable:
 # ---------------------------------------------------------------------------------------------------------- formats
 
 
-def rich_table(table: Table) -> RichTable:
+def rich_table(table: Table) -> RenderableType:
     """The table as an object that rich prints."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(
-        box=box.SIMPLE_HEAD,
-        title=Text(table.caption) if table.caption else None,
-        caption=Text("\n".join(table.notes)) if table.notes else None,
-        title_justify="left",
-        caption_justify="left",
-    )
+    drawn = RichTable(box=box.SIMPLE_HEAD, title=Text(table.caption) if table.caption else None, title_justify="left")
     for name, side in zip(table.header, table.sides, strict=True):
         drawn.add_column(Text(name), justify=side, no_wrap=True)  # type: ignore[arg-type]
     marks = [max((len(row[i].marks) for row in table.rows), default=0) for i in range(len(table.header))]
@@ -117,7 +112,7 @@ def rich_table(table: Table) -> RichTable:
         drawn.add_row(
             *(Text(c.text, "bold" if c.best else "").append(_superscript(c.marks).ljust(m)) for c, m in cells)
         )
-    return drawn
+    return Group(drawn, *map(Text, table.notes))
 
 
 def terminal(table: Table) -> str:
