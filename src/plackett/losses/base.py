@@ -66,6 +66,13 @@ class Loss:
         bound = self.bind(data)
         return bound.evaluate(bound.check(scores), value=False)[1:]
 
+    def settle(self, data: RankingDataset) -> Self:
+        """The loss with everything fixed that depends on all of the data, so that it can be bound to parts of them.
+
+        The loss itself, unless it has such a thing: a number of classes that the labels decide, for example.
+        """
+        return self
+
     def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
         """The one score per document to rank by; losses with several outputs per document combine them."""
         return scores

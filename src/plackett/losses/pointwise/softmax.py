@@ -45,6 +45,10 @@ class Softmax(Loss):
         """Expected grade of each document."""
         return expected_grade(scores, self.gamma)
 
+    def settle(self, data: RankingDataset) -> Softmax:
+        """The loss with as many classes as all of the data have."""
+        return self.replace(n_classes=self.bind(data).n_outputs)
+
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
         return _Bound(self, data, n_jobs)

@@ -1,0 +1,106 @@
+"""What a network is: its shape, its first weights and how it scores, as plain functions of named arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.models._torch import load_torch
+
+if TYPE_CHECKING:
+    from plackett.models.networks.lists import Lists
+
+__all__ = ["Network", "hidden_layers", "layer_shapes", "linear", "normalised"]
+
+ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """Description of a network. The weights are named arrays beside it, so that a scorer is nothing but arrays.
+
+    Parameters
+    ----------
+    n_features, n_outputs
+        Columns that come in and go out.
+    hidden
+        Width of each hidden layer.
+    activation, dropout, n_heads, n_layers
+        See `plackett.models.neural.Neural`; a network ignores what it has no use for.
+    """
+
+    name: ClassVar[str]
+    #: Whether a document's score depends on the other documents of its list.
+    list_aware: ClassVar[bool] = False
+    #: What stands for None in the parameters of the model.
+    default_hidden: ClassVar[tuple[int, ...]]
+    default_log1p: ClassVar[bool] = True
+
+    n_features: int
+    n_outputs: int
+    hidden: tuple[int, ...]
+    activation: str = "relu"
+    dropout: float = 0.0
+    n_heads: int = 1
+    n_layers: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(int(width) for width in self.hidden))
+        if any(width < 1 for width in self.hidden):
+            raise LossError(f"hidden={self.hidden}; every layer needs a width of at least 1")
+        if self.activation not in ACTIVATIONS:
+            raise LossError(f"activation={self.activation!r}; there are {', '.join(ACTIVATIONS)}")
+        if not 0.0 <= self.dropout < 1.0:
+            raise LossError(f"dropout={self.dropout}; give a share from 0 up to but not including 1")
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each array of weights; matrices are (out, in)."""
+        raise NotImplementedError
+
+    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, training: bool) -> Any:
+        """Outputs (rows × outputs) for a tensor of features; ``lists`` says which rows belong together."""
+        raise NotImplementedError
+
+    def initial(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """First weights: matrices of variance 1 / inputs, the last one small, so that training starts near no order."""
+        weights = {}
+        for name, shape in self.shapes().items():
+            if len(shape) == 2:
+                weights[name] = rng.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(max(shape[1], 1)))
+            else:  # the scale of a normalisation or a bias
+                weights[name] = np.full(shape, float(name.endswith("weight")), np.float32)
+        weights["output.weight"] *= np.float32(0.1)
+        return weights
+
+
+def layer_shapes(name: str, inputs: int, outputs: int, *, norm: int = 0) -> dict[str, tuple[int, ...]]:
+    """Shapes of a linear layer and, where ``norm`` is its width, of a normalisation called ``<name>.norm``."""
+    shapes: dict[str, tuple[int, ...]] = {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+    if norm:
+        shapes |= {f"{name}.norm.weight": (norm,), f"{name}.norm.bias": (norm,)}
+    return shapes
+
+
+def linear(weights: dict[str, Any], name: str, rows: Any) -> Any:
+    """The linear layer of that name."""
+    return load_torch().nn.functional.linear(rows, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def normalised(weights: dict[str, Any], name: str, rows: Any) -> Any:
+    """Layer normalisation: each row to mean 0 and variance 1, then scaled and shifted."""
+    scale, shift = weights[f"{name}.norm.weight"], weights[f"{name}.norm.bias"]
+    return load_torch().nn.functional.layer_norm(rows, rows.shape[-1:], scale, shift)
+
+
+def hidden_layers(network: Network, weights: dict[str, Any], rows: Any, training: bool) -> Any:
+    """Linear, normalisation, activation and dropout for each hidden layer; added to its input where widths agree."""
+    functional = load_torch().nn.functional
+    activation = getattr(functional, network.activation)
+    for i, width in enumerate(network.hidden):
+        new = activation(normalised(weights, f"hidden.{i}", linear(weights, f"hidden.{i}", rows)))
+        new = functional.dropout(new, network.dropout, training)
+        rows = rows + new if i > 0 and rows.shape[1] == width else new
+    return rows

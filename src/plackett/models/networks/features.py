@@ -1,0 +1,86 @@
+"""Features as a network takes them: logarithm of the sizes, then mean 0 and deviation 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett.models._torch import load_torch
+
+__all__ = ["FeatureMap", "dense_rows"]
+
+_BLOCK = 16_384
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    r"""Maps each feature to :math:`(g(x) - \text{mean}) \cdot \text{scale}`.
+
+    With ``log1p`` :math:`g(x) = \mathrm{sign}(x) \log(1 + |x|)`, which tames counts and lengths, otherwise g(x) = x.
+    Learned from the training data and kept with the scorer.
+    """
+
+    log1p: bool
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def learn(cls, X: Any, *, log1p: bool, standardize: bool) -> FeatureMap:
+        """The map that standardises these rows; constant features become 0."""
+        n, d = X.shape
+        if not standardize:
+            return cls(log1p, np.zeros(d, np.float32), np.ones(d, np.float32))
+        if hasattr(X, "tocsr"):
+            mean, variance = _sparse_moments(X, log1p)
+        else:
+            mean = sum((block.sum(axis=0) for block in _mapped(X, log1p)), np.zeros(d)) / max(n, 1)
+            variance = sum((((block - mean) ** 2).sum(axis=0) for block in _mapped(X, log1p)), np.zeros(d)) / max(n, 1)
+        deviation = np.sqrt(variance)
+        # the deviation of a constant column is rounding noise
+        constant = deviation <= 1e-6 * np.abs(mean)
+        return cls(
+            log1p,
+            mean.astype(np.float32),
+            np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation)).astype(np.float32),
+        )
+
+    def on(self, device: Any) -> FeatureMap:
+        """The same map with its arrays as tensors on a device."""
+        torch = load_torch()
+        return FeatureMap(self.log1p, *(torch.from_numpy(np.array(a)).to(device) for a in (self.mean, self.scale)))
+
+    def __call__(self, rows: Any) -> Any:
+        """Map a tensor of features; only for a map that is `on` a device."""
+        if self.log1p:
+            rows = rows.abs().log1p_().copysign_(rows)
+        return (rows - self.mean).mul_(self.scale)
+
+
+def dense_rows(X: Any, rows: Any) -> np.ndarray:
+    """Some rows of the features, given by number or a slice, as a dense array."""
+    taken = X[rows]
+    return taken if isinstance(taken, np.ndarray) else taken.toarray()
+
+
+def _mapped(X: np.ndarray, log1p: bool) -> Iterator[np.ndarray]:
+    for start in range(0, X.shape[0], _BLOCK):
+        block = X[start : start + _BLOCK].astype(np.float64)
+        yield _signed_log(block) if log1p else block
+
+
+def _signed_log(values: np.ndarray) -> np.ndarray:
+    return np.copysign(np.log1p(np.abs(values)), values)
+
+
+def _sparse_moments(X: Any, log1p: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each column; what is not stored is 0, and so is its logarithm."""
+    n, d = X.shape
+    values = X.data.astype(np.float64)
+    values = _signed_log(values) if log1p else values
+    mean = np.bincount(X.indices, values, d) / max(n, 1)
+    stored = np.bincount(X.indices, minlength=d)
+    spread = np.bincount(X.indices, (values - mean[X.indices]) ** 2, d)
+    return mean, (spread + (n - stored) * mean**2) / max(n, 1)

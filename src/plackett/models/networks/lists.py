@@ -1,0 +1,51 @@
+"""Lists of unequal length side by side: from flat rows to a padded table and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett.models._torch import load_torch
+
+__all__ = ["Lists"]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Where the rows of some lists stand in a table of ``n_lists × longest`` places.
+
+    ``place`` is the number of each row's place and ``mask`` (lists × 1 × 1 × places) tells real places from empty
+    ones; both are None where the lists have equal length and the table is the rows themselves.
+    """
+
+    n_lists: int
+    longest: int
+    place: Any = None
+    mask: Any = None
+
+    @classmethod
+    def of(cls, sizes: np.ndarray, device: Any) -> Lists:
+        """The lists of these lengths, one after another; empty ones take no place."""
+        torch = load_torch()
+        sizes = sizes[sizes > 0]
+        longest = int(sizes.max(initial=0))
+        if (sizes == longest).all():
+            return cls(sizes.size, longest)
+        longest = -(-longest // 8) * 8  # masks of such widths need no copy on CUDA
+        mask = np.arange(longest) < sizes[:, None]
+        place = torch.from_numpy(np.flatnonzero(mask)).to(device)
+        return cls(sizes.size, longest, place, torch.from_numpy(mask[:, None, None, :]).to(device))
+
+    def padded(self, rows: Any) -> Any:
+        """Rows as a table (lists × places × columns), zero at empty places."""
+        if self.place is not None:
+            table = rows.new_zeros((self.n_lists * self.longest, rows.shape[1]))
+            rows = table.index_copy(0, self.place, rows)
+        return rows.view(self.n_lists, self.longest, -1)
+
+    def flat(self, table: Any) -> Any:
+        """The rows of a table, without the empty places."""
+        rows = table.reshape(self.n_lists * self.longest, -1)
+        return rows if self.place is None else rows.index_select(0, self.place)

@@ -1,0 +1,43 @@
+"""The textbook's network: sigmoid layers and a linear output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett.models._torch import load_torch
+from plackett.models.networks.base import Network, layer_shapes, linear
+from plackett.models.networks.lists import Lists
+
+__all__ = ["SigmoidNetwork"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SigmoidNetwork(Network):
+    r"""Two layers, :math:`f(x) = \sum_h v_h\,\sigma(W_h \cdot x + b_h) + c`.
+
+    More entries in ``hidden`` make more sigmoid layers; none makes a linear function.
+
+    References
+    ----------
+    Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender: Learning to rank using gradient descent. ICML 2005.
+    """
+
+    name: ClassVar[str] = "sigmoid"
+    default_hidden: ClassVar[tuple[int, ...]] = (32,)
+    default_log1p: ClassVar[bool] = False
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each array of weights."""
+        widths = (self.n_features, *self.hidden)
+        shapes: dict[str, tuple[int, ...]] = {}
+        for i, width in enumerate(self.hidden):
+            shapes |= layer_shapes(f"hidden.{i}", widths[i], width)
+        return shapes | layer_shapes("output", widths[-1], self.n_outputs)
+
+    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, training: bool) -> Any:
+        """Outputs for a tensor of features."""
+        functional = load_torch().nn.functional
+        for i in range(len(self.hidden)):
+            rows = functional.dropout(linear(weights, f"hidden.{i}", rows).sigmoid(), self.dropout, training)
+        return linear(weights, "output", rows)

@@ -1,0 +1,196 @@
+"""Neural scoring: networks of PyTorch, trained on the gradients of any loss."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError, LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.models._torch import draw_seed, load_torch, pick_device, session
+from plackett.models.base import Monitor, Scorer
+from plackett.models.networks import NETWORKS, Network
+from plackett.models.networks.features import FeatureMap
+from plackett.models.networks.feed import scores_of, scoring_feed
+from plackett.models.networks.training import Training
+
+__all__ = ["Neural", "NeuralScorer"]
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralScorer:
+    """A network with its weights and the map of its features.
+
+    On the CPU a document's score does not depend on the rows scored with it, unless the network is list-aware; such
+    a network gives equal scores up to rounding when the documents of a list are permuted.
+    """
+
+    kind: ClassVar[str] = "neural"
+    network: Network
+    features: FeatureMap
+    weights: dict[str, np.ndarray]
+    device: str = "auto"
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row, or one per output; in blocks, so that memory is bounded."""
+        device = pick_device(self.device)
+        with session(device, n_jobs):
+            feed = scoring_feed(self.network, self.features, X, offsets, device, keep=False)
+            scores = scores_of(self.network, self._weights_on(device), feed)
+        return scores[:, 0] if self.network.n_outputs == 1 else scores
+
+    def _weights_on(self, device: Any) -> dict[str, Any]:
+        known = self.__dict__.setdefault("_tensors", {})
+        if device not in known:
+            torch = load_torch()
+            known[device] = {name: torch.from_numpy(np.array(w)).to(device) for name, w in self.weights.items()}
+        return known[device]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_tensors"}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays; the description of the network is JSON in bytes."""
+        words = {"architecture": self.network.name, "log1p": self.features.log1p, **asdict(self.network)}
+        arrays = {
+            "network": np.frombuffer(json.dumps(words).encode(), np.uint8),
+            "features.mean": self.features.mean,
+            "features.scale": self.features.scale,
+        }
+        return arrays | {f"weights.{name}": value for name, value in self.weights.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NeuralScorer:
+        """The scorer that `to_arrays` wrote."""
+        try:
+            words = json.loads(arrays["network"].tobytes())
+            log1p = bool(words.pop("log1p"))
+            network = NETWORKS[words.pop("architecture")](**words)
+            features = FeatureMap(log1p, np.array(arrays["features.mean"]), np.array(arrays["features.scale"]))
+            weights = {name: np.array(arrays[f"weights.{name}"]) for name in network.shapes()}
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the description of the network is damaged or of another version ({error!r})") from None
+        for name, shape in network.shapes().items():
+            if weights[name].shape != shape:
+                raise DataError(f"weights {name!r} have shape {weights[name].shape}, the network needs {shape}")
+        return cls(network, features, weights)
+
+
+@dataclass(kw_only=True, eq=False)
+class Neural:
+    r"""Neural network, trained by AdamW on batches of queries. The step of a batch follows the gradient of
+
+    .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(f(X_q))
+
+    estimated from the batch: one pass forward, the loss's own gradient for the scores, one pass back.
+
+    With the same ``random_state`` the result is the same each time on the CPU, up to rounding for another number of
+    threads, since PyTorch may sum in another order; CUDA adds in no fixed order. The random numbers, the number of
+    threads and all other settings of PyTorch in the process stay as they were.
+
+    Parameters
+    ----------
+    architecture
+        ``"sigmoid"`` (the textbook's two-layer network), ``"mlp"`` (layers with normalisation, dropout and skip
+        connections) or ``"attention"`` (documents of a list look at each other; their order does not matter).
+    hidden
+        Width of each hidden layer; none makes ``"sigmoid"`` and ``"mlp"`` linear. ``"attention"`` has these layers
+        first, and the last is the width of its encoder. None is (32,), (128, 128, 128) and (128,).
+    activation, dropout
+        ``"relu"``, ``"gelu"``, ``"silu"`` or ``"tanh"`` (not for ``"sigmoid"``); share of the units left out in
+        training.
+    n_heads, n_layers
+        Of ``"attention"``: heads of each encoder layer, and number of these layers.
+    learning_rate, weight_decay
+        Step size of AdamW, and how much it shrinks the matrices of weights.
+    max_grad_norm
+        Longer gradients are shortened to this; None never shortens.
+    batch_size
+        Queries per step. ``"attention"`` takes fewer where lists are very long.
+    max_epochs
+        Passes over the data at most. With validation data the best one is kept.
+    standardize, log1p
+        Bring features to mean 0 and deviation 1; before that take sign(x) log(1 + \|x\|), which tames counts and
+        lengths (None: all but ``"sigmoid"`` do). What was learned for this is part of the scorer.
+    warm_start
+        Go on from the network of the last ``fit``, with its map of the features.
+    device
+        ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is one.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> from plackett.losses.listwise.listnet import ListNetLoss
+    >>> from plackett.models.base import Monitor
+    >>> data = pk.RankingDataset.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> scorer = Neural(hidden=(8,), max_epochs=30).train(ListNetLoss(), data, Monitor())  # doctest: +SKIP
+    >>> bool((np.diff(scorer.predict(data.X, data.offsets)) > 0).all())  # doctest: +SKIP
+    True
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
+    paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender 2005"
+
+    architecture: str = "mlp"
+    hidden: tuple[int, ...] | None = None
+    activation: str = "relu"
+    dropout: float = 0.0
+    n_heads: int = 4
+    n_layers: int = 2
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-2
+    max_grad_norm: float | None = 1.0
+    batch_size: int = 32
+    max_epochs: int = 50
+    standardize: bool = True
+    log1p: bool | None = None
+    warm_start: bool = False
+    device: str = "auto"
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> NeuralScorer:
+        """Minimise the loss on the data."""
+        for name in ("batch_size", "max_epochs"):
+            if getattr(self, name) < 1:
+                raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
+        device = pick_device(self.device)
+        with session(device, self.n_jobs, draw_seed(self.random_state)):
+            training = Training(self, loss, data, device, list_aware=self._kind().list_aware)
+            network, features, weights = self._beginning(data, training.n_outputs, start)
+            weights = training.run(network, features, weights, monitor)
+        return NeuralScorer(network, features, weights, self.device)
+
+    def _beginning(
+        self, data: RankingDataset, n_outputs: int, start: Scorer | None
+    ) -> tuple[Network, FeatureMap, dict[str, np.ndarray]]:
+        """Network, map of the features and first weights."""
+        network = self._network(data.n_features, n_outputs)
+        if start is not None:
+            if not isinstance(start, NeuralScorer) or start.network.shapes() != network.shapes():
+                raise LossError("a neural model can only go on from one of the same architecture, features and outputs")
+            return network, start.features, start.weights
+        log1p = network.default_log1p if self.log1p is None else self.log1p
+        features = FeatureMap.learn(data.X, log1p=log1p, standardize=self.standardize)
+        return network, features, network.initial(np.random.default_rng(self.random_state))
+
+    def _kind(self) -> type[Network]:
+        if self.architecture not in NETWORKS:
+            raise LossError(f"architecture={self.architecture!r}; the architectures are {', '.join(NETWORKS)}")
+        return NETWORKS[self.architecture]
+
+    def _network(self, n_features: int, n_outputs: int) -> Network:
+        kind = self._kind()
+        return kind(
+            n_features=n_features,
+            n_outputs=n_outputs,
+            hidden=kind.default_hidden if self.hidden is None else self.hidden,
+            activation=self.activation,
+            dropout=self.dropout,
+            n_heads=self.n_heads,
+            n_layers=self.n_layers,
+        )
