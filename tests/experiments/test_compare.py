@@ -9,7 +9,8 @@ from scipy import stats
 
 import plackett as pk
 from plackett import DataError, MeasureError
-from plackett.experiments.compare import compare, compare_evaluations
+from plackett.experiments.compare import compare, compare_evaluations, compare_runs
+from plackett.experiments.evaluate_run import evaluate_run
 from plackett.experiments.risk import geo_risk, reward_risk, trisk, urisk
 from plackett.experiments.significance import confidence_interval, fisher, holm, tukey, win_tie_loss
 from plackett.measures import nDCG
@@ -174,6 +175,26 @@ def test_errors_name_what_is_wrong(case):
         compare_evaluations({"x": one, "y": other})
     with pytest.raises(DataError, match="same measures"):
         compare_evaluations({"x": one, "y": pk.evaluate([1], [1], "nDCG@3", qid=["a"])})
+
+
+def test_runs(tmp_path):
+    rng = np.random.default_rng(3)
+    qrels = {f"q{q}": {f"d{d}": int(rng.integers(0, 3)) for d in range(6)} for q in range(9)}
+    runs = {
+        name: {q: {d: label + rng.normal(0, noise) for d, label in docs.items()} for q, docs in qrels.items()}
+        for name, noise in (("good", 0.1), ("bad", 9.0))
+    }
+    del runs["bad"]["q4"]  # counts as nothing retrieved, with trec_eval's rules too
+    file = tmp_path / "good.run"
+    file.write_text("".join(f"{q} Q0 {d} 0 {s} x\n" for q, docs in runs["good"].items() for d, s in docs.items()))
+    found = compare_runs(qrels, runs | {"good": file}, ["nDCG@3", "AP"], preset="trec", test="student")
+    for measure in ("nDCG@3", "AP"):
+        values = [evaluate_run(qrels, run, [measure], preset="trec", complete=True).per_query for run in runs.values()]
+        assert found.qids.tolist() == values[0]["qid"].to_list() == values[1]["qid"].to_list()
+        p = stats.ttest_rel(values[0][measure], values[1][measure]).pvalue
+        row = found.pairs.filter(pl.col("measure") == measure)
+        assert row["p"].item() == pytest.approx(p)
+    assert found.values["AP"][found.qids.tolist().index("q4"), 1] == 0.0
 
 
 # ------------------------------------------------------------------------------------------------------ renderings

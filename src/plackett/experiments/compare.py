@@ -144,15 +144,21 @@ def compare_runs(
     measures: str | Measure | Iterable[str | Measure],
     *,
     preset: str | None = None,
+    subtopics: bool = False,
+    random_state: int = 0,
+    n_jobs: int | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare several runs (ranked lists of document ids) against relevance judgements.
+
+    A judged query that a run lacks counts with nothing retrieved, whatever the preset: runs are compared on the same
+    queries, and leaving a hard query out must not help.
 
     Parameters
     ----------
     qrels, runs
         Judgements, and runs by name, in any form that `plackett.evaluate_run` takes: paths, frames or dicts.
-    measures, preset
+    measures, preset, subtopics
         As in `plackett.evaluate_run`.
     **options
         As in `compare`: ``test``, ``correction``, ``baseline``, ``alpha``, ….
@@ -166,8 +172,11 @@ def compare_runs(
     """
     from plackett.experiments.evaluate_run import evaluate_run
 
-    found = {name: evaluate_run(qrels, run, measures, preset=preset) for name, run in _systems(runs, "runs").items()}
-    return compare_evaluations(found, **options)
+    rules: dict[str, Any] = {"complete": True, "subtopics": subtopics, "random_state": random_state, "n_jobs": n_jobs}
+    found = {
+        name: evaluate_run(qrels, run, measures, preset=preset, **rules) for name, run in _systems(runs, "runs").items()
+    }
+    return compare_evaluations(found, random_state=random_state, **options)
 
 
 def compare_evaluations(
