@@ -288,7 +288,7 @@ def test_many_values_for_python(put):
         ("1 qid:1 1:1e39", 11, "infinite or too large for single precision: '1e39'"),
         ("1 qid:1 1:1 2:1e999", 15, "infinite or too large"),
         ("1 qid:1 1:1 2:x", 15, "a feature value is not a number: 'x'"),
-        ("1 qid:1 1: 2:2", 11, "a feature value is not a number: the end of the token"),
+        ("1 qid:1 1: 2:2", 11, "a feature value is not a number: a blank"),
         ("1 qid:1 1:0x1", 11, "a feature value is not a number: '0x1'"),
         ("1 qid:1 1:1_0", 11, "a feature value is not a number: '1_0'"),
         ("1 qid:1 1:1,5", 11, "a feature value is not a number: '1,5'"),
@@ -305,7 +305,6 @@ def test_many_values_for_python(put):
     ],
 )
 def test_errors_name_the_place(put, line, column, message, sparse):
-    message = message.replace("the end of the token", "")
     text = "# head\n\n1 qid:1 1:1\r\n" + line + "\n1 qid:1 1:1\n"
     for name, content in (("a.txt", text.encode()), ("a.txt.gz", gzip.compress(text.encode()))):
         path = put(content, name)
@@ -331,7 +330,7 @@ def test_first_error_is_reported_whatever_the_threads(put):
 
 
 def test_query_id_must_be_utf8(put):
-    with pytest.raises(DataError, match=r"line 2, column 7: the query id is not UTF-8: 'a\\\\xff'"):
+    with pytest.raises(DataError, match=r"line 2, column 7: the query id is not UTF-8: 'a\\xff'"):
         read_letor(put(b"1 qid:a 1:1\n1 qid:a\xff 1:1\n"))
 
 

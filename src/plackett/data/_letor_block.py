@@ -14,8 +14,12 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import n_threads
+from plackett.data import _letor_faults as fault
+from plackett.data import _letor_slots as slot
+from plackett.data._letor_count import count_colons, count_rows
 from plackett.data._letor_errors import Segment, letor_error
-from plackett.data._letor_parse import MAX_FEATURE, Errors, State, count_colons, count_rows, parse_rows, patterns
+from plackett.data._letor_parse import parse_rows, patterns
+from plackett.data._letor_tokens import MAX_FEATURE
 from plackett.data._spans import cut_out
 from plackett.data._words import find_newline
 from plackett.data.strings import Strings
@@ -103,22 +107,22 @@ def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
         options, segments, lines, width, arrays.y, None, arrays.qid_place, arrays.comment, first_row, None, None, None
     )
     states = np.array([part.state for part in parts])
-    missing = np.flatnonzero(states[:, State.NO_QUERY] >= 0)
+    missing = np.flatnonzero(states[:, slot.NO_QUERY] >= 0)
     if missing.size:
-        block.no_query = (parts[missing[0]].segment, int(states[missing[0], State.NO_QUERY]))
+        block.no_query = (parts[missing[0]].segment, int(states[missing[0], slot.NO_QUERY]))
     cuts = [*first_row.tolist(), len(arrays.y)]
     spans = list(zip((s.text for s in segments), cuts[:-1], cuts[1:], strict=True))
-    if states[:, State.NAMED].any():
+    if states[:, slot.NAMED].any():
         block.qid = cut_out([(text, arrays.qid_place[a:b]) for text, a, b in spans])
-    elif states[:, State.QUERIES].any():
+    elif states[:, slot.QUERIES].any():
         block.qid = arrays.qid
-    if states[:, State.COMMENTS].any():
+    if states[:, slot.COMMENTS].any():
         block.comments = cut_out([(text, arrays.comment[a:b]) for text, a, b in spans])
     if arrays.dense:
         block.features = arrays.values.reshape(-1, width) if width else np.empty((len(arrays.y), 0), np.float32)
     else:
         block.features = _compact(parts, arrays)
-        if states[:, State.UNSORTED].any():
+        if states[:, slot.UNSORTED].any():
             _refuse_repeated(block)
     return block
 
@@ -160,7 +164,7 @@ def _parse_parts(
         failed = next((part for part in parts if part.error is not None), None)
         if failed is not None and failed.error is not None:
             raise letor_error(options.path, segments, lines, failed.segment, *failed.error)
-        largest = max(int(part.state[State.MAX_ID]) for part in parts if part.state is not None)
+        largest = max(int(part.state[slot.MAX_ID]) for part in parts if part.state is not None)
         if fixed:
             return arrays, width
         if options.sparse or largest == width:
@@ -195,25 +199,25 @@ def _refuse_huge(path: str, rows: int, width: int, text_bytes: int) -> None:
 
 
 def _parse_part(part: _Part, arrays: _Arrays, width: int, fixed: bool, options: Options) -> None:
-    state = np.zeros(State.SIZE, np.int64)
-    state[State.AT], state[State.ROW], state[State.ENTRY], state[State.NO_QUERY] = part.lo, part.row, part.entry, -1
+    state = np.zeros(slot.SIZE, np.int64)
+    state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
     part.state, part.error = state, None
     open_values = np.empty((256, 3), np.int64)
     bits = np.empty(1, np.uint64)
     words, masks, sizes = patterns(width)
     while True:
-        state[State.FULL] = 0
+        state[slot.FULL] = 0
         parse_rows(
             part.segment.text, part.hi, arrays.dense, width, fixed, np.float32(options.fill), words, masks, sizes,
             arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, arrays.columns, arrays.ends,
             open_values, state, bits,
         )  # fmt: skip
-        part.error = _read_open(part.segment.text, open_values[: state[State.OPEN]], arrays)
-        if part.error is None and state[State.ERROR]:
-            part.error = (int(state[State.PLACE]), int(state[State.ERROR]))
-        if part.error is not None or not state[State.FULL]:
+        part.error = _read_open(part.segment.text, open_values[: state[slot.OPEN]], arrays)
+        if part.error is None and state[slot.ERROR]:
+            part.error = (int(state[slot.PLACE]), int(state[slot.ERROR]))
+        if part.error is not None or not state[slot.FULL]:
             return
-        state[State.OPEN] = 0
+        state[slot.OPEN] = 0
         open_values = np.empty((2 * len(open_values), 3), np.int64)
 
 
@@ -225,10 +229,10 @@ def _read_open(text: np.ndarray, open_values: np.ndarray, arrays: _Arrays) -> tu
             single = np.float32(number)
         if place < 0:
             if np.isinf(number):
-                return start, Errors.LABEL_INFINITE
+                return start, fault.LABEL_INFINITE
             arrays.y[-1 - place] = number
         elif np.isinf(single):
-            return start, Errors.VALUE_INFINITE
+            return start, fault.VALUE_INFINITE
         else:
             arrays.values[place] = single
     return None
@@ -239,7 +243,7 @@ def _compact(parts: list[_Part], arrays: _Arrays) -> tuple[np.ndarray, np.ndarra
     to = 0
     for part in parts:
         assert part.state is not None
-        n = int(part.state[State.ENTRY]) - part.entry
+        n = int(part.state[slot.ENTRY]) - part.entry
         if to != part.entry:
             for array in (arrays.values, arrays.columns):
                 array[to : to + n] = array[part.entry : part.entry + n]
@@ -265,4 +269,4 @@ def _refuse_repeated(block: Block) -> None:
         start = segment.line_start(end)
         token = rb"(?<=[ \t])0*%d:" % (matrix.indices[repeated[0]] + 1)
         second = list(re.finditer(token, segment.text[start:end].tobytes()))[1]
-        raise block.error(segment, start + second.start(), Errors.ID_TWICE)
+        raise block.error(segment, start + second.start(), fault.ID_TWICE)

@@ -9,32 +9,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data._letor_parse import MAX_FEATURE, MAX_QID, Errors
+from plackett.data import _letor_faults as fault
+from plackett.data._letor_tokens import MAX_FEATURE, MAX_QID
 
 __all__ = ["Segment", "letor_error"]
 
 _BLOCK = 1 << 24
 
 _MESSAGES = {
-    Errors.LABEL: ("a label was expected", "a line begins with a number, 'label qid:id 1:value 2:value # comment'"),
-    Errors.LABEL_MISSING: ("the label is missing", "write -1 for a document that nobody judged"),
-    Errors.LABEL_INFINITE: ("the label is infinite", "labels are finite numbers"),
-    Errors.LABEL_LONG: ("the label has too many characters", "write it with fewer digits"),
-    Errors.QID_EMPTY: ("the query id is empty", "write qid: and an id, without a blank between them"),
-    Errors.QID_LONG: (f"the query id is longer than {MAX_QID} bytes", "use shorter ids"),
-    Errors.QID_BYTE: ("a control character stands in the query id", "use printable ids"),
-    Errors.TOKEN: ("'feature:value' was expected", "a feature is a whole number from 1 on, a colon and a number"),
-    Errors.ID_ZERO: ("feature ids begin at 1, found 0", "add 1 to every feature id"),
-    Errors.ID_NEGATIVE: ("a feature id is negative", "feature ids are whole numbers from 1 on"),
-    Errors.ID_LARGE: (f"a feature id is larger than {MAX_FEATURE}", "number the features from 1 on, without gaps"),
-    Errors.ID_BEYOND: ("a feature id is larger than n_features", "give a larger n_features, or none"),
-    Errors.ID_TWICE: ("a feature appears twice in one line", "keep one of them"),
-    Errors.VALUE: ("a feature value is not a number", "write a decimal number, or NULL for a missing value"),
-    Errors.VALUE_INFINITE: (
+    fault.LABEL: ("a label was expected", "a line begins with a number, 'label qid:id 1:value 2:value # comment'"),
+    fault.LABEL_MISSING: ("the label is missing", "write -1 for a document that nobody judged"),
+    fault.LABEL_INFINITE: ("the label is infinite", "labels are finite numbers"),
+    fault.LABEL_LONG: ("the label has too many characters", "write it with fewer digits"),
+    fault.QID_EMPTY: ("the query id is empty", "write qid: and an id, without a blank between them"),
+    fault.QID_LONG: (f"the query id is longer than {MAX_QID} bytes", "use shorter ids"),
+    fault.QID_BYTE: ("a control character stands in the query id", "use printable ids"),
+    fault.TOKEN: ("'feature:value' was expected", "a feature is a whole number from 1 on, a colon and a number"),
+    fault.ID_ZERO: ("feature ids begin at 1, found 0", "add 1 to every feature id"),
+    fault.ID_NEGATIVE: ("a feature id is negative", "feature ids are whole numbers from 1 on"),
+    fault.ID_LARGE: (f"a feature id is larger than {MAX_FEATURE}", "number the features from 1 on, without gaps"),
+    fault.ID_BEYOND: ("a feature id is larger than n_features", "give a larger n_features, or none"),
+    fault.ID_TWICE: ("a feature appears twice in one line", "keep one of them"),
+    fault.VALUE: ("a feature value is not a number", "write a decimal number, or NULL for a missing value"),
+    fault.VALUE_INFINITE: (
         "a feature value is infinite or too large for single precision",
         "write NULL for a missing value, or scale the feature",
     ),
-    Errors.VALUE_LONG: ("a feature value has too many characters", "write it with fewer digits"),
+    fault.VALUE_LONG: ("a feature value has too many characters", "write it with fewer digits"),
 }
 
 
@@ -68,8 +69,11 @@ class Segment:
 
 def _excerpt(text: np.ndarray, at: int) -> str:
     token = re.split(rb"[ \t\r\n]", text[at : at + 41].tobytes(), maxsplit=1)[0]
+    if not token:
+        return "a blank" if text[at] in b" \t" else "the end of the line"
     shown = token[:40].decode("utf-8", "backslashreplace")
-    return "the end of the line" if not token else repr(shown) + ("…" if len(token) > 40 else "")
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
+    return f"'{shown}'" + ("…" if len(token) > 40 else "")
 
 
 def letor_error(

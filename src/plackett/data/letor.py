@@ -13,8 +13,8 @@ from plackett._errors import DataError
 from plackett.data._letor_block import Block, Options, parse_block
 from plackett.data._letor_comments import LetorFields, letor_comment_fields
 from plackett.data._letor_dataset import NO_QUERY, to_dataset
-from plackett.data._letor_parse import MAX_FEATURE
 from plackett.data._letor_source import LineBlocks, is_regular, mapped
+from plackett.data._letor_tokens import MAX_FEATURE
 from plackett.data._letor_write import write_letor
 from plackett.data._spans import run_starts
 from plackett.data.dataset import RankingDataset

@@ -1,0 +1,202 @@
+"""Kernels that read the parts of a line of LETOR text: label, query id, feature id, value.
+
+Each gives the place behind what it read, or -1 after it noted in the state what is wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.data import _letor_faults as fault
+from plackett.data import _letor_slots as slot
+from plackett.data._floats import BAD, INFINITE, LONG, MISSING, OK, POWERS, PYTHON, read_number
+from plackett.data._words import digits, leading_digits, load
+
+__all__ = [
+    "MAX_FEATURE",
+    "MAX_QID",
+    "blank",
+    "common_value",
+    "ends",
+    "fail",
+    "read_id",
+    "read_label",
+    "read_qid",
+    "read_value",
+]
+
+#: Largest feature id: column numbers of a sparse matrix are 32-bit integers.
+MAX_FEATURE = 2**31 - 1
+#: Longest query id, in bytes.
+MAX_QID = 1000
+
+_U = np.uint64
+_255, _MINUS = _U(255), _U(45)
+_QID = _U(int.from_bytes(b"qid:", "little"))
+_LOW4 = _U(0xFFFFFFFF)
+_WHOLE = np.array([10**e for e in range(8)], np.uint64)
+
+
+@kernel(inline=True)
+def blank(c):  # type: ignore[no-untyped-def]
+    return c == 32 or c == 9 or c == 13
+
+
+@kernel(inline=True)
+def ends(c):  # type: ignore[no-untyped-def]
+    """Whether a token may end before this byte: a blank, the end of the line, a comment."""
+    return c == 32 or c == 10 or c == 13 or c == 9 or c == 35
+
+
+@kernel
+def fail(state, error, place):  # type: ignore[no-untyped-def]
+    state[slot.ERROR] = error
+    state[slot.PLACE] = place
+    return -1
+
+
+@kernel
+def _leave_open(open_values, state, at, end, place):  # type: ignore[no-untyped-def]
+    """Note a number for Python to read; false where there is no room for it."""
+    n = state[slot.OPEN]
+    if n == open_values.shape[0]:
+        state[slot.FULL] = 1
+        return False
+    open_values[n, 0] = at
+    open_values[n, 1] = end
+    open_values[n, 2] = place
+    state[slot.OPEN] = n + 1
+    return True
+
+
+@kernel
+def read_label(buf, at, row, y, state, open_values, bits):  # type: ignore[no-untyped-def]
+    """Read the label; the place behind it, or -1."""
+    found, value, end = read_number(buf, at, bits)
+    if found == BAD or not ends(buf[end]):
+        return fail(state, fault.LABEL, at)
+    if found == MISSING:
+        return fail(state, fault.LABEL_MISSING, at)
+    if found == INFINITE:
+        return fail(state, fault.LABEL_INFINITE, at)
+    if found == LONG:
+        return fail(state, fault.LABEL_LONG, at)
+    if found == PYTHON and not _leave_open(open_values, state, at, end, -1 - row):
+        return -1
+    y[row] = value
+    return end
+
+
+@kernel
+def read_qid(buf, at, row, qid, qid_place, state):  # type: ignore[no-untyped-def]
+    """Read ``qid:…`` where it stands; the place behind it, or -1."""
+    if load(buf, at) & _LOW4 != _QID:
+        qid_place[row, 0] = 0
+        qid_place[row, 1] = 0
+        if state[slot.NO_QUERY] < 0:
+            state[slot.NO_QUERY] = at
+        return at
+    at += 4
+    start = at
+    negative = buf[at] == 45
+    first = at + negative
+    number = np.int64(0)
+    whole = True
+    while not ends(buf[at]):
+        c = buf[at]
+        if c < 32 or c == 127:
+            return fail(state, fault.QID_BYTE, at)
+        if 48 <= c <= 57:
+            if at - first < 18:
+                number = number * 10 + np.int64(c) - 48
+        elif at >= first:
+            whole = False
+        at += 1
+    if at == start:
+        return fail(state, fault.QID_EMPTY, start - 4)
+    if at - start > MAX_QID:
+        return fail(state, fault.QID_LONG, start)
+    size = at - first
+    if not whole or size == 0 or size > 18 or (buf[first] == 48 and (size > 1 or negative)):
+        state[slot.NAMED] += 1
+    qid[row] = -number if negative else number
+    qid_place[row, 0] = start
+    qid_place[row, 1] = at
+    state[slot.QUERIES] += 1
+    return at
+
+
+@kernel
+def read_id(buf, at, state):  # type: ignore[no-untyped-def]
+    """Read a feature id with its colon: the id and the place behind, or (0, -1)."""
+    start = at
+    number = np.int64(0)
+    while 48 <= buf[at] <= 57:
+        if number <= MAX_FEATURE:
+            number = number * 10 + np.int64(buf[at]) - 48
+        at += 1
+    if buf[at] != 58 or at == start:
+        if buf[start] == 45 and 48 <= buf[start + 1] <= 57:
+            return 0, fail(state, fault.ID_NEGATIVE, start)
+        return 0, fail(state, fault.TOKEN, start)
+    if number == 0:
+        return 0, fail(state, fault.ID_ZERO, start)
+    if number > MAX_FEATURE:
+        return 0, fail(state, fault.ID_LARGE, start)
+    return number, at + 1
+
+
+@kernel
+def _number_error(found):  # type: ignore[no-untyped-def]
+    if found == INFINITE:
+        return fault.VALUE_INFINITE
+    if found == LONG:
+        return fault.VALUE_LONG
+    return fault.VALUE
+
+
+@kernel
+def read_value(buf, at, place, values, open_values, state, bits):  # type: ignore[no-untyped-def]
+    """Read any value into ``values[place]`` (nowhere where that is -1); the place behind it, or -1."""
+    found, value, end = read_number(buf, at, bits)
+    if found > MISSING or not ends(buf[end]):
+        return fail(state, _number_error(found), at)
+    single = np.float32(value)
+    if found == OK and np.isinf(single):
+        return fail(state, fault.VALUE_INFINITE, at)
+    if found == PYTHON and place >= 0 and not _leave_open(open_values, state, at, end, place):
+        return -1
+    if place >= 0:
+        values[place] = single
+    return end
+
+
+@kernel(inline=True)
+def common_value(buf, at):  # type: ignore[no-untyped-def]
+    """Read a value of the common forms, up to seven digits before and up to seven behind the point.
+
+    The value and the place behind it; that is -1 for all others, which `read_value` reads.
+    """
+    word = load(buf, at)
+    negative = word & _255 == _MINUS
+    if negative:
+        at += 1
+        word = load(buf, at)
+    n = leading_digits(word)
+    if n == 8:
+        return np.float32(0), -1
+    at += n
+    if buf[_U(at)] == 46:
+        tail = load(buf, at + 1)
+        behind = leading_digits(tail)
+        at += 1 + behind
+        if behind == 8 or n + behind == 0:
+            return np.float32(0), -1
+        m = digits(word, n) * _WHOLE[_U(behind)] + digits(tail, behind)
+        value = np.float32(np.float64(m) / POWERS[_U(behind)])
+    elif n > 0:
+        value = np.float32(digits(word, n))
+    else:
+        return np.float32(0), -1
+    return (-value if negative else value), (at if ends(buf[_U(at)]) else -1)
