@@ -235,3 +235,25 @@ def test_bad_parameters_are_named(measure, parameters):
     name, found = next(iter(parameters.items()))
     with pytest.raises(MeasureError, match=f"{measure.name}: {name}={found!r}"):
         measure(**parameters)
+
+
+@pytest.mark.spec("metrics.intent_aware")
+def test_err_ia_of_ndeval():
+    """Figures of ndeval for two queries, as the tests of ir-measures quote them: 0.4659 and 0.1803."""
+    documents = {
+        "0": [("D0", 0.8, 0, 0), ("D1", 0.3, 1, 0), ("D2", 0.7, 1, 1), ("D3", 0.4, 0, 2), ("D4", 0.1, 0, 0)],
+        "1": [
+            *[("D0", None, 1, 0), ("D1", 0.8, 0, 0), ("D2", 0.4, 0, 0)],
+            *[("D3", 0.7, 2, 0), ("D4", 0.3, 0, 0), ("D5", None, 0, 2)],
+        ],
+    }
+    rows = [(qid, *document) for qid, found in documents.items() for document in found]
+    subtopics = np.array([row[3:] for row in rows]) > 0  # ndeval knows relevant or not
+    data = RankingDataset.from_arrays(None, None, [row[0] for row in rows], subtopics=subtopics)
+    retrieved = np.array([row[2] is not None for row in rows])
+    scored = Scored(data, [row[2] or 0.0 for row in rows], retrieved)
+    np.testing.assert_allclose((ERR_IA(scaled=True) @ 20).per_query(scored), [0.4659, 0.1803], atol=5e-5)
+    # a list in which every document has everything
+    full = RankingDataset.from_arrays(None, None, [0] * 200, subtopics=np.full((200, 2), 2))
+    for k in (None, 1, 7):
+        assert ERR_IA(scaled=True, k=k).per_query(Scored(full, np.arange(200)))[0] == pytest.approx(1)

@@ -40,7 +40,11 @@ class AlphaNDCG(DiversityMeasure):
     -----
     Ties: exact mean over all orders: the number of earlier documents of a subtopic inside a block is hypergeometric. Of
     equally good documents the greedy order takes the one whose first subtopics come first. A query without a relevant
-    document scores `empty`. As the greedy order need not be the best, values slightly above 1 are possible.
+    document scores `empty`. As the greedy order need not be the best, values above 1 are possible, though rare and
+    close to it.
+
+    Of ndeval's other normalised measures, nERR-IA is ``alpha_nDCG(discount="reciprocal")``, and nNRBP has the powers of
+    β as its list of discounts.
 
     Examples
     --------
@@ -55,6 +59,9 @@ class AlphaNDCG(DiversityMeasure):
     aliases: ClassVar[tuple[str, ...]] = ("alpha_ndcg", "α_nDCG", "alpha-nDCG")
     ids: ClassVar[tuple[str, ...]] = ("metrics.alpha_ndcg", "eval.alpha_ndcg")
     paper: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
+
+    #: The greedy order has at least 1 − 1/e of the best sum: what is gained with each document never grows.
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0 / (1.0 - np.exp(-1.0)))
 
     k: int | None = None
     alpha: float = 0.5

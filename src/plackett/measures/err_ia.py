@@ -11,6 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.diversity import IntentAware
 from plackett.measures.err import ERR
+from plackett.measures.ranking import Ranking
 
 __all__ = ["ERR_IA"]
 
@@ -27,6 +28,9 @@ class IntentAwareERR(IntentAware):
         Cut-off; None is the whole list.
     max_label
         The largest grade of the scale; None is the largest grade of all subtopics of the dataset.
+    scaled
+        Divide by the value of a list of documents each relevant, with the largest grade, to every subtopic, as ndeval
+        does: that list has 1 instead of ln 2 for two grades.
     missing
         A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
         ``"renormalise"``, its weight goes to the others.
@@ -53,10 +57,25 @@ class IntentAwareERR(IntentAware):
 
     k: int | None = None
     max_label: float | None = None
+    scaled: bool = False
 
     def plain(self, data: RankingDataset) -> Measure:
         """The measure of one subtopic."""
-        return ERR(k=self.k, max_label=self.max_label or float(np.nanmax(np.asarray(data.subtopics), initial=1.0)))
+        return ERR(k=self.k, max_label=self._largest(data))
+
+    def _largest(self, data: RankingDataset) -> float:
+        return self.max_label or float(np.nanmax(np.asarray(data.subtopics), initial=1.0))
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        values = super().values(ranking)
+        if not self.scaled:
+            return values
+        passed = 0.5 ** self._largest(ranking.data)  # the probability to go on behind a document of the largest grade
+        if self.k is None:
+            return values * passed / (passed - 1.0) / np.log1p(-passed)
+        ranks = np.arange(1.0, self.k + 1.0)
+        return values / ((1.0 - passed) * passed ** (ranks - 1.0) / ranks).sum()
 
 
 ERR_IA = IntentAwareERR()

@@ -51,6 +51,7 @@ class SubtopicPrecision(DiversityMeasure):
     ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
     paper: ClassVar[str] = "Zhai, Cohen, Lafferty 2003, Beyond independent relevance"
     exact_ties: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     recall: float = 1.0
     rel: float = 1.0
