@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
 from plackett._random import below, mix
-from plackett.experiments.significance.paired import PairedTest, differences, p_value, rounding
+from plackett.experiments.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
 __all__ = ["INTERVALS", "Interval", "bootstrap", "confidence_interval", "resampled_means"]
 
@@ -70,6 +70,7 @@ def resampled_means(
     For a matrix queries × systems all columns are means of the same sampled queries, so that differences of columns
     are paired.
     """
+    check_draws(n_resamples, "n_resamples")
     rows = np.ascontiguousarray(values, dtype=np.float64)
     flat = rows.reshape(len(rows), -1)
     if not flat.size or np.isnan(flat).any():

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
 from plackett._random import mix
-from plackett.experiments.significance.paired import PairedTest, differences, p_value, rounding
+from plackett.experiments.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
 __all__ = ["fisher"]
 
@@ -51,6 +51,7 @@ def fisher(
     >>> fisher([0.9, 0.8, 0.7], [0.5, 0.7, 0.4]).pvalue  # 2 of 8 sign vectors: all plus and all minus
     0.25
     """
+    check_draws(n_permutations, "n_permutations")
     given = differences(a, b)
     total = float(given.sum())
     moved = given[given != 0]  # a zero has no sign to flip

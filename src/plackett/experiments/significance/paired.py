@@ -62,6 +62,12 @@ def direction(alternative: str) -> int:
     return ALTERNATIVES[alternative]
 
 
+def check_draws(number: int, name: str) -> None:
+    """An error unless the number of random draws is a whole number of 1 or more."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
+        raise ValueError(f"{name}={number!r}; give a whole number of 1 or more")
+
+
 def p_value(sums: np.ndarray, observed: float, alternative: str, tolerance: float, *, exact: bool) -> float:
     """Share of the sums under the null hypothesis that are at least as extreme as the observed one.
 

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
 from plackett._random import below, mix
-from plackett.experiments.significance.paired import matrix, rounding
+from plackett.experiments.significance.paired import check_draws, matrix, rounding
 
 __all__ = ["TukeyTest", "tukey"]
 
@@ -49,6 +49,7 @@ def tukey(values: Any, *, n_permutations: int = 10_000, random_state: int = 0, n
     >>> tukey([[0.1, 0.1, 0.1], [0.7, 0.7, 0.7]]).pvalue[0].tolist()
     [1.0, 1.0, 1.0]
     """
+    check_draws(n_permutations, "n_permutations")
     values = matrix(values)
     sums = values.sum(axis=0)
     observed = np.abs(sums[:, None] - sums)
