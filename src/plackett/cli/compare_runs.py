@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+_FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
+
 
 def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files beside --data.")],
@@ -24,6 +26,9 @@ def compare_runs(
     from plackett.experiments.compare import compare
     from plackett.experiments.compare import compare_runs as compare_trec
 
+    form = "json" if as_json else form
+    if form not in _FORMS:
+        raise typer.BadParameter(f"{form!r}; the formats are {', '.join(_FORMS)}", param_hint="--format")
     if (qrels is None) == (data is None):
         raise typer.BadParameter("give the judgements with --qrels, or a dataset with --data")
     if len(runs) < 2:
@@ -40,10 +45,13 @@ def compare_runs(
         dataset = read(data)
         scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
         result = compare(dataset, scores, measures, **options)
-    print(result.render("json" if as_json else form))
+    print(getattr(result, f"to_{form}")())
 
 
 def _names(paths: list[Path]) -> list[str]:
-    """File names without suffix where these differ, the whole paths otherwise."""
-    short = [path.name.split(".")[0] for path in paths]
-    return short if len(set(short)) == len(short) else [str(path) for path in paths]
+    """As little of each path as tells the files apart."""
+    for depth in range(1, 4):
+        names = ["/".join(path.with_name(path.name.split(".")[0]).parts[-depth:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [str(path) for path in paths]

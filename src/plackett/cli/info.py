@@ -1,0 +1,68 @@
+"""``plackett info``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plackett.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from plackett.data.profile import Profile
+
+
+def info(
+    path: Annotated[Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv) or saved model.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Show what is in a dataset: queries, list lengths, labels, missing and constant features, duplicates."""
+    from plackett.data.files import read
+    from plackett.data.profile import profile
+
+    facts = profile(read(path))
+    if as_json:
+        print_json(asdict(facts))
+    else:
+        print_table(("", ""), _rows(facts), title=str(path))
+
+
+def _rows(facts: Profile) -> list[tuple[str, str]]:
+    lengths = facts.list_length
+    rows = [
+        ("queries", f"{facts.n_queries:,}"),
+        ("documents", f"{facts.n_rows:,}"),
+        ("features", f"{facts.n_features:,}" + (f" (sparse, {facts.density:.1%} non-zero)" if facts.sparse else "")),
+        ("documents per query", ", ".join(f"{name} {value:g}" for name, value in lengths.items())),
+    ]
+    if facts.labels is None:
+        rows.append(("labels", "none"))
+    else:
+        total = max(sum(facts.labels.values()), 1)
+        shown = list(facts.labels.items())[:12]
+        text = ", ".join(f"{label:g}: {count:,} ({count / total:.1%})" for label, count in shown)
+        rows.append(("labels", text + (", …" if len(facts.labels) > len(shown) else "")))
+        rows.append(("unjudged documents", f"{facts.unjudged:,}"))
+        rows.append(("queries without relevant", f"{facts.queries_without_relevant:,}"))
+        rows.append(("queries of one label", f"{facts.queries_of_one_label:,}"))
+    missing = sorted(facts.missing.items(), key=lambda entry: -entry[1])
+    rows.append(("features with missing values", _some([f"{name} ({count:,})" for name, count in missing])))
+    rows.append(("constant features", _some([str(name) for name in facts.constant])))
+    rows.append(("duplicate rows in a query", f"{facts.duplicate_rows:,} ({facts.conflicting_rows:,} of other label)"))
+    for name, span in (("sample weights", facts.sample_weight), ("query weights", facts.query_weight)):
+        if span is not None:
+            rows.append((name, f"{span[0]:g} to {span[1]:g}"))
+    if facts.n_preferences is not None:
+        rows.append(("preferences", f"{facts.n_preferences:,}"))
+    extras = {"document ids": facts.has_docids, "positions": facts.has_positions, "comments": facts.has_comments}
+    rows.append(("also there", ", ".join(name for name, there in extras.items() if there) or "nothing"))
+    return rows
+
+
+def _some(entries: list[str], most: int = 8) -> str:
+    if not entries:
+        return "none"
+    more = f", … {len(entries) - most} more" if len(entries) > most else ""
+    return f"{len(entries)}: {', '.join(entries[:most])}{more}"
