@@ -225,6 +225,8 @@ def test_documents_that_were_not_retrieved():
 def test_a_dataset_without_subtopics_is_refused(measure):
     with pytest.raises(MeasureError, match="no subtopics"):
         pk.evaluate([1, 0], [2, 1], measure)
+    with pytest.raises(MeasureError, match="a column per subtopic"):
+        value(measure, [1, 0], [2, 1])
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class DiversityMeasure(Measure):
     def per_query(self, scored: Scored) -> np.ndarray:
         """One number per query, by the rules for ties and for queries with nothing relevant."""
         data = scored.data
-        if data.subtopics is None:
+        if data.subtopics is None or data.subtopics.ndim != 2 or data.subtopics.shape[1] == 0:
             raise MeasureError(
                 f"{self} measures diversity, but the dataset has no subtopics; give "
                 "RankingDataset.from_arrays(..., subtopics=...) a column per subtopic"
