@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._provenance import fulfils
 from plackett._random import below, mix
 from plackett.experiments.significance.paired import PairedTest, check_draws, differences, p_value, rounding
@@ -71,31 +71,34 @@ def resampled_means(
     are paired.
     """
     check_draws(n_resamples, "n_resamples")
-    rows = np.ascontiguousarray(values, dtype=np.float64)
-    flat = rows.reshape(len(rows), -1)
-    if not flat.size or np.isnan(flat).any():
+    rows = np.asarray(values, dtype=np.float64)
+    columns = np.ascontiguousarray(rows.reshape(len(rows), -1).T)
+    if not columns.size or np.isnan(columns).any():
         raise DataError("resampling needs at least one query and no NaN; drop the queries that a measure skipped")
-    out = np.zeros((n_resamples, flat.shape[1]))
-    offsets = np.arange(n_resamples + 1) * len(flat)
-    over_queries(_resample, offsets, flat, np.uint64(random_state), out, n_jobs=n_jobs)
+    out = np.empty((n_resamples, len(columns)))
+    offsets = np.arange(n_resamples + 1) * len(rows)
+    over_queries(_resample, offsets, columns, np.uint64(random_state), out, n_jobs=n_jobs)
     return out.reshape(n_resamples, *rows.shape[1:])
 
 
-@kernel
-def _resample(lo, hi, offsets, rows, seed, out):  # type: ignore[no-untyped-def]
-    n, columns = rows.shape
+@kernel(fastmath=REASSOC)
+def _resample(lo, hi, offsets, columns, seed, out):  # type: ignore[no-untyped-def]
+    n = columns.shape[1]
     start = mix(seed ^ np.uint64(0xB0075742A9))
     half = (n + 1) // 2
+    drawn = np.empty(n, np.int32)  # how often each row; a sum over the rows in order is faster than one over the draws
     for sample in range(lo, hi):
+        drawn[:] = 0
         for i in range(half):  # two draws from each word
             bits = mix(start + np.uint64(sample) * np.uint64(half) + np.uint64(i))
-            first = below(bits, n)
-            second = below(bits >> np.uint64(32), n)
-            keep = 1.0 if 2 * i + 1 < n else 0.0
-            for c in range(columns):
-                out[sample, c] += rows[first, c] + keep * rows[second, c]
-        for c in range(columns):
-            out[sample, c] /= n
+            drawn[below(bits, n)] += 1
+            if 2 * i + 1 < n:
+                drawn[below(bits >> np.uint64(32), n)] += 1
+        for c in range(columns.shape[0]):
+            total = 0.0
+            for q in range(n):
+                total += drawn[q] * columns[c, q]
+            out[sample, c] = total / n
 
 
 # -------------------------------------------------------------------------------------------------------- intervals
