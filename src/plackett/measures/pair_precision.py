@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError, MeasureError
 from plackett._kernel import kernel, over_queries
+from plackett._levels import distinct, level_of, tree_add, tree_sum
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.measures.pairs import distinct, level_of, tree_add, tree_sum
 from plackett.measures.ranking import Scored
 
 __all__ = ["pair_precision"]

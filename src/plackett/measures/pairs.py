@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._levels import distinct, level_of, tree_add, tree_sum
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored
@@ -110,52 +111,6 @@ def per_query_or_float(values: np.ndarray, qid: Any) -> float | np.ndarray:
 def block_end(i, a, b, depth, tie_end):  # type: ignore[no-untyped-def]
     """End of the tied block at position ``i`` of a query ``a..b``; what was not retrieved is one block."""
     return tie_end[i] if i < a + depth else b
-
-
-@kernel
-def level_of(levels, n, label):  # type: ignore[no-untyped-def]
-    """Place of a label among the ``n`` distinct ones, which are sorted from large to small."""
-    low = 0
-    high = n - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if levels[middle] > label:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def distinct(ideal, a, b, levels):  # type: ignore[no-untyped-def]
-    """Distinct judged labels of a query from large to small into ``levels``; how many there are."""
-    n = 0
-    for i in range(a, b):
-        if ideal[i] < 0:
-            break
-        if n == 0 or ideal[i] != levels[n - 1]:
-            levels[n] = ideal[i]
-            n += 1
-    return n
-
-
-@kernel(inline=True)
-def tree_add(tree, n, i, weight):  # type: ignore[no-untyped-def]
-    """Add to entry ``i`` of a Fenwick tree of ``n`` entries (``tree`` has one more)."""
-    i += 1
-    while i <= n:
-        tree[i] += weight
-        i += i & -i
-
-
-@kernel(inline=True)
-def tree_sum(tree, i):  # type: ignore[no-untyped-def]
-    """Sum of the entries before ``i``."""
-    total = 0.0
-    while i > 0:
-        total += tree[i]
-        i -= i & -i
-    return total
 
 
 @kernel

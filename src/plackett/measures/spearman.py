@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._levels import distinct, level_of
 from plackett.measures.base import Measure
-from plackett.measures.pairs import block_end, correlated, distinct, level_of, per_query_or_float
+from plackett.measures.pairs import block_end, correlated, per_query_or_float
 from plackett.measures.ranking import Ranking
 
 __all__ = ["Spearman", "spearman_rho"]
