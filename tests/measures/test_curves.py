@@ -29,7 +29,11 @@ def test_measure_curve():
 
 
 def test_precision_recall_curve():
-    data, scores = example()
+    rng = np.random.default_rng(1)
+    # ten relevant documents each: every level is reached at a whole number of them, whatever the rounding
+    labels = np.concatenate([rng.permutation(np.repeat([0, 1, 2], [20, 6, 4])) for _ in range(6)])
+    data = RankingDataset.from_arrays(None, labels, np.repeat(np.arange(6), 30))
+    scores = rng.permutation(180).astype(float)
     expected = np.zeros(11)
     for a, b in zip(data.offsets, data.offsets[1:], strict=False):
         relevant = (data.y[a:b] >= 1)[np.argsort(-scores[a:b])]
