@@ -16,7 +16,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from checks import CHECKS  # noqa: E402
+from checks import CHECKS
 
 #: Values other than the default for the parameters that measures have, each tried alone.
 OTHERS = {
@@ -32,6 +32,7 @@ OTHERS = {
     "mult": [0.4, 2.0],
     "p": [0.5],
     "max_label": [5.0],
+    "reach": ["nearest"],
     "recall": [0.0, 0.3, 1.0],
     "levels": [(0.25, 0.5)],
     "a": [2.0],

@@ -13,7 +13,16 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 
-__all__ = ["IPrec", "interpolated"]
+__all__ = ["IPrec", "check_reach", "interpolated"]
+
+#: What is added to recall · R before it is cut to a whole number.
+ROUNDING = {"up": 0.9, "nearest": 0.5}
+
+
+def check_reach(reach: str, measure: str) -> None:
+    """Refuse an unknown rounding."""
+    if reach not in ROUNDING:
+        raise MeasureError(f"{measure}: reach={reach!r}; give one of {', '.join(ROUNDING)}")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -25,10 +34,12 @@ class InterpolatedPrecision(Measure):
     Parameters
     ----------
     recall
-        The level x between 0 and 1, written behind ``@``. It is reached with ⌊x·R + 0.9⌋ of the R relevant documents
-        (trec_eval's rounding).
+        The level x between 0 and 1, written behind ``@``.
     rel
         The least relevant label.
+    reach
+        How many of the R relevant documents reach the level: ``"up"``, ⌊x·R + 0.9⌋ (trec_eval 9, pytrec_eval and
+        ir-measures), or ``"nearest"``, ⌊x·R + 0.5⌋ (later outputs of trec_eval, preset ``trec``).
 
     Notes
     -----
@@ -50,25 +61,27 @@ class InterpolatedPrecision(Measure):
 
     recall: float = 0.5
     rel: float = 1.0
+    reach: str = "up"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.recall, (str, bool)) or not 0 <= self.recall <= 1:
             raise MeasureError(f"{self.name}: recall={self.recall!r}; a level of recall lies between 0 and 1")
         object.__setattr__(self, "recall", float(self.recall))
+        check_reach(self.reach, self.name)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
-        return interpolated(ranking, self.rel, self.recall)
+        return interpolated(ranking, self.rel, self.recall, self.reach)
 
 
 IPrec = InterpolatedPrecision()
 
 
-def interpolated(ranking: Ranking, rel: float, recall: float) -> np.ndarray:
+def interpolated(ranking: Ranking, rel: float, recall: float, reach: str) -> np.ndarray:
     """Interpolated precision of each query; NaN without a relevant document."""
     total = n_relevant(ranking, rel)
-    needed = np.floor(recall * total + 0.9).astype(np.int64)
+    needed = np.floor(recall * total + ROUNDING[reach]).astype(np.int64)
     return ranking.run(_interpolated, total, needed, rel)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import MeasureError
 from plackett.measures.base import Measure
-from plackett.measures.iprec import interpolated
+from plackett.measures.iprec import check_reach, interpolated
 from plackett.measures.ranking import Ranking
 
 __all__ = ["IPrec11"]
@@ -25,6 +25,8 @@ class AverageInterpolatedPrecision(Measure):
         The levels of recall.
     rel
         The least relevant label.
+    reach
+        As for `plackett.measures.IPrec`.
 
     Notes
     -----
@@ -45,6 +47,7 @@ class AverageInterpolatedPrecision(Measure):
 
     levels: Any = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     rel: float = 1.0
+    reach: str = "up"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,10 +58,14 @@ class AverageInterpolatedPrecision(Measure):
         if not levels or not all(0 <= level <= 1 for level in levels):
             raise MeasureError(f"{self.name}: levels={self.levels!r}; give numbers between 0 and 1")
         object.__setattr__(self, "levels", levels)
+        check_reach(self.reach, self.name)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
-        return np.mean([interpolated(ranking, self.rel, level) for level in self.levels], axis=0)
+        total = np.zeros(ranking.data.n_queries)
+        for level in self.levels:
+            total += interpolated(ranking, self.rel, level, self.reach)
+        return total / len(self.levels)
 
 
 IPrec11 = AverageInterpolatedPrecision()

@@ -11,16 +11,17 @@ from plackett.measures.base import Measure
 __all__ = ["PRESETS", "with_preset"]
 
 #: For each tool the parameters in which it differs from our defaults; a measure takes those that it has. A key
-#: ``Measure.parameter`` is for one measure only.
+#: ``Measure.parameter`` is for one measure only. ``complete`` is read by `plackett.evaluate_run`: whether judged
+#: queries that the run lacks count.
 PRESETS: dict[str, dict[str, Any]] = {
     "letor3": {"discount": "letor", "short": "zero", "ties": "stable"},
-    "letor4": {"discount": "letor", "ties": "stable", "nDCG.short": "zero"},
-    "mslr": {"discount": "letor", "ties": "stable", "nDCG.short": "zero"},
-    "trec": {"gain": "linear", "ties": "trec"},
-    "yahoo": {"ties": "stable"},
+    "letor4": {"discount": "letor", "nDCG.short": "zero", "ties": "stable"},
+    "mslr": {"discount": "letor", "nDCG.short": "zero", "ties": "stable", "max_label": 4.0},
+    "trec": {"gain": "linear", "ties": "trec", "RBP.p": 0.9, "reach": "nearest", "complete": False},
+    "yahoo": {"ties": "stable", "max_label": 4.0},
     "sklearn": {"gain": "linear"},
-    "lightgbm": {"ties": "stable", "empty": 1.0},
-    "xgboost": {"ties": "stable", "empty": 1.0},
+    "lightgbm": {"ties": "stable", "empty": 1.0, "AP.divisor": "reachable"},
+    "xgboost": {"ties": "stable", "nDCG.empty": 1.0, "AP.empty": 1.0, "AP.divisor": "reachable", "P.short": "list"},
 }
 
 
