@@ -9,7 +9,9 @@ from scipy import stats
 
 import plackett as pk
 from plackett import DataError, MeasureError
-from plackett.experiments.compare import compare, compare_evaluations, compare_runs
+from plackett.experiments.compare import compare
+from plackett.experiments.compare_evaluations import compare_evaluations
+from plackett.experiments.compare_runs import compare_runs
 from plackett.experiments.evaluate_run import evaluate_run
 from plackett.experiments.risk import geo_risk, reward_risk, trisk, urisk
 from plackett.experiments.significance import confidence_interval, fisher, holm, tukey, win_tie_loss

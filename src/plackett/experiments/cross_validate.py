@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import time
 from collections import deque
@@ -16,17 +15,18 @@ from plackett._errors import DataError
 from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.data.splits import Fold, letor_folds
 from plackett.experiments.cross_validation import CrossValidation, Trial
 from plackett.experiments.evaluate import measure_scored
 from plackett.experiments.fitting import build, fit, predict
+from plackett.experiments.folds import named_folds
 from plackett.experiments.progress import progress
+from plackett.experiments.settings import expand_settings
 from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
 from plackett.measures.ranking import Scored
 
-__all__ = ["cross_validate", "expand_settings"]
+__all__ = ["cross_validate"]
 
 
 @fulfils(paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection for research on learning to rank")
@@ -109,11 +109,11 @@ def cross_validate(
     parsed = parse_all(measures)
     choice = with_preset(parse(select), preset)
     candidates = expand_settings(settings)
-    named, n_folds = _folds(data, folds)
+    named, n_folds = named_folds(data, folds, validation=early_stopping or len(candidates) > 1)
     tasks = (
         (name, fold, ranker, setting, choice, early_stopping, fit_params, random_state)
         for name, fold in named
-        for setting in _checked(name, fold, candidates, early_stopping)
+        for setting in candidates
     )
     runs = _in_order(tasks, 1 if n_jobs is None else n_threads(n_jobs))
     total = None if n_folds is None else n_folds * len(candidates)
@@ -129,80 +129,6 @@ def cross_validate(
     if not chosen:
         raise DataError("there are no folds")
     return CrossValidation(evaluations, chosen, tried, str(parse(select)), rankers if keep_rankers else None)
-
-
-def expand_settings(settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
-    """The settings one by one: all combinations of a dict of lists, or a list of dicts as it is.
-
-    >>> expand_settings({"a": [1, 2], "b": ["x"]})
-    [{'a': 1, 'b': 'x'}, {'a': 2, 'b': 'x'}]
-    """
-    if settings is None:
-        return [{}]
-    if isinstance(settings, Mapping):
-        for name, values in settings.items():
-            if isinstance(values, str) or not isinstance(values, Iterable):
-                raise ValueError(f"settings[{name!r}] is {values!r}; give a list of values to choose from")
-        expanded = [dict(zip(settings, values, strict=True)) for values in itertools.product(*settings.values())]
-    else:
-        expanded = [dict(setting) for setting in settings]
-    if not expanded:
-        raise ValueError("settings is empty; leave it out for the parameters that the ranker has")
-    return expanded
-
-
-# ------------------------------------------------------------------------------------------------------------ folds
-
-
-def _folds(data: Any, folds: Any) -> tuple[Iterator[tuple[Any, Any]], int | None]:
-    """Named folds, read as they are needed, and their number where it is known."""
-    if isinstance(data, RankingDataset):
-        found: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
-    else:
-        found = data
-    if isinstance(found, Mapping):
-        return iter(found.items()), len(found)
-    return ((number, fold) for number, fold in enumerate(found, 1)), len(found) if hasattr(found, "__len__") else None
-
-
-def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
-    """Folds without validation part from a splitter of ours (whole datasets) or of scikit-learn's (row numbers)."""
-    if not hasattr(splitter, "get_n_splits"):
-        raise TypeError(f"folds={splitter!r}; give a number of parts or a splitter such as plackett.QueryKFold")
-    if "qid" in inspect.signature(splitter.split).parameters:
-        for train, test in splitter.split(data):
-            yield Fold(train, None, test)
-        return
-    query = data.query_of_row
-    for train, test in splitter.split(data.X, data.y, query):
-        both = np.intersect1d(query[train], query[test])
-        if both.size:
-            raise DataError(
-                f"{type(splitter).__name__} cuts query {data.qids[both[0]]} in two; use plackett.QueryKFold"
-            )
-        yield Fold(data.select(np.unique(query[train])), None, data.select(np.unique(query[test])))
-
-
-def _checked(name: Any, fold: Any, candidates: list[dict[str, Any]], early_stopping: bool) -> list[dict[str, Any]]:
-    """The settings to try in a fold whose parts were found to be datasets without a common query."""
-    parts: dict[str, Any] = {role: getattr(fold, role, None) for role in ("train", "valid", "test")}
-    if parts["valid"] is None:
-        del parts["valid"]
-        if len(candidates) > 1 or early_stopping:
-            raise DataError(f"fold {name} has no validation part, which settings and early_stopping need")
-    for role, part in parts.items():
-        if not isinstance(part, RankingDataset):
-            raise DataError(
-                f"fold {name}: {role} is {type(part).__name__}; each fold needs datasets train, valid, test"
-            )
-    for (one, a), (other, b) in itertools.combinations(parts.items(), 2):
-        both = np.intersect1d(a.qids, b.qids)
-        if both.size:
-            raise DataError(
-                f"fold {name}: query {both[0]} is in {one} and in {other} ({both.size} queries are); "
-                "each query must have one role"
-            )
-    return candidates
 
 
 # ----------------------------------------------------------------------------------------------------------- trials

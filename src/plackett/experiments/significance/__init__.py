@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plackett.experiments.significance.bootstrap import INTERVALS, Interval, bootstrap, confidence_interval
+from plackett.experiments.significance.bootstrap import bootstrap
 from plackett.experiments.significance.corrections import (
     CORRECTIONS,
     benjamini_hochberg,
@@ -28,6 +28,7 @@ from plackett.experiments.significance.effects import (
     win_tie_loss,
 )
 from plackett.experiments.significance.fisher import fisher
+from plackett.experiments.significance.intervals import INTERVALS, Interval, confidence_interval
 from plackett.experiments.significance.paired import PairedTest
 from plackett.experiments.significance.sign import sign
 from plackett.experiments.significance.student import student

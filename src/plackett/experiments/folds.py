@@ -1,0 +1,71 @@
+"""The folds of an experiment: given, cut from a dataset, or made by a splitter."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.splits import Fold, letor_folds
+
+__all__ = ["named_folds"]
+
+
+def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tuple[Any, Any]], int | None]:
+    """Folds with their names (numbers from 1 where they have none), and their number where it is known.
+
+    They are read and checked as they are needed: every part is a dataset, no query has two roles, and with
+    ``validation`` there is a validation part.
+    """
+    if isinstance(data, RankingDataset):
+        found: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
+    else:
+        found = data
+    named = found.items() if isinstance(found, Mapping) else enumerate(found, 1)
+    number = len(found) if hasattr(found, "__len__") else None
+    return ((name, _checked(name, fold, validation)) for name, fold in named), number
+
+
+def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
+    """Folds without validation part from a splitter of ours (whole datasets) or of scikit-learn's (row numbers)."""
+    if not hasattr(splitter, "get_n_splits"):
+        raise TypeError(f"folds={splitter!r}; give a number of parts or a splitter such as plackett.QueryKFold")
+    if "qid" in inspect.signature(splitter.split).parameters:
+        for train, test in splitter.split(data):
+            yield Fold(train, None, test)
+        return
+    query = data.query_of_row
+    for train, test in splitter.split(data.X, data.y, query):
+        both = np.intersect1d(query[train], query[test])
+        if both.size:
+            raise DataError(
+                f"{type(splitter).__name__} cuts query {data.qids[both[0]]} in two; use plackett.QueryKFold"
+            )
+        yield Fold(data.select(np.unique(query[train])), None, data.select(np.unique(query[test])))
+
+
+def _checked(name: Any, fold: Any, validation: bool) -> Any:
+    """The fold, whose parts were found to be datasets without a common query."""
+    parts: dict[str, Any] = {role: getattr(fold, role, None) for role in ("train", "valid", "test")}
+    if parts["valid"] is None:
+        del parts["valid"]
+        if validation:
+            raise DataError(f"fold {name} has no validation part, which settings and early_stopping need")
+    for role, part in parts.items():
+        if not isinstance(part, RankingDataset):
+            raise DataError(
+                f"fold {name}: {role} is {type(part).__name__}; each fold needs datasets train, valid, test"
+            )
+    for (one, a), (other, b) in itertools.combinations(parts.items(), 2):
+        both = np.intersect1d(a.qids, b.qids)
+        if both.size:
+            raise DataError(
+                f"fold {name}: query {both[0]} is in {one} and in {other} ({both.size} queries are); "
+                "each query must have one role"
+            )
+    return fold
