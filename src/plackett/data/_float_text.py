@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data._floats import POWERS, decimal
+from plackett.data._floats import NONE, POWERS, decimal
 
 __all__ = ["LONGEST", "put_number", "put_whole"]
 
@@ -56,7 +56,7 @@ def _put_exponent(out, at, value, size, bits):  # type: ignore[no-untyped-def]
         e = power - behind
         scaled = size * 10.0**-e if e <= 0 else size / 10.0**e
         m = _U(np.rint(scaled))
-        found, sure = decimal(m, e, True, bits)
+        found, sure = decimal(m, e, NONE, bits)
         if sure and np.float32(found) == value:
             break
     while m % _10 == _0:
@@ -85,8 +85,10 @@ def put_number(out, at, value, bits):  # type: ignore[no-untyped-def]
     same.
     """
     if np.isnan(value):
-        out[at : at + 4] = _NULL
-        return at + 4
+        for c in _NULL:  # a loop, because Numba's slices of arrays take seconds to compile
+            out[at] = c
+            at += 1
+        return at
     if np.signbit(value):
         out[at] = 45
         at += 1

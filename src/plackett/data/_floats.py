@@ -12,11 +12,13 @@ import numpy as np
 
 from plackett._kernel import kernel
 
-__all__ = ["BAD", "INFINITE", "LONG", "MISSING", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
+__all__ = ["BAD", "INFINITE", "LONG", "MISSING", "NONE", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
 
 #: What `read_number` found: a number, one for Python to read, a missing value, infinity, no number, an endless one.
 OK, PYTHON, MISSING, INFINITE, BAD, LONG = 0, 1, 2, 3, 4, 5
 
+#: Zero as a typed number: Numba compiles a function once more for each literal that it is called with.
+NONE = np.int64(0)
 #: Exact powers of ten.
 POWERS = np.array([10.0**e for e in range(23)])
 #: A number of more characters than this is refused.
@@ -97,18 +99,19 @@ def _lemire(m, e, bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decimal(m, e, exact, bits):  # type: ignore[no-untyped-def]
+def decimal(m, e, lost, bits):  # type: ignore[no-untyped-def]
     """Nearest double of ``m · 10^e`` and whether that is certain.
 
-    Where ``exact`` is false, digits were cut off behind ``m``: the number lies between ``m`` and ``m + 1``.
+    ``lost`` is the number of digits other than zero that were cut off behind ``m``: with some, the number lies between
+    ``m`` and ``m + 1``.
     """
-    if m == _0 and exact:
+    if m == _0 and lost == 0:
         return 0.0, True
-    if exact and m <= _TWO53 and -22 <= e <= 22:
+    if lost == 0 and m <= _TWO53 and -22 <= e <= 22:
         value = np.float64(m)
         return (value * POWERS[e] if e >= 0 else value / POWERS[-e]), True
     value, sure = _lemire(m, e, bits)
-    if sure and not exact:
+    if sure and lost > 0:
         other, sure = _lemire(m + _1, e, bits)
         sure = sure and value == other
     return value, sure
@@ -157,7 +160,7 @@ def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
     n = 0  # digits in m, without leading zeros
     seen = 0
     e = 0
-    exact = True
+    lost = NONE
     point = False
     while True:
         c = buf[at]
@@ -168,7 +171,7 @@ def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
                 n += m != _0
                 e -= point
             else:
-                exact = exact and c == 48
+                lost += c != 48
                 e += not point
         elif c == 46 and not point:
             point = True
@@ -191,5 +194,5 @@ def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
         e += -power if down else power
     if at - start > _MAX_LENGTH:
         return LONG, 0.0, at
-    value, sure = decimal(m, e, exact, bits)
+    value, sure = decimal(m, e, lost, bits)
     return (OK if sure else PYTHON), (-value if negative else value), at

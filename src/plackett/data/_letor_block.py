@@ -159,7 +159,9 @@ def _parse_parts(
         if not options.sparse and not fixed:
             _refuse_huge(options.path, rows, width, text_bytes)
         arrays = _Arrays(rows, width, entries if options.sparse else None)
-        for _ in run(partial(_parse_part, arrays=arrays, width=width, fixed=fixed, options=options), parts):
+        expected = patterns(0 if options.sparse else width)
+        parse = partial(_parse_part, arrays=arrays, width=width, fixed=fixed, expected=expected, options=options)
+        for _ in run(parse, parts):
             pass
         failed = next((part for part in parts if part.error is not None), None)
         if failed is not None and failed.error is not None:
@@ -198,13 +200,13 @@ def _refuse_huge(path: str, rows: int, width: int, text_bytes: int) -> None:
         )
 
 
-def _parse_part(part: _Part, arrays: _Arrays, width: int, fixed: bool, options: Options) -> None:
+def _parse_part(part: _Part, arrays: _Arrays, width: int, fixed: bool, expected: Any, options: Options) -> None:
     state = np.zeros(slot.SIZE, np.int64)
     state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
     part.state, part.error = state, None
     open_values = np.empty((256, 3), np.int64)
     bits = np.empty(1, np.uint64)
-    words, masks, sizes = patterns(width)
+    words, masks, sizes = expected
     while True:
         state[slot.FULL] = 0
         parse_rows(

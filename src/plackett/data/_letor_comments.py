@@ -8,7 +8,8 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.data._floats import OK, PYTHON, read_number
-from plackett.data._spans import cut_out
+from plackett.data._letor_tokens import MAX_QID
+from plackett.data._spans import cut_out, frozen
 from plackett.data._words import PADDING
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
@@ -41,19 +42,31 @@ def letor_comment_fields(data: RankingDataset) -> LetorFields:
     T. Qin and T.-Y. Liu, "Introducing LETOR 4.0 Datasets", 2013.
     """
     comments = data.comments if data.comments is not None else Strings.from_values([""] * data.n_rows)
-    docids = cut_out([(comments.data, _spans(comments, "docid"))]).to_numpy()
-    return LetorFields(docids, _numbers(comments, "inc"), _numbers(comments, "prob"))
+    return LetorFields(
+        cut_out([(comments.data, _docid_spans(comments))]).to_numpy(),
+        _numbers(comments, "inc"),
+        _numbers(comments, "prob"),
+    )
 
 
 def docids_of(comments: Strings) -> np.ndarray | None:
-    """Document ids of LETOR's comments, ``""`` where there is none; None where no comment has one."""
+    """Document ids of LETOR's comments, ``""`` where there is none; None where no comment has one.
+
+    What is longer than a query id may be is not taken for an id.
+    """
+    spans = _docid_spans(comments)
+    return cut_out([(comments.data, spans)]).to_numpy() if spans.any() else None
+
+
+def _docid_spans(comments: Strings) -> np.ndarray:
     spans = _spans(comments, "docid")
-    return cut_out([(comments.data, spans)]).to_numpy() if (spans[:, 1] > 0).any() else None
+    spans[spans[:, 1] - spans[:, 0] > MAX_QID] = 0
+    return spans
 
 
 def _spans(comments: Strings, key: str) -> np.ndarray:
     spans = np.zeros((len(comments), 2), np.int64)
-    _find_field(comments.data, comments.offsets, np.frombuffer(key.encode(), np.uint8), spans)
+    _find_field(frozen(comments.data), frozen(comments.offsets), np.frombuffer(key.encode(), np.uint8), spans)
     return spans
 
 

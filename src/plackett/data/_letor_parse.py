@@ -11,42 +11,30 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett.data import _letor_faults as fault
 from plackett.data import _letor_slots as slot
+from plackett.data._floats import NONE
 from plackett.data._letor_tokens import blank, common_value, fail, read_id, read_label, read_qid, read_value
 from plackett.data._words import find_newline, load
 
 __all__ = ["parse_rows", "patterns"]
 
 _U = np.uint64
-_1, _8 = _U(1), _U(8)
+_NOWHERE = np.int64(-1)
 #: Features of this number and above are not expected in order: their ids have to be read.
 _PATTERNS = 9_999
 #: Bits of a NaN that no number has: "nothing stored here yet".
 _UNSET = np.uint32(0x7FC0DEAD)
 
 
-@kernel
-def patterns(width):  # type: ignore[no-untyped-def]
+def patterns(width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each feature the text that announces it, " 17:", as a word, the mask of its bytes and their number.
 
     The last entry is one that no text meets: the expectation behind the last feature.
     """
-    width = min(width, _PATTERNS)
-    words = np.ones(width + 1, np.uint64)
-    masks = np.zeros(width + 1, np.uint64)
-    sizes = np.zeros(width + 1, np.int64)
-    for j in range(width):
-        word = _U(58)
-        size = 1
-        rest = j + 1
-        while rest > 0:
-            word = word << _8 | _U(48 + rest % 10)
-            rest //= 10
-            size += 1
-        words[j] = word << _8 | _U(32)
-        size += 1
-        masks[j] = (_1 << _U(8 * size)) - _1
-        sizes[j] = size
-    return words, masks, sizes
+    texts = np.array([b" %d:" % j for j in range(1, min(width, _PATTERNS) + 1)], "S8")
+    sizes = np.strings.str_len(texts).astype(np.int64)
+    masks = np.array([256**size - 1 for size in range(8)], np.uint64)[sizes]
+    words = texts.view("<u8").astype(np.uint64)
+    return np.append(words, np.uint64(1)), np.append(masks, np.uint64(0)), np.append(sizes, 0)
 
 
 @kernel(inline=True)
@@ -84,7 +72,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
     ids.
     """
     unset = values.view(np.uint32)
-    known = words.size - 1 if dense else 0
+    known = words.size - 1
     at = state[slot.AT]
     row = state[slot.ROW]
     entry = state[slot.ENTRY]
@@ -119,7 +107,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
         open_label = state[slot.OPEN]
         base = row * width
         careful = False
-        column = 0  # the next one, where all are listed in order
+        column = NONE  # the next one, where all are listed in order
         while True:
             if column < known:
                 at, column = _expected_features(buf, at, column, base, words, masks, sizes, values)
@@ -138,7 +126,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                     fail(state, fault.ID_BEYOND, token)
                     return
                 if dense:
-                    at = read_value(buf, at, -1, values, open_values, state, bits)
+                    at = read_value(buf, at, _NOWHERE, values, open_values, state, bits)
                     if at < 0:
                         break
                     continue
@@ -153,7 +141,8 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 if dense:
                     careful = True
                     state[slot.OPEN] = open_label
-                    unset[base : base + width] = _UNSET
+                    for j in range(base, base + width):
+                        unset[j] = _UNSET
                     column = width
                     at = features
                     continue

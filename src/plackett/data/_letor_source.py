@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -40,13 +41,13 @@ def mapped(path: str) -> list[Segment] | None:
     text = np.frombuffer(content, np.uint8)
     lo = len(_BOM) if head.startswith(_BOM) else 0
     cut = max(lo, content.rfind(b"\n", 0, max(len(text) - PADDING, 0)) + 1)
-    return [Segment(text, lo, cut), _padded([content[cut:]])]
+    return [Segment(text, lo, cut), _padded([memoryview(text[cut:])])]
 
 
-def _padded(parts: list[bytes]) -> Segment:
+def _padded(parts: Sequence[bytes | memoryview]) -> Segment:
     """Segment of the joined parts, with a newline at the end where there is none."""
-    last = next((part for part in reversed(parts) if part), b"\n")
-    text = np.frombuffer(b"".join([*parts, b"" if last.endswith(b"\n") else b"\n", bytes(PADDING)]), np.uint8)
+    last = next((part[-1] for part in reversed(parts) if len(part)), 10)
+    text = np.frombuffer(b"".join([*parts, b"" if last == 10 else b"\n", bytes(PADDING)]), np.uint8)
     return Segment(text, 0, len(text) - PADDING)
 
 

@@ -13,6 +13,8 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
 from plackett.data._float_text import LONGEST, put_number, put_whole
+from plackett.data._floats import NONE
+from plackett.data._spans import frozen
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
 
@@ -57,24 +59,26 @@ def write_letor(
     texts = Strings.from_values([_label(label) for label in labels.tolist()])
     qids = Strings.from_values(data.qids)
     _check_ids(qids)
-    tails = _tails(data) if comments else Strings.from_values([""] * 0)
+    tails = _tails(data) if comments else Strings.from_values([])
     X = data.X
     if isinstance(X, np.ndarray):
         dense, values = True, X.reshape(-1)
         columns, pointers = np.empty(0, np.int32), np.arange(data.n_rows + 1) * data.n_features
     else:
-        dense, values, columns, pointers = False, X.data, X.indices, X.indptr.astype(np.int64)
-    if not np.isfinite(np.nansum(values, dtype=np.float64)):
+        dense, values = False, X.data
+        columns, pointers = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
+    if np.isinf(values).any():
         raise DataError("a feature is infinite; a feature is a finite number or NaN for a missing value")
     room = _room(pointers, texts.lengths[label_of_row], qids.lengths[data.query_of_row], tails)
-    arguments = (
+    arrays = (
         texts.data, texts.offsets, label_of_row, qids.data, qids.offsets, data.query_of_row,
-        tails.data, tails.offsets, dense, values, columns, pointers,
+        tails.data, tails.offsets, values, columns, pointers,
     )  # fmt: skip
+    arguments = (dense, *map(frozen, arrays))
 
     def text(rows: tuple[int, int]) -> memoryview:
         out = np.empty(int(room[rows[1]] - room[rows[0]]), np.uint8)
-        return out[: _format(rows[0], rows[1], *arguments, out)].data
+        return out[: _format(rows[0], rows[1], out, *arguments)].data
 
     threads = n_threads(n_jobs)
     with replacing_compressed(path) as file, ThreadPoolExecutor(threads) as pool:
@@ -84,8 +88,7 @@ def write_letor(
 
 
 def _label(label: float) -> str:
-    whole = label == int(label) and abs(label) < 2**53 and (label != 0 or not np.signbit(label))
-    return str(int(label)) if whole else repr(label)
+    return str(int(label)) if label.is_integer() and abs(label) < 2**53 else repr(label)
 
 
 def _check_ids(qids: Strings) -> None:
@@ -151,12 +154,12 @@ def _put_text(out, at, data, offsets, i):  # type: ignore[no-untyped-def]
 
 @kernel
 def _format(  # type: ignore[no-untyped-def]
-    lo, hi, labels, label_offsets, label_of_row, qids, qid_offsets, query_of_row,
-    tails, tail_offsets, dense, values, columns, pointers, out,
+    lo, hi, out, dense, labels, label_offsets, label_of_row, qids, qid_offsets, query_of_row,
+    tails, tail_offsets, values, columns, pointers,
 ):  # fmt: skip
     """Text of the rows ``[lo, hi)``; its size."""
     bits = np.empty(1, np.uint64)
-    at = 0
+    at = NONE
     for row in range(lo, hi):
         at = _put_text(out, at, labels, label_offsets, label_of_row[row])
         for c in _QID:

@@ -7,7 +7,14 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett.data.strings import Strings
 
-__all__ = ["cut_out", "run_starts"]
+__all__ = ["cut_out", "frozen", "run_starts"]
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """View that cannot be written to: Numba compiles a kernel once more for arrays that can."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
@@ -17,7 +24,7 @@ def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
     data = np.empty(offsets[-1], np.uint8)
     row = 0
     for text, spans in pieces:
-        _copy(text, spans, data, offsets[row:])
+        _copy(frozen(text), spans, data, offsets[row:])
         row += len(spans)
     return Strings(data, offsets)
 
@@ -25,7 +32,7 @@ def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
 def run_starts(ids: np.ndarray | Strings) -> np.ndarray:
     """Rows whose id differs from the one of the row before."""
     if isinstance(ids, Strings):
-        return np.flatnonzero(_changes(ids.data, ids.offsets))
+        return np.flatnonzero(_changes(frozen(ids.data), frozen(ids.offsets)))
     return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
 
 
