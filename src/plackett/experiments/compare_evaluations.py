@@ -150,11 +150,11 @@ def _p_of(result: Any) -> float:
 
 
 def _aligned(evaluations: Mapping[str, Any]) -> tuple[dict[str, Measure], np.ndarray, dict[str, np.ndarray]]:
-    """Measures, queries and, for each measure, the matrix queries × systems."""
+    """Measures, sorted queries and, for each measure, the matrix queries × systems."""
     (first_name, first), *others = evaluations.items()
-    orders = {first_name: np.arange(first.qids.size)}
-    place = {qid: i for i, qid in enumerate(first.qids.tolist())}
-    if len(place) < first.qids.size:
+    orders = {name: np.argsort(evaluation.qids, kind="stable") for name, evaluation in evaluations.items()}
+    qids = first.qids[orders[first_name]]
+    if (qids[1:] == qids[:-1]).any():
         raise DataError(f"{first_name!r} has a query twice; systems are compared query by query")
     for name, evaluation in others:
         if evaluation.measures != first.measures:
@@ -162,17 +162,14 @@ def _aligned(evaluations: Mapping[str, Any]) -> tuple[dict[str, Measure], np.nda
                 f"{name!r} was evaluated with {', '.join(evaluation.measures)} and {first_name!r} with "
                 f"{', '.join(first.measures)} (or with other parameters); give the same measures for all"
             )
-        own = {qid: i for i, qid in enumerate(evaluation.qids.tolist())}
-        missing = place.keys() ^ own.keys()
-        if missing or len(own) < evaluation.qids.size:
-            example = next(iter(missing), None)
+        if not np.array_equal(evaluation.qids[orders[name]], qids):
+            lonely = set(evaluation.qids.tolist()) ^ set(qids.tolist())
             raise DataError(
-                f"{name!r} and {first_name!r} were evaluated on different queries ({len(missing)} of them in only one, "
-                f"such as {example!r}); compare on the same ones"
+                f"{name!r} and {first_name!r} were evaluated on different queries ({len(lonely)} of them in only one, "
+                f"such as {next(iter(lonely), None)!r}); compare on the same ones"
             )
-        orders[name] = np.array([own[qid] for qid in place], dtype=np.int64)
     values = {
         measure: np.column_stack([evaluation.values[measure][orders[name]] for name, evaluation in evaluations.items()])
         for measure in first.measures
     }
-    return dict(first.measures), first.qids, values
+    return dict(first.measures), qids, values

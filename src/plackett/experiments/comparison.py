@@ -44,7 +44,7 @@ class Comparison(Renderable):
     measures
         The measures by name.
     qids
-        The queries.
+        The queries, sorted: what is random does not depend on the order in which they were given.
     values
         For each measure a matrix queries × systems; NaN is a query that the measure skipped.
     table

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from plackett import DataError
-from plackett.experiments.significance import fisher
+from plackett.experiments.significance import bootstrap, fisher
 
 
 def enumerate_p(d, alternative):
@@ -85,6 +85,14 @@ def test_seed_and_threads():
     one = fisher(a, b, random_state=7, n_jobs=1).pvalue
     assert one == fisher(a, b, random_state=7, n_jobs=3).pvalue
     assert one != fisher(a, b, random_state=8).pvalue
+
+
+def test_order_of_queries_and_of_systems():
+    rng = np.random.default_rng(5)
+    a, b = rng.random(300), rng.random(300)
+    order = rng.permutation(300)
+    assert fisher(a, b).pvalue == fisher(a[order], b[order]).pvalue == fisher(b, a).pvalue
+    assert bootstrap(a, b).pvalue == bootstrap(a[order], b[order]).pvalue
 
 
 def test_level_under_the_null():

@@ -40,14 +40,14 @@ def bootstrap(
     n_resamples
         Number of samples.
     random_state
-        Seed; equal seeds, equal results, whatever the number of threads.
+        Seed; equal seeds, equal results, whatever the number of threads and the order of the queries.
 
     Examples
     --------
     >>> bootstrap([0.5, 0.5], [0.5, 0.5]).pvalue
     1.0
     """
-    d = differences(a, b)
+    d = np.sort(differences(a, b))  # the result does not depend on the order of the queries
     mean = float(d.mean())
     null = resampled_means(d - mean, n_resamples, random_state=random_state, n_jobs=n_jobs)
     p = p_value(null, mean, alternative, rounding(d) / d.size, exact=False)

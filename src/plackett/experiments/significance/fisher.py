@@ -44,7 +44,7 @@ def fisher(
     n_permutations
         Number of sign vectors.
     random_state
-        Seed; equal seeds, equal results, whatever the number of threads.
+        Seed; equal seeds, equal results, whatever the number of threads and the order of the queries.
 
     Examples
     --------
@@ -54,7 +54,9 @@ def fisher(
     check_draws(n_permutations, "n_permutations")
     given = differences(a, b)
     total = float(given.sum())
-    moved = given[given != 0]  # a zero has no sign to flip
+    # A zero has no sign to flip. Sorted sizes: the result depends neither on the order of the queries nor on which of
+    # the two systems comes first.
+    moved = np.sort(np.abs(given[given != 0]))
     exact = moved.size < 63 and 2**moved.size <= n_permutations
     draws = 2**moved.size if exact else n_permutations
     sums = np.full(draws, -moved.sum())
