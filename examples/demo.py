@@ -30,7 +30,7 @@ def lightgbm_baseline(train: pk.RankingDataset, valid: pk.RankingDataset, object
     sets = [lgb.Dataset(part.X, part.y, group=part.group) for part in (train, valid)]
     parameters = {"objective": objective, "metric": "ndcg", "eval_at": [10], "learning_rate": 0.1, "verbosity": -1}
     return lgb.train(
-        parameters, sets[0], 150, valid_sets=[sets[1]], callbacks=[lgb.early_stopping(20, verbose=False)]
+        parameters, sets[0], 100, valid_sets=[sets[1]], callbacks=[lgb.early_stopping(20, verbose=False)]
     )
 
 
@@ -40,7 +40,7 @@ def main() -> None:
     start = time.perf_counter()
     console.rule("[bold]plackett[/bold]: which ranking is better, and can I trust it?")
 
-    data = pk.datasets.make_ranking(n_queries=1200, docs_per_query=(20, 100), n_features=40, random_state=7)
+    data = pk.datasets.make_ranking(n_queries=800, docs_per_query=(20, 100), n_features=40, random_state=7)
     train, valid, test = pk.split_queries(data, (0.6, 0.2, 0.2), random_state=7)
     labels, counts = np.unique(data.y, return_counts=True)
     shares = ", ".join(f"{int(label)}: {count / data.n_rows:.0%}" for label, count in zip(labels, counts, strict=True))

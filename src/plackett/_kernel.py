@@ -24,15 +24,16 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
-__all__ = ["REASSOC", "kernel", "n_threads", "over_queries"]
+__all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "n_threads", "over_queries"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Lets sums be reordered, so that reductions use vector registers. NaN and infinity keep their meaning.
 REASSOC = frozenset({"reassoc", "contract", "nsz"})
 
-#: Below this many rows one thread is faster than several.
+#: Below this many rows one thread is faster than several; kernels over pairs of rows are worth it sooner.
 _ROWS_PER_THREAD = 20_000
+PAIR_ROWS_PER_THREAD = 2_000
 #: Compiled code of older sources is deleted after this many days without use.
 _KEEP_DAYS = 30
 
@@ -198,16 +199,23 @@ def ranges(offsets: np.ndarray, parts: int) -> Iterator[tuple[int, int]]:
             yield lo, hi
 
 
-def over_queries(kernel: Callable[..., Any], offsets: np.ndarray, *args: Any, n_jobs: int | None = None) -> None:
+def over_queries(
+    kernel: Callable[..., Any],
+    offsets: np.ndarray,
+    *args: Any,
+    n_jobs: int | None = None,
+    rows_per_thread: int = _ROWS_PER_THREAD,
+) -> None:
     """Run ``kernel(lo, hi, offsets, *args)`` over all queries, split by rows over threads.
 
+    ``rows_per_thread`` is the least amount of work that is worth a thread: less for kernels over pairs of rows.
     The ranges are disjoint and the kernel writes only to rows or entries of its own queries, so the result does not
     depend on the number of threads.
     """
     n_queries = offsets.size - 1
     if n_queries == 0:
         return
-    threads = min(n_threads(n_jobs), 1 + int(offsets[-1]) // _ROWS_PER_THREAD)
+    threads = min(n_threads(n_jobs), 1 + int(offsets[-1]) // rows_per_thread)
     if threads == 1:
         kernel(0, n_queries, offsets, *args)
         return

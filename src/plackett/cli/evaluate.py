@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def evaluate(
     data: Annotated[Path | None, typer.Argument(help="Dataset with labels, in any form that `convert` reads.")] = None,
-    scores: Annotated[Path | None, typer.Argument(help="One score per line, in the order of the dataset's file.")] = None,
+    scores: Annotated[
+        Path | None, typer.Argument(help="One score per line, in the order of the dataset's file.")
+    ] = None,
     measure: Annotated[
         list[str] | None, typer.Option("--measure", "-m", help="nDCG@10, AP, 'AP(rel=2)@100', …; may be repeated.")
     ] = None,

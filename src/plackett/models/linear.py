@@ -63,7 +63,13 @@ class Linear:
     standardize
         Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
         come out are for the features as they are.
+    warm_start
+        Go on from the weights of the last ``fit``.
     """
+
+    name: ClassVar[str] = "linear"
+    ids: ClassVar[tuple[str, ...]] = ()
+    allow_nan: ClassVar[bool] = False
 
     alpha: float = 1e-4
     l1_ratio: float = 0.0
@@ -73,6 +79,7 @@ class Linear:
     learning_rate: float = 0.1
     batch_size: int = 32
     standardize: bool = True
+    warm_start: bool = False
     random_state: int | None = 0
     n_jobs: int | None = None
 

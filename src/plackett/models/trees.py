@@ -79,6 +79,10 @@ class Trees:
         Further parameters in LightGBM's own names; they win over the above.
     """
 
+    name: ClassVar[str] = "trees"
+    ids: ClassVar[tuple[str, ...]] = ()
+    allow_nan: ClassVar[bool] = True
+
     n_estimators: int = 100
     learning_rate: float = 0.1
     num_leaves: int = 31
@@ -152,8 +156,6 @@ class Trees:
             "num_class": bound.n_outputs,
             "feature_pre_filter": False,
         }
-        if self.subsample < 1.0:
-            chosen |= {"bagging_fraction": self.subsample, "bagging_freq": 1, "bagging_by_query": True}
         if self.monotone_constraints is not None:
             if len(self.monotone_constraints) != data.n_features:
                 given = len(self.monotone_constraints)
@@ -209,30 +211,42 @@ class _Watch:
 
 
 def _boosted(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
-    """Gradient at the current scores."""
+    """Gradient at the current scores, of the queries drawn for this tree."""
+    sample = _Sample(model, bound, replace=False)
 
     def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
         _, gradient, curvature = bound.evaluate(np.ascontiguousarray(scores), value=False)
-        return gradient, curvature if loss.curvature != "none" else np.ones_like(gradient)
+        return sample(gradient, curvature if loss.curvature != "none" else np.ones_like(gradient))
 
     return objective
 
 
 def _bootstrapped(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
-    """Gradient at zero scores, each query counted as often as a bootstrap drew it; a new draw for each tree."""
-    rng = np.random.default_rng(model.random_state)
+    """Gradient at zero scores on a bootstrap of the queries, a new one for each tree."""
+    sample = _Sample(model, bound, replace=True)
     shape = (bound.data.n_rows,) if bound.n_outputs == 1 else (bound.data.n_rows, bound.n_outputs)
     _, gradient, curvature = bound.evaluate(np.zeros(shape), value=False)
     if loss.curvature == "none":
         curvature = np.ones_like(gradient)
-    queries = bound.data.n_queries
+    return lambda scores, dataset: sample(gradient, curvature)
 
-    def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
-        drawn = np.bincount(rng.integers(0, queries, queries), minlength=queries)
-        times = drawn[bound.data.query_of_row].reshape((-1,) + (1,) * (gradient.ndim - 1))
+
+class _Sample:
+    """Counts each query as often as it was drawn; LightGBM's own bagging by query ignores gradients from outside."""
+
+    def __init__(self, model: Trees, bound: BoundLoss, replace: bool) -> None:
+        self.rng = np.random.default_rng(model.random_state)
+        self.data = bound.data
+        self.size = max(1, round(model.subsample * self.data.n_queries))
+        self.replace = replace
+
+    def __call__(self, gradient: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        queries = self.data.n_queries
+        if not self.replace and self.size == queries:
+            return gradient, curvature
+        drawn = np.bincount(self.rng.choice(queries, self.size, replace=self.replace), minlength=queries)
+        times = drawn[self.data.query_of_row].reshape((-1,) + (1,) * (gradient.ndim - 1))
         return gradient * times, curvature * times
-
-    return objective
 
 
 _GRADIENTS = {"gbdt": _boosted, "dart": _boosted, "forest": _bootstrapped}

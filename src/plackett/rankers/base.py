@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -105,15 +105,16 @@ class Ranker(BaseEstimator):
         """
         data = training_data(X, y, qid, group, sample_weight, query_weight)
         self._check_data(data, "X")
+        data = canonical_order(data)
         valid = self._validation(eval_set, eval_qid)
         if valid is None and self.validation_fraction:
             share = self.validation_fraction
             if not 0 < share < 1:
                 raise ValueError(f"validation_fraction={share}; give a share between 0 and 1")
-            data, valid = split_queries(data, (1.0 - share, share), random_state=self.random_state)
+            numbered = replace(data, qids=np.arange(data.n_queries))  # the draw must not depend on how ids are spelt
+            data, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
         if self.early_stopping_rounds is not None and valid is None:
             raise ValueError("early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2")
-        data = canonical_order(data)
         self.n_features_in_ = data.n_features
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -184,8 +185,14 @@ class Ranker(BaseEstimator):
         positions[ranking.rows] = np.arange(rows.data.n_rows) - np.repeat(ranking.offsets[:-1], rows.data.group) + 1
         return rows.give_back(positions)
 
-    def score(self, X: Any, y: Any = None, *, qid: Any = None) -> float:
-        """Mean of ``eval_measure`` over the queries, negated where smaller is better."""
+    def score(self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None) -> float:
+        """Mean of ``eval_measure`` over the queries, negated where smaller is better.
+
+        ``sample_weight`` is there because scikit-learn's pipelines pass it on; measures do not weigh documents, and
+        anything but None is refused.
+        """
+        if sample_weight is not None:
+            raise ValueError("score has no use for sample_weight: measures weigh queries equally")
         data = training_data(X, y, qid, name="score")
         self._check_fitted()
         self._check_features(data)
@@ -264,3 +271,6 @@ class GradientTrained(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None
         self.scorer_ = self.make_model().train(self.make_loss(), data, monitor, start)
+
+    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        return self.make_loss().ranking_scores(super()._score_rows(data))

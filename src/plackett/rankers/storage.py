@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
@@ -14,7 +14,7 @@ from plackett import _storage
 from plackett._errors import DataError
 from plackett.catalogue import items
 from plackett.losses.base import Loss
-from plackett.models.base import Scorer
+from plackett.losses.custom import REGISTERED, CustomLoss, UnknownLoss
 
 __all__ = ["load", "save"]
 
@@ -72,10 +72,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _plain(value: Any) -> Any:
     """A parameter as JSON; losses and models by name and fields."""
-    if isinstance(value, Loss):
-        return {"loss": type(value).__name__, "fields": {f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+    if isinstance(value, CustomLoss):
+        return {"custom_loss": value.name, "parameters": _plain(dict(value.parameters))}
     if is_dataclass(value) and not isinstance(value, type):
-        return {"model": type(value).__name__, "fields": _plain(asdict(value))}
+        kind = "loss" if isinstance(value, Loss) else "model"
+        return {kind: type(value).__name__, "fields": {f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
     if isinstance(value, dict):
         return {"dict": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
     if isinstance(value, tuple):
@@ -99,6 +100,9 @@ def _object(value: Any) -> Any:
         return {_object(key): _object(entry) for key, entry in value["dict"]}
     if "tuple" in value:
         return tuple(_object(entry) for entry in value["tuple"])
+    if "custom_loss" in value:
+        name, parameters = value["custom_loss"], _object(value["parameters"])
+        return REGISTERED[name].replace(**parameters) if name in REGISTERED else UnknownLoss(name)
     kind, name = ("loss", value.get("loss")) if "loss" in value else ("model", value.get("model"))
     found = [item for item in items(kind) if item.symbol == name]
     if not found:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import kernel, over_queries
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -80,6 +80,7 @@ class _AllPairs(BoundLoss):
             value,
             *out,
             n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
         return out  # type: ignore[return-value]
 

@@ -1,0 +1,182 @@
+"""A user's own loss: one decorated function for one query."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numba
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+
+__all__ = ["CustomLoss", "loss"]
+
+#: The user's losses of this process, by name.
+REGISTERED: dict[str, CustomLoss] = {}
+
+_ARGUMENTS = ("scores", "labels", "gradient", "curvature", "weights")
+
+
+def loss(
+    function: Callable[..., float] | None = None,
+    *,
+    name: str | None = None,
+    smooth: bool = True,
+    convex: bool = False,
+    shift_invariant: bool = True,
+) -> Any:
+    """Turn a function for one query into a loss that every model can minimise, on all cores.
+
+    The function is compiled, so it is written with NumPy and plain loops. It takes ``scores`` and ``labels`` of one
+    query, fills ``gradient`` (given as zeros) and returns the value. Further arguments, by name: ``curvature``, to be
+    filled with the diagonal of the Hessian or something positive that serves (without it, Newton steps take 1), and
+    ``weights``, the sample weights. Arguments with a default are parameters of the loss. Documents with a label below 0
+    are unjudged; the function decides what that means.
+
+    Parameters
+    ----------
+    name
+        Name of the loss; the function's own by default.
+    smooth, convex, shift_invariant
+        What the loss is; see `plackett.losses.Loss`. Solvers are chosen by it.
+
+    Examples
+    --------
+    Pairs of unequal labels, with a squared hinge:
+
+    >>> import numpy as np
+    >>> import plackett as pk
+    >>> @pk.loss
+    ... def squared_pairs(scores, labels, gradient, curvature, margin=1.0):
+    ...     total = 0.0
+    ...     for u in range(scores.size):
+    ...         for v in range(scores.size):
+    ...             if labels[u] > labels[v] >= 0:
+    ...                 miss = max(0.0, margin - (scores[u] - scores[v]))
+    ...                 total += miss**2
+    ...                 gradient[u] -= 2 * miss
+    ...                 gradient[v] += 2 * miss
+    ...                 if miss > 0:
+    ...                     curvature[u] += 2
+    ...                     curvature[v] += 2
+    ...     return total
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
+    >>> squared_pairs(np.zeros(2), data), squared_pairs.replace(margin=2.0)(np.zeros(2), data)
+    (1.0, 4.0)
+    """
+    if function is None:
+        return lambda f: loss(f, name=name, smooth=smooth, convex=convex, shift_invariant=shift_invariant)
+    arguments = inspect.signature(function).parameters
+    needed = [a.name for a in arguments.values() if a.default is a.empty]
+    if needed[:3] != ["scores", "labels", "gradient"] or not set(needed) <= set(_ARGUMENTS):
+        given = ", ".join(needed)
+        raise LossError(
+            f"a loss is a function of (scores, labels, gradient[, curvature][, weights], parameter=default …), "
+            f"got ({given})"
+        )
+    title = name or function.__name__
+    made = type(
+        title,
+        (CustomLoss,),
+        {
+            "name": title,
+            "__doc__": function.__doc__,
+            "smooth": smooth,
+            "convex": convex,
+            "shift_invariant": shift_invariant,
+            "curvature": "exact" if "curvature" in needed else "none",
+            "_drive": staticmethod(_driver(numba.njit(nogil=True)(function), tuple(needed[3:]))),
+            "_defaults": {a.name: float(a.default) for a in arguments.values() if a.default is not a.empty},
+        },
+    )()
+    REGISTERED[title] = made
+    return made
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CustomLoss(Loss):
+    """A loss made by the decorator `plackett.loss`."""
+
+    _drive: ClassVar[Callable[..., None]]
+    _defaults: ClassVar[dict[str, float]] = {}
+
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    def replace(self, **parameters: Any) -> CustomLoss:
+        """Copy with other parameters, by the names of the function's arguments."""
+        unknown = set(parameters) - set(self._defaults)
+        if unknown:
+            known = ", ".join(self._defaults) or "none"
+            raise LossError(f"{self.name} has no parameter {sorted(unknown)[0]!r}; it has {known}")
+        return type(self)(parameters=tuple(sorted({**dict(self.parameters), **parameters}.items())))
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.parameters)})"
+
+
+class UnknownLoss(CustomLoss):
+    """Stands for a user's loss that is not defined in this process: a model saved with it predicts, but cannot train."""
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "parameters", ())
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """Refuse."""
+        raise LossError(f"the loss {self.name!r} is not defined here; import the module that defines it to train again")
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: CustomLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.values = tuple(float(v) for v in {**loss._defaults, **dict(loss.parameters)}.values())
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            self.loss._drive,
+            self.data.offsets,
+            scores,
+            self.data.labels,
+            self.sample_weight,
+            self.query_weight,
+            self.values,
+            *out,
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]
+
+
+def _driver(function: Callable[..., float], extra: tuple[str, ...]) -> Callable[..., None]:
+    """Kernel that calls the function for each query with the arguments that it asked for."""
+    calls = {
+        (): lambda s, y, w, g, c, p: function(s, y, g, *p),
+        ("curvature",): lambda s, y, w, g, c, p: function(s, y, g, c, *p),
+        ("weights",): lambda s, y, w, g, c, p: function(s, y, g, w, *p),
+        ("curvature", "weights"): lambda s, y, w, g, c, p: function(s, y, g, c, w, *p),
+        ("weights", "curvature"): lambda s, y, w, g, c, p: function(s, y, g, w, c, *p),
+    }
+    call = numba.njit(nogil=True)(calls[extra])
+
+    @numba.njit(nogil=True)
+    def drive(lo, hi, offsets, scores, labels, weight, query_weight, parameters, value, gradient, curvature):  # type: ignore[no-untyped-def]
+        for q in range(lo, hi):
+            r = slice(offsets[q], offsets[q + 1])
+            value[q] = query_weight[q] * call(scores[r], labels[r], weight[r], gradient[r], curvature[r], parameters)
+            gradient[r] *= query_weight[q]
+            curvature[r] *= query_weight[q]
+
+    return drive

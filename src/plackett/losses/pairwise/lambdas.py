@@ -1,0 +1,200 @@
+"""The lambda gradient: pairs weighted by what exchanging them would do to a measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._maths import exp32
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+
+__all__ = ["Lambda"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Lambda(Loss):
+    r"""Lambda gradient of a measure.
+
+    For each pair with :math:`y_u > y_v`
+
+    .. math:: \lambda_{uv} = \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
+
+    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two exchange their
+    ranks. The ranks are those of the current scores, equal scores in the order of the rows. It is a gradient without a
+    value; the curvature is the derivative of λ with the ranks held fixed.
+
+    Parameters
+    ----------
+    measure
+        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` every pair has the same weight
+        per query.
+    truncation
+        Only pairs with at least one document among this many top ranks count; None is all.
+    sigma
+        Steepness of the sigmoid.
+    normalize
+        Divide each pair's weight by 0.01 + |s_u − s_v| and scale the gradient of a query by log2(1 + Λ)/Λ with Λ the
+        sum of its lambdas, as LightGBM does; it keeps queries with many pairs from dominating.
+
+    References
+    ----------
+    Burges, Ragno, Le: Learning to rank with nonsmooth cost functions. NIPS 2006.
+    Donmez, Svore, Burges: On the local optimality of LambdaRank. SIGIR 2009 (other measures).
+    """
+
+    name: ClassVar[str] = "Lambda"
+    ids: ClassVar[tuple[str, ...]] = ("lecture.lambdarank",)
+    paper: ClassVar[str] = "Burges, Ragno, Le 2006"
+    has_value: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+
+    measure: Any = "nDCG"
+    truncation: int | None = 30
+    sigma: float = 1.0
+    normalize: bool = True
+
+    def __post_init__(self) -> None:
+        measure = parse(self.measure)
+        if not hasattr(measure, "swap_state"):
+            raise LossError(f"{measure} has no swap delta, which the lambda gradient needs; try nDCG, AP, RR or ERR")
+        object.__setattr__(self, "measure", str(measure))
+        if self.truncation is not None and self.truncation < 1:
+            raise LossError(f"truncation={self.truncation}; give a positive number of ranks, or None for all")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The gradient on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: Lambda, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.measure = parse(loss.measure)
+        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged documents are in no pair
+        self.truncation = loss.truncation or max(data.n_rows, 1)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Zeros for the value that does not exist, gradient and curvature per score."""
+        ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
+        state = self.measure.swap_state(ranking)
+        out = tuple(self._buffers())
+        over_queries(
+            _lambdas,
+            self.data.offsets,
+            scores,
+            ranking.rows,
+            ranking.labels,
+            state.T,
+            self.weight,
+            self.query_weight,
+            self.truncation,
+            self.loss.sigma,
+            self.loss.normalize,
+            *out[1:],
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel(fastmath=REASSOC)
+def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: ignore[no-untyped-def]
+    """Pairs of one document with those ranked below it, in float32 lanes and without a branch."""
+    one = np.float32(1.0)
+    zero = np.float32(0.0)
+    floor = np.float32(0.01)
+    score, label, gain, discount, factor = top
+    total_push = zero
+    total_bend = zero
+    total_size = zero
+    for j in range(s.size):
+        gap = score - s[j]
+        size = abs(gain - g[j]) * abs(discount + v[j]) * factor * w[j]
+        size = size / (floor + gap) if shrink else size
+        size = zero if label == y[j] else size
+        right = one / (one + exp32(sigma * gap))  # how much a correctly ordered pair is still in doubt
+        force = (right if label > y[j] else right - one) * size
+        curve = right * (one - right) * size
+        push[j] -= force
+        bend[j] += curve
+        total_push += force
+        total_bend += curve
+        total_size += abs(force)
+    return total_push, total_bend, total_size
+
+
+@kernel
+def _lambdas(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    scores,
+    rows,
+    labels,
+    state,
+    weight,
+    query_weight,
+    truncation,
+    sigma,
+    normalize,
+    gradient,
+    curvature,
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    lanes = np.empty((9, longest), np.float32)
+    s, y, w, g, a, u, v, push, bend = (
+        lanes[0],
+        lanes[1],
+        lanes[2],
+        lanes[3],
+        lanes[4],
+        lanes[5],
+        lanes[6],
+        lanes[7],
+        lanes[8],
+    )
+    for q in range(lo, hi):
+        first = offsets[q]
+        n = offsets[q + 1] - first
+        if n < 2 or query_weight[q] == 0.0:
+            continue
+        best = scores[rows[first]]
+        shrink = normalize and best != scores[rows[first + n - 1]]
+        for i in range(n):
+            place = first + i
+            s[i] = scores[rows[place]] - best
+            y[i] = labels[place]
+            w[i] = weight[rows[place]]
+            g[i] = state[0, place]
+            a[i] = state[1, place]
+            u[i] = state[2, place]
+            v[i] = state[3, place]
+            push[i] = 0.0
+            bend[i] = 0.0
+        total = 0.0
+        for i in range(min(truncation, n - 1)):
+            if w[i] > 0.0:
+                top = (s[i], y[i], g[i], u[i], a[i] * w[i])
+                r = slice(i + 1, n)
+                up, curve, size = _against_lower(
+                    top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
+                )
+                push[i] += up
+                bend[i] += curve
+                total += size
+        scale = query_weight[q] * sigma
+        if normalize and total > 0.0:
+            scale *= np.log2(1.0 + 2.0 * sigma * total) / (2.0 * sigma * total)
+        for i in range(n):
+            gradient[rows[first + i]] = -scale * push[i]
+            curvature[rows[first + i]] = scale * sigma * bend[i]

@@ -1,0 +1,47 @@
+"""ListNet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett.losses.base import Loss
+from plackett.losses.listwise.listnet import ListNetLoss
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["ListNet"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ListNet(GradientTrained, Linear):
+    """ListNet: a linear model whose top-one probabilities come close to those of the labels.
+
+    Minimises the cross entropy between softmax(labels) and softmax(scores) of each query
+    (`plackett.losses.ListNetLoss`). For ListNet on trees or a network: ``GradientRanker(loss="ListNet", model=…)``.
+
+    Parameters
+    ----------
+    target, temperature
+        What stands in the exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), divided by this.
+
+    Examples
+    --------
+    >>> ranker = ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.listnet",)
+    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
+
+    target: Any = "linear"
+    temperature: float = 1.0
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return ListNetLoss(target=self.target, temperature=self.temperature)
