@@ -48,11 +48,14 @@ if TYPE_CHECKING:
 
     # experiments
     from plackett.experiments.compare import compare as compare
-    from plackett.experiments.compare import compare_runs as compare_runs
+    from plackett.experiments.compare_evaluations import compare_evaluations as compare_evaluations
+    from plackett.experiments.compare_runs import compare_runs as compare_runs
     from plackett.experiments.cross_validate import cross_validate as cross_validate
     from plackett.experiments.evaluate import evaluate as evaluate
     from plackett.experiments.evaluate_run import evaluate_run as evaluate_run
     from plackett.experiments.friedman import friedman as friedman
+    from plackett.experiments.friedman import mean_ranks as mean_ranks
+    from plackett.experiments.friedman import nemenyi as nemenyi
     from plackett.experiments.risk import geo_risk as geo_risk
     from plackett.experiments.risk import trisk as trisk
     from plackett.experiments.risk import urisk as urisk
@@ -61,8 +64,30 @@ if TYPE_CHECKING:
     # measures
     from plackett.measures.curves import measure_curve as measure_curve
     from plackett.measures.curves import precision_recall_curve as precision_recall_curve
+    from plackett.measures.custom import measure as measure
     from plackett.measures.informativeness import informativeness as informativeness
+    from plackett.measures.kendall_tau import kendall_tau as kendall_tau
+    from plackett.measures.pair_precision import pair_precision as pair_precision
+    from plackett.measures.rbo import rbo as rbo
+    from plackett.measures.rc import weighted_kendall as weighted_kendall
+    from plackett.measures.rc_omega import weighted_kendall_omega as weighted_kendall_omega
     from plackett.measures.roc_curve import roc_curve as roc_curve
+    from plackett.measures.spearman import spearman_rho as spearman_rho
+    from plackett.measures.tau_ap import tau_ap as tau_ap
+
+    # rankers, and what they are made of
+    from plackett.losses.custom import loss as loss
+    from plackett.models.linear import Linear as Linear
+    from plackett.models.trees import Trees as Trees
+    from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
+    from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
+    from plackett.rankers.listwise.listmle import ListMLE as ListMLE
+    from plackett.rankers.listwise.listnet import ListNet as ListNet
+    from plackett.rankers.pairwise.lambdamart import LambdaMART as LambdaMART
+    from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
+    from plackett.rankers.pointwise.linear_regression import LinearRegression as LinearRegression
+    from plackett.rankers.pointwise.mart import MART as MART
+    from plackett.rankers.pointwise.mcrank import McRank as McRank
 
 __version__ = "0.1.0"
 

@@ -24,7 +24,7 @@ def compare_runs(
 ) -> None:
     """Compare runs with significance tests, confidence intervals and win/tie/loss counts."""
     from plackett.experiments.compare import compare
-    from plackett.experiments.compare import compare_runs as compare_trec
+    from plackett.experiments.compare_runs import compare_runs as compare_trec
 
     form = "json" if as_json else form
     if form not in _FORMS:

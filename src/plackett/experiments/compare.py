@@ -9,7 +9,6 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.compare_evaluations import Test, compare_evaluations, named_systems
-from plackett.experiments.compare_runs import compare_runs as compare_runs  # one path for both comparisons
 from plackett.experiments.comparison import Comparison
 from plackett.experiments.evaluate import measure_scored
 from plackett.experiments.significance.effects import TOLERANCE
