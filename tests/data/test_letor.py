@@ -203,7 +203,8 @@ def test_wide_rows_late_in_the_file(put):
 
 def test_comment_that_looks_like_a_feature(put):
     assert read_letor(put("1 qid:1 1:1 # 12:30\n")).X.shape == (1, 1)
-    assert read_letor(put("1 qid:1 1:1 # seen at 12:30 o'clock" + " 99:1" * 2000 + "\n")).X.shape == (1, 1)
+    for number in (99, 999_999_999):
+        assert read_letor(put("1 qid:1 1:1 # seen at 12:30 o'clock" + f" {number}:1" * 2000 + "\n")).X.shape == (1, 1)
 
 
 def test_threads_do_not_matter(put):
@@ -384,6 +385,8 @@ def test_huge_id(put):
     path = put("1 qid:1 1:1 2147483647:1\n")
     with pytest.raises(DataError, match=r"dense array of 8\.0 GiB; read it with sparse=True"):
         read_letor(path)
+    with pytest.raises(DataError, match=r"dense array of .* GiB; read it with sparse=True$"):
+        read_letor(put("1 qid:1 1:1\n" * 100_000, "b.txt"), n_features=2147483647)
     data = read_letor(path, sparse=True)
     assert data.X.shape == (1, 2147483647)
     assert data.X.nnz == 2
@@ -464,6 +467,13 @@ def test_unwritable_query_ids(tmp_path, qid):
     with pytest.raises(DataError, match=re.escape(f"the query id {qid!r} cannot be written")):
         write_letor(data, tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_features(tmp_path):
+    data = RankingDataset.from_arrays(None, [1, 0], qid=["a", "b"])
+    write_letor(data, tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_text() == "1 qid:a\n0 qid:b\n"
+    assert_same(data, read_letor(tmp_path / "a.txt"))
 
 
 def test_unwritable_comments(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable
@@ -18,16 +19,15 @@ from plackett.data import _letor_faults as fault
 from plackett.data import _letor_slots as slot
 from plackett.data._letor_count import count_colons, count_rows
 from plackett.data._letor_errors import Segment, letor_error
-from plackett.data._letor_parse import parse_rows, patterns
+from plackett.data._letor_parse import patterns
+from plackett.data._letor_parts import Arrays, Part, compact, parse_part, split
 from plackett.data._letor_tokens import MAX_FEATURE
-from plackett.data._spans import cut_out
+from plackett.data._spans import cut_out, run_starts
 from plackett.data._words import find_newline
 from plackett.data.strings import Strings
 
 __all__ = ["Block", "Options", "parse_block"]
 
-#: Text per call of a kernel: small enough to keep all threads busy, large enough to make the calls cheap.
-_MIN_PART, _MAX_PART = 1 << 18, 1 << 23
 #: A dense array above the first size must not be larger than this many times the text.
 _DENSE_BYTES, _DENSE_RATIO = 1 << 30, 64
 _SAMPLED_LINES = 40
@@ -46,101 +46,81 @@ class Options:
 
 @dataclass
 class Block:
-    """Arrays of consecutive rows; ``features`` is dense, or the parts of a CSR matrix."""
+    """Arrays of consecutive rows; ``features`` is dense, or the parts of a CSR matrix.
+
+    ``qid_places`` is where the query ids stand in the text, in a block of a single segment. ``no_query`` is the error
+    to raise where some line has no query id and that matters.
+    """
 
     options: Options
-    segments: list[Segment]
-    lines: int
     width: int
     y: np.ndarray
     qid: np.ndarray | Strings | None
     qid_places: np.ndarray
-    row_places: np.ndarray
-    first_row: np.ndarray
     comments: Strings | None
     features: Any
-    no_query: tuple[Segment, int] | None
-
-    def segment_of(self, row: int) -> Segment:
-        """Segment that holds a row."""
-        return self.segments[int(np.searchsorted(self.first_row, row, side="right")) - 1]
-
-    def error(self, segment: Segment, at: int, what: int | tuple[str, str]) -> DataError:
-        """Error at a byte of a segment."""
-        return letor_error(self.options.path, self.segments, self.lines, segment, at, what)
-
-
-@dataclass
-class _Part:
-    segment: Segment
-    lo: int
-    hi: int
-    row: int = 0
-    rows: int = 0
-    entry: int = 0
-    state: np.ndarray | None = None
-    error: tuple[int, int] | None = None
-
-
-class _Arrays:
-    """The arrays that all parts are parsed into."""
-
-    def __init__(self, rows: int, width: int, entries: int | None) -> None:
-        self.y = np.empty(rows)
-        self.qid = np.empty(rows, np.int64)
-        self.qid_place = np.empty((rows, 2), np.int64)
-        self.comment = np.empty((rows, 2), np.int64)
-        self.dense = entries is None
-        self.values = np.empty(rows * width if entries is None else entries, np.float32)
-        self.columns = np.empty(entries or 0, np.int32)
-        self.ends = np.empty(0 if entries is None else rows, np.int64)
+    no_query: DataError | None
 
 
 def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
     """Parse the lines of ``segments``, before which the file has ``lines`` lines."""
     threads = n_threads(options.n_jobs)
-    parts = [part for segment in segments for part in _split(segment, threads)]
+    place = partial(letor_error, options.path, segments, lines)
+    parts = [part for segment in segments for part in split(segment, threads)]
+    threads = min(threads, len(parts))
     with ThreadPoolExecutor(threads) as pool:
-        arrays, width = _parse_parts(parts, segments, lines, options, pool.map if threads > 1 else map)
-    first_row = np.array([min(p.row for p in parts if p.segment is s) for s in segments])
-    block = Block(
-        options, segments, lines, width, arrays.y, None, arrays.qid_place, arrays.comment, first_row, None, None, None
-    )
+        arrays, width = _parse_parts(parts, segments, options, place, pool.map if threads > 1 else map)
     states = np.array([part.state for part in parts])
-    missing = np.flatnonzero(states[:, slot.NO_QUERY] >= 0)
-    if missing.size:
-        block.no_query = (parts[missing[0]].segment, int(states[missing[0], slot.NO_QUERY]))
-    cuts = [*first_row.tolist(), len(arrays.y)]
-    spans = list(zip((s.text for s in segments), cuts[:-1], cuts[1:], strict=True))
+    first_rows = [min(part.row for part in parts if part.segment is segment) for segment in segments]
+    rows = [slice(a, b) for a, b in zip(first_rows, [*first_rows[1:], len(arrays.y)], strict=True)]
+
+    qid: np.ndarray | Strings | None = None
     if states[:, slot.NAMED].any():
-        block.qid = cut_out([(text, arrays.qid_place[a:b]) for text, a, b in spans])
+        qid = cut_out([(s.text, arrays.qid_place[r]) for s, r in zip(segments, rows, strict=True)])
+        _refuse_undecodable(qid, arrays.qid_place, segments, rows, place)
     elif states[:, slot.QUERIES].any():
-        block.qid = arrays.qid
+        qid = arrays.qid
+    comments = None
     if states[:, slot.COMMENTS].any():
-        block.comments = cut_out([(text, arrays.comment[a:b]) for text, a, b in spans])
+        comments = cut_out([(s.text, arrays.comment[r]) for s, r in zip(segments, rows, strict=True)])
     if arrays.dense:
-        block.features = arrays.values.reshape(-1, width) if width else np.empty((len(arrays.y), 0), np.float32)
+        features: Any = arrays.values.reshape(len(arrays.y), width)
     else:
-        block.features = _compact(parts, arrays)
+        features = compact(parts, arrays)
         if states[:, slot.UNSORTED].any():
-            _refuse_repeated(block)
-    return block
+            features = _sorted(features, width, arrays.comment, segments, rows, place)
+    no_query = None
+    for part, start in zip(parts, states[:, slot.NO_QUERY].tolist(), strict=True):
+        if start >= 0:
+            no_query = place(part.segment, start, fault.NO_QUERY)
+            break
+    return Block(options, width, arrays.y, qid, arrays.qid_place, comments, features, no_query)
 
 
-def _split(segment: Segment, threads: int) -> list[_Part]:
-    size = min(max((segment.hi - segment.lo) // (4 * threads), _MIN_PART), _MAX_PART)
-    parts = []
-    lo = segment.lo
-    while lo < segment.hi:
-        hi = segment.hi if segment.hi - lo <= size else find_newline(segment.text, lo + size - 1) + 1
-        parts.append(_Part(segment, lo, hi))
-        lo = hi
-    return parts or [_Part(segment, segment.lo, segment.lo)]
+def _refuse_undecodable(
+    qids: Strings, places: np.ndarray, segments: list[Segment], rows: list[slice], place: Callable[..., DataError]
+) -> None:
+    """Refuse query ids that are not UTF-8: decoded with replacements, different ones could become equal."""
+    if qids.data.max(initial=0) < 128:
+        return
+    for row in run_starts(qids).tolist():
+        try:
+            qids[row].decode("utf-8")
+        except UnicodeDecodeError:
+            raise place(_segment_of(row, segments, rows), int(places[row, 0]), fault.QID_UTF8) from None
+
+
+def _segment_of(row: int, segments: list[Segment], rows: list[slice]) -> Segment:
+    return next(segment for segment, r in zip(segments, rows, strict=True) if r.start <= row < r.stop)
 
 
 def _parse_parts(
-    parts: list[_Part], segments: list[Segment], lines: int, options: Options, run: Callable[..., Any]
-) -> tuple[_Arrays, int]:
+    parts: list[Part],
+    segments: list[Segment],
+    options: Options,
+    place: Callable[..., DataError],
+    run: Callable[..., Any],
+) -> tuple[Arrays, int]:
     rows = entries = 0
     for part, count in zip(parts, run(lambda p: count_rows(p.segment.text, p.lo, p.hi), parts), strict=True):
         part.row, part.rows = rows, count
@@ -151,21 +131,30 @@ def _parse_parts(
             entries += count
     fixed = options.n_features is not None
     text_bytes = sum(segment.hi - segment.lo for segment in segments)
-    if options.sparse:
-        width = options.n_features if options.n_features is not None else MAX_FEATURE
-    else:
-        width = options.n_features if options.n_features is not None else _sampled_width(segments)
+    sampled = _sampled_width(segments)
+    if options.n_features is not None:
+        width = options.n_features
+    elif options.sparse:
+        width = MAX_FEATURE
+    else:  # what looks like a huge id may be part of a long comment: then the first pass finds the largest id
+        width = 0 if _too_large(rows, sampled, text_bytes) else sampled
     while True:
-        if not options.sparse and not fixed:
-            _refuse_huge(options.path, rows, width, text_bytes)
-        arrays = _Arrays(rows, width, entries if options.sparse else None)
-        expected = patterns(0 if options.sparse else width)
-        parse = partial(_parse_part, arrays=arrays, width=width, fixed=fixed, expected=expected, options=options)
+        if not options.sparse and _too_large(rows, width, math.inf if fixed else text_bytes):
+            raise DataError(
+                f"{options.path}: {rows} rows and {width} features would make a dense array of "
+                f"{4 * rows * width / 2**30:.1f} GiB; read it with sparse=True"
+                + ("" if fixed else ", or give n_features if that is really meant")
+            )
+        arrays = Arrays(rows, width, entries if options.sparse else None)
+        expected = patterns(min(sampled, width) if options.sparse else width)
+        parse = partial(
+            parse_part, arrays=arrays, width=width, fixed=fixed, expected=expected, fill=np.float32(options.fill)
+        )
         for _ in run(parse, parts):
             pass
         failed = next((part for part in parts if part.error is not None), None)
         if failed is not None and failed.error is not None:
-            raise letor_error(options.path, segments, lines, failed.segment, *failed.error)
+            raise place(failed.segment, *failed.error)
         largest = max(int(part.state[slot.MAX_ID]) for part in parts if part.state is not None)
         if fixed:
             return arrays, width
@@ -188,87 +177,34 @@ def _sampled_width(segments: list[Segment]) -> int:
     return largest
 
 
-def _refuse_huge(path: str, rows: int, width: int, text_bytes: int) -> None:
+def _too_large(rows: int, width: int, text_bytes: float) -> bool:
+    """Whether a dense array would be far larger than its text, or than the memory."""
     size = 4 * rows * width
-    if size <= _DENSE_BYTES:
-        return
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else size
-    if size > _DENSE_RATIO * text_bytes or size > memory:
-        raise DataError(
-            f"{path}: {rows} rows and feature ids up to {width} would make a dense array of {size / 2**30:.1f} GiB; "
-            "read it with sparse=True, or give n_features if that is really meant"
-        )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else math.inf
+    return size > _DENSE_BYTES and (size > _DENSE_RATIO * text_bytes or size > memory)
 
 
-def _parse_part(part: _Part, arrays: _Arrays, width: int, fixed: bool, expected: Any, options: Options) -> None:
-    state = np.zeros(slot.SIZE, np.int64)
-    state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
-    part.state, part.error = state, None
-    open_values = np.empty((256, 3), np.int64)
-    bits = np.empty(1, np.uint64)
-    words, masks, sizes = expected
-    while True:
-        state[slot.FULL] = 0
-        parse_rows(
-            part.segment.text, part.hi, arrays.dense, width, fixed, np.float32(options.fill), words, masks, sizes,
-            arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, arrays.columns, arrays.ends,
-            open_values, state, bits,
-        )  # fmt: skip
-        part.error = _read_open(part.segment.text, open_values[: state[slot.OPEN]], arrays)
-        if part.error is None and state[slot.ERROR]:
-            part.error = (int(state[slot.PLACE]), int(state[slot.ERROR]))
-        if part.error is not None or not state[slot.FULL]:
-            return
-        state[slot.OPEN] = 0
-        open_values = np.empty((2 * len(open_values), 3), np.int64)
-
-
-def _read_open(text: np.ndarray, open_values: np.ndarray, arrays: _Arrays) -> tuple[int, int] | None:
-    """Read with Python the few numbers that the kernel left open; place and kind of an error, if there is one."""
-    for start, end, place in open_values.tolist():
-        number = float(text[start:end].tobytes())
-        with np.errstate(over="ignore"):
-            single = np.float32(number)
-        if place < 0:
-            if np.isinf(number):
-                return start, fault.LABEL_INFINITE
-            arrays.y[-1 - place] = number
-        elif np.isinf(single):
-            return start, fault.VALUE_INFINITE
-        else:
-            arrays.values[place] = single
-    return None
-
-
-def _compact(parts: list[_Part], arrays: _Arrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Close the gaps between the entries of the parts: values, columns and row pointers of a CSR matrix."""
-    to = 0
-    for part in parts:
-        assert part.state is not None
-        n = int(part.state[slot.ENTRY]) - part.entry
-        if to != part.entry:
-            for array in (arrays.values, arrays.columns):
-                array[to : to + n] = array[part.entry : part.entry + n]
-            arrays.ends[part.row : part.row + part.rows] -= part.entry - to
-        to += n
-    return arrays.values[:to], arrays.columns[:to], np.concatenate(([0], arrays.ends))
-
-
-def _refuse_repeated(block: Block) -> None:
+def _sorted(
+    features: tuple[np.ndarray, np.ndarray, np.ndarray],
+    width: int,
+    line_ends: np.ndarray,
+    segments: list[Segment],
+    rows: list[slice],
+    place: Callable[..., DataError],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sort the entries of each row by feature; an error where one appears twice."""
     from scipy.sparse import csr_matrix
 
-    values, columns, pointers = block.features
-    matrix = csr_matrix((values, columns, pointers), shape=(len(block.y), max(block.width, 1)))
+    matrix = csr_matrix(features, shape=(len(line_ends), width))
     matrix.sort_indices()
-    block.features = (matrix.data, matrix.indices, matrix.indptr)
     repeated = np.flatnonzero(matrix.indices[1:] == matrix.indices[:-1]) + 1
     repeated = repeated[~np.isin(repeated, matrix.indptr)]
     if repeated.size:
         row = int(np.searchsorted(matrix.indptr, repeated[0], side="right")) - 1
-        segment = block.segment_of(row)
-        end = int(block.row_places[row, 0])
+        segment = _segment_of(row, segments, rows)
+        end = int(line_ends[row, 0])
         start = segment.line_start(end)
         token = rb"(?<=[ \t])0*%d:" % (matrix.indices[repeated[0]] + 1)
         second = list(re.finditer(token, segment.text[start:end].tobytes()))[1]
-        raise block.error(segment, start + second.start(), fault.ID_TWICE)
+        raise place(segment, start + second.start(), fault.ID_TWICE)
+    return matrix.data, matrix.indices, matrix.indptr

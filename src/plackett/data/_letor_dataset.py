@@ -16,7 +16,7 @@ from plackett.data._spans import run_starts
 from plackett.data.dataset import RankingDataset, group_rows
 from plackett.data.strings import Strings
 
-__all__ = ["NO_QUERY", "to_dataset"]
+__all__ = ["to_dataset"]
 
 
 def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
@@ -31,16 +31,14 @@ def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
     if any(block.qid is not None for block in blocks):
         for block in blocks:
             if block.no_query is not None:
-                raise block.error(*block.no_query, NO_QUERY)
+                raise block.no_query
         if group is not None:
             raise DataError(f"{path}: the lines have query ids (qid:…), so that no group may be given")
         offsets, qids, rows = _queries(blocks)
     else:
         sizes = _group_sizes(path, group, n_rows)
         if sizes is None:
-            first = next(block for block in blocks if block.no_query is not None)
-            assert first.no_query is not None
-            raise first.error(*first.no_query, NO_QUERY)
+            raise next(block.no_query for block in blocks if block.no_query is not None)
         offsets, qids = np.concatenate(([0], np.cumsum(sizes))), np.arange(sizes.size)
     X = _join_features(blocks, n_rows)
     if rows is not None:
@@ -54,12 +52,6 @@ def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
     return RankingDataset(X=X, y=y, offsets=offsets, qids=qids, docids=docids, comments=comments, input_rows=rows)
 
 
-NO_QUERY = (
-    "a line without query",
-    "write qid:id behind every label, or give the sizes of the queries with group=",
-)
-
-
 def _queries(blocks: list[Block]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Offsets and ids of the queries, and the rows in grouped order where they are not grouped already."""
     named = any(isinstance(block.qid, Strings) for block in blocks)
@@ -69,7 +61,7 @@ def _queries(blocks: list[Block]) -> tuple[np.ndarray, np.ndarray, np.ndarray | 
             continue
         first = run_starts(block.qid)
         if isinstance(block.qid, Strings):
-            heads.append(_decoded(block, first))
+            heads.append(block.qid.take(first).to_numpy())
         else:
             ids = block.qid[first]
             heads.append(Strings.from_values(ids).to_numpy() if named else ids)
@@ -79,20 +71,6 @@ def _queries(blocks: list[Block]) -> tuple[np.ndarray, np.ndarray, np.ndarray | 
     lengths = np.diff(np.append(np.concatenate(starts), row))
     offsets, order, rows = group_rows(np.repeat(code, lengths))
     return offsets, unique[order], rows
-
-
-def _decoded(block: Block, first: np.ndarray) -> np.ndarray:
-    """Ids of some rows as strings; bytes that are not UTF-8 would make different ids equal, and are refused."""
-    assert isinstance(block.qid, Strings)
-    heads = block.qid.take(first)
-    if heads.data.max(initial=0) >= 128:
-        for i, row in enumerate(first.tolist()):
-            try:
-                heads[i].decode("utf-8")
-            except UnicodeDecodeError:
-                what = ("the query id is not UTF-8", "convert the file to UTF-8")
-                raise block.error(block.segment_of(row), int(block.qid_places[row, 0]), what) from None
-    return heads.to_numpy()
 
 
 def _join_strings(columns: list[tuple[Strings | None, int]]) -> Strings | None:

@@ -24,6 +24,15 @@ _MESSAGES = {
     fault.QID_EMPTY: ("the query id is empty", "write qid: and an id, without a blank between them"),
     fault.QID_LONG: (f"the query id is longer than {MAX_QID} bytes", "use shorter ids"),
     fault.QID_BYTE: ("a control character stands in the query id", "use printable ids"),
+    fault.QID_UTF8: ("the query id is not UTF-8", "convert the file to UTF-8"),
+    fault.NO_QUERY: (
+        "a line without query",
+        "write qid:id behind every label, or give the sizes of the queries with group=",
+    ),
+    fault.QUERY_AGAIN: (
+        "a query comes back after others",
+        "sort the file by query, or read it as a whole with read_letor",
+    ),
     fault.TOKEN: ("'feature:value' was expected", "a feature is a whole number from 1 on, a colon and a number"),
     fault.ID_ZERO: ("feature ids begin at 1, found 0", "add 1 to every feature id"),
     fault.ID_NEGATIVE: ("a feature id is negative", "feature ids are whole numbers from 1 on"),
@@ -76,9 +85,7 @@ def _excerpt(text: np.ndarray, at: int) -> str:
     return f"'{shown}'" + ("…" if len(token) > 40 else "")
 
 
-def letor_error(
-    path: str, segments: Iterable[Segment], lines: int, segment: Segment, at: int, what: int | tuple[str, str]
-) -> DataError:
+def letor_error(path: str, segments: Iterable[Segment], lines: int, segment: Segment, at: int, what: int) -> DataError:
     """Error at the byte ``at`` of one of the segments, ``lines`` lines of the file standing before the first."""
     for one in segments:
         if one is segment:
@@ -86,5 +93,5 @@ def letor_error(
         lines += one.lines_before(one.hi)
     line = 1 + lines + segment.lines_before(at)
     column = 1 + at - segment.line_start(at)
-    found, advice = _MESSAGES[what] if isinstance(what, int) else what
+    found, advice = _MESSAGES[what]
     return DataError(f"{path}, line {line}, column {column}: {found}: {_excerpt(segment.text, at)}; {advice}")

@@ -38,8 +38,8 @@ def patterns(width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @kernel(inline=True)
-def _expected_features(buf, at, column, base, words, masks, sizes, values):  # type: ignore[no-untyped-def]
-    """Read features as long as they come in order, without a gap, and have common values.
+def _expected_features(buf, at, column, place, dense, words, masks, sizes, values, columns):  # type: ignore[no-untyped-def]
+    """Read features as long as they come in order, without a gap, and have common values; where that ends.
 
     Most files list all features: the text that announces the next one is compared as a whole.
     """
@@ -47,10 +47,13 @@ def _expected_features(buf, at, column, base, words, masks, sizes, values):  # t
         value, end = common_value(buf, at + sizes[_U(column)])
         if end < 0:
             break
-        values[_U(base + column)] = value
+        values[_U(place)] = value
+        if not dense:
+            columns[_U(place)] = column
+        place += 1
         column += 1
         at = end
-    return at, column
+    return at, column, place
 
 
 @kernel
@@ -110,7 +113,12 @@ def parse_rows(  # type: ignore[no-untyped-def]
         column = NONE  # the next one, where all are listed in order
         while True:
             if column < known:
-                at, column = _expected_features(buf, at, column, base, words, masks, sizes, values)
+                place = base + column if dense else entry
+                at, column, place = _expected_features(
+                    buf, at, column, place, dense, words, masks, sizes, values, columns
+                )
+                if not dense:
+                    entry = place
             while blank(buf[at]):
                 at += 1
             if buf[at] == 10 or buf[at] == 35:

@@ -41,7 +41,7 @@ def mapped(path: str) -> list[Segment] | None:
     text = np.frombuffer(content, np.uint8)
     lo = len(_BOM) if head.startswith(_BOM) else 0
     cut = max(lo, content.rfind(b"\n", 0, max(len(text) - PADDING, 0)) + 1)
-    return [Segment(text, lo, cut), _padded([memoryview(text[cut:])])]
+    return [Segment(text, lo, cut), _padded([text[cut:].data])]
 
 
 def _padded(parts: Sequence[bytes | memoryview]) -> Segment:

@@ -33,8 +33,10 @@ def write_letor(
 
     Rows are written in grouped order. Values have the fewest digits that read back as the same number in single
     precision, missing values are ``NULL``, whole labels have no point. A dense array is written with all its zeros, a
-    sparse matrix with the entries that it holds (so that the number of its columns is not kept where the last ones are
-    empty). The file takes its place only when it is complete.
+    sparse matrix with the entries that it holds. The file takes its place only when it is complete.
+
+    Two things the format cannot tell: how many columns a sparse matrix has whose last ones are empty, and that query
+    ids are strings where all of them look like integers.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def write_letor(
         dense, values = True, X.reshape(-1)
         columns, pointers = np.empty(0, np.int32), np.arange(data.n_rows + 1) * data.n_features
     else:
-        dense, values = False, X.data
+        dense, values = False, X.data.astype(np.float32, copy=False)
         columns, pointers = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
     if np.isinf(values).any():
         raise DataError("a feature is infinite; a feature is a finite number or NaN for a missing value")

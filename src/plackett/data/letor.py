@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data import _letor_faults as fault
 from plackett.data._letor_block import Block, Options, parse_block
 from plackett.data._letor_comments import LetorFields, letor_comment_fields
-from plackett.data._letor_dataset import NO_QUERY, to_dataset
+from plackett.data._letor_dataset import to_dataset
+from plackett.data._letor_errors import letor_error
 from plackett.data._letor_source import LineBlocks, is_regular, mapped
 from plackett.data._letor_tokens import MAX_FEATURE
 from plackett.data._letor_write import write_letor
@@ -152,7 +155,7 @@ def _options(path: Any, sparse: bool, n_features: int | None, missing: str, n_jo
     if n_features is not None and not (isinstance(n_features, (int, np.integer)) and 0 <= n_features <= MAX_FEATURE):
         raise DataError(f"n_features must be a whole number from 0 to {MAX_FEATURE}, got {n_features!r}")
     width = None if n_features is None else int(n_features)
-    return Options(os.fspath(path), sparse, width, fills[missing], n_jobs)
+    return Options(os.fsdecode(path), sparse, width, fills[missing], n_jobs)
 
 
 def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
@@ -166,7 +169,7 @@ def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
         segment = source.read(before)
         block = parse_block([segment], lines, options)
         if block.no_query is not None:
-            raise block.error(*block.no_query, NO_QUERY)
+            raise block.no_query
         starts = run_starts(block.qid) if block.qid is not None else np.zeros(1, np.int64)
         if source.ended or block.qid is None:
             cut, end = len(block.y), segment.hi
@@ -174,7 +177,9 @@ def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
             cut = int(starts[-1])
             end = segment.line_start(int(block.qid_places[cut, 0]))
         if cut:
-            _refuse_seen(block, starts[starts < cut], seen)
+            _refuse_seen(
+                block, starts[starts < cut], seen, partial(letor_error, options.path, [segment], lines, segment)
+            )
             yield to_dataset([_head(block, cut)], None)
         elif block.qid is not None:
             source.size = 2 * (segment.hi - segment.lo)
@@ -196,16 +201,13 @@ def _largest_feature(options: Options) -> int:
     return largest
 
 
-def _refuse_seen(block: Block, starts: np.ndarray, seen: set[Any]) -> None:
+def _refuse_seen(block: Block, starts: np.ndarray, seen: set[Any], place: Callable[..., DataError]) -> None:
+    """Remember the queries that begin in the rows ``starts``; an error where one was seen before."""
     assert block.qid is not None
     for row in starts.tolist():
         qid = block.qid[row] if isinstance(block.qid, Strings) else b"%d" % block.qid[row]
         if qid in seen:
-            raise block.error(
-                block.segment_of(row),
-                int(block.qid_places[row, 0]),
-                ("a query comes back after others", "sort the file by query, or read it as a whole with read_letor"),
-            )
+            raise place(int(block.qid_places[row, 0]), fault.QUERY_AGAIN)
         seen.add(qid)
 
 

@@ -1,0 +1,114 @@
+"""LETOR text in parts that threads parse at the same time, each into its own rows of the same arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett.data import _letor_faults as fault
+from plackett.data import _letor_slots as slot
+from plackett.data._letor_errors import Segment
+from plackett.data._letor_parse import parse_rows
+from plackett.data._words import find_newline
+
+__all__ = ["Arrays", "Part", "compact", "parse_part", "split"]
+
+#: Text per call of a kernel: small enough to keep all threads busy, large enough to make the calls cheap.
+_MIN_PART, _MAX_PART = 1 << 18, 1 << 23
+
+
+@dataclass
+class Part:
+    """Some lines of a segment, and where their rows and entries go."""
+
+    segment: Segment
+    lo: int
+    hi: int
+    row: int = 0
+    rows: int = 0
+    entry: int = 0
+    state: np.ndarray | None = None
+    error: tuple[int, int] | None = None
+
+
+class Arrays:
+    """The arrays that all parts are parsed into."""
+
+    def __init__(self, rows: int, width: int, entries: int | None) -> None:
+        self.y = np.empty(rows)
+        self.qid = np.empty(rows, np.int64)
+        self.qid_place = np.empty((rows, 2), np.int64)
+        self.comment = np.empty((rows, 2), np.int64)
+        self.dense = entries is None
+        self.values = np.empty(rows * width if entries is None else entries, np.float32)
+        self.columns = np.empty(entries or 0, np.int32)
+        self.ends = np.empty(0 if entries is None else rows, np.int64)
+
+
+def split(segment: Segment, threads: int) -> list[Part]:
+    """Cut a segment between lines."""
+    size = min(max((segment.hi - segment.lo) // (4 * threads), _MIN_PART), _MAX_PART)
+    parts = []
+    lo = segment.lo
+    while lo < segment.hi:
+        hi = segment.hi if segment.hi - lo <= size else find_newline(segment.text, lo + size - 1) + 1
+        parts.append(Part(segment, lo, hi))
+        lo = hi
+    return parts or [Part(segment, segment.lo, segment.lo)]
+
+
+def parse_part(part: Part, arrays: Arrays, width: int, fixed: bool, expected: Any, fill: np.float32) -> None:
+    """Parse a part; its final state, and place and kind of its first error, are noted in it."""
+    state = np.zeros(slot.SIZE, np.int64)
+    state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
+    part.state, part.error = state, None
+    open_values = np.empty((256, 3), np.int64)
+    bits = np.empty(1, np.uint64)
+    words, masks, sizes = expected
+    while True:
+        state[slot.FULL] = 0
+        parse_rows(
+            part.segment.text, part.hi, arrays.dense, width, fixed, fill, words, masks, sizes,
+            arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, arrays.columns, arrays.ends,
+            open_values, state, bits,
+        )  # fmt: skip
+        part.error = _read_open(part.segment.text, open_values[: state[slot.OPEN]], arrays)
+        if part.error is None and state[slot.ERROR]:
+            part.error = (int(state[slot.PLACE]), int(state[slot.ERROR]))
+        if part.error is not None or not state[slot.FULL]:
+            return
+        state[slot.OPEN] = 0
+        open_values = np.empty((2 * len(open_values), 3), np.int64)
+
+
+def _read_open(text: np.ndarray, open_values: np.ndarray, arrays: Arrays) -> tuple[int, int] | None:
+    """Read with Python the few numbers that the kernel left open; place and kind of an error, if there is one."""
+    for start, end, place in open_values.tolist():
+        number = float(text[start:end].tobytes())
+        with np.errstate(over="ignore"):
+            single = np.float32(number)
+        if place < 0:
+            if np.isinf(number):
+                return start, fault.LABEL_INFINITE
+            arrays.y[-1 - place] = number
+        elif np.isinf(single):
+            return start, fault.VALUE_INFINITE
+        else:
+            arrays.values[place] = single
+    return None
+
+
+def compact(parts: list[Part], arrays: Arrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Close the gaps between the entries of the parts: values, columns and row pointers of a CSR matrix."""
+    to = 0
+    for part in parts:
+        assert part.state is not None
+        n = int(part.state[slot.ENTRY]) - part.entry
+        if to != part.entry:
+            for array in (arrays.values, arrays.columns):
+                array[to : to + n] = array[part.entry : part.entry + n]
+            arrays.ends[part.row : part.row + part.rows] -= part.entry - to
+        to += n
+    return arrays.values[:to], arrays.columns[:to], np.concatenate(([0], arrays.ends))
