@@ -1,17 +1,20 @@
-"""PyTorch, the optional extra ``neural``: the one place that imports it, and what it needs to leave no trace."""
+"""PyTorch, the optional extra ``neural``: the one place that imports it, and how its work is spread over threads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeVar
 
 from plackett._errors import LossError
 from plackett._kernel import n_threads
 
-__all__ = ["draw_seed", "load_torch", "pick_device", "session"]
+__all__ = ["Spread", "load_torch", "pick_device", "threads"]
+
+T = TypeVar("T")
+#: Applies a function to each item and gives back the results in order.
+Spread = Callable[[Callable[[int], T], Sequence[int]], list[T]]
 
 
 def load_torch() -> Any:
@@ -40,25 +43,28 @@ def pick_device(name: str) -> Any:
 
 
 @contextmanager
-def session(device: Any, n_jobs: int | None, seed: int | None = None) -> Iterator[None]:
-    """Use ``n_jobs`` threads and, where a seed is given, random numbers of our own; then all is as it was before."""
+def threads(device: Any, n_jobs: int | None) -> Iterator[Spread]:
+    """A way to spread independent pieces of work over ``n_jobs`` threads on the CPU; on CUDA they go one by one.
+
+    PyTorch's own threads split each operation and meet after it, dozens of times per step, in an order of summation
+    that depends on their number. Here each piece stays on one thread from beginning to end: the result is the same
+    to the last bit for any number of threads, and a busy machine costs little. PyTorch's setting is restored.
+    """
     torch = load_torch()
-    threads = torch.get_num_threads()
-    cuda = device.type == "cuda"
-    with torch.random.fork_rng(devices=[device.index] if cuda else [], enabled=seed is not None):
-        if seed is not None:
-            # `torch.manual_seed` would also seed the devices that are not ours
-            torch.default_generator.manual_seed(seed)
-            if cuda:
-                with torch.cuda.device(device):
-                    torch.cuda.manual_seed(seed)
-        torch.set_num_threads(n_threads(n_jobs))
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)
+    workers = n_threads(n_jobs)
+    before = torch.get_num_threads()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        if device.type != "cpu" or workers == 1:
+            yield _one_by_one
+        else:
+            with ThreadPoolExecutor(workers, thread_name_prefix="plackett-neural") as pool:
+                yield lambda function, items: list((pool.map if len(items) > 1 else map)(function, items))
+    finally:
+        if device.type == "cpu":
+            torch.set_num_threads(before)
 
 
-def draw_seed(random_state: int | None) -> int:
-    """Seed for PyTorch from ours; None draws a fresh one."""
-    return int(np.random.default_rng(random_state).integers(2**62))
+def _one_by_one(function: Callable[[int], T], items: Sequence[int]) -> list[T]:
+    return [function(item) for item in items]

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
-from plackett.models._torch import draw_seed, load_torch, pick_device, session
+from plackett.models._torch import load_torch, pick_device, threads
 from plackett.models.base import Monitor, Scorer
 from plackett.models.networks import NETWORKS, Network
 from plackett.models.networks.features import FeatureMap
@@ -38,9 +38,9 @@ class NeuralScorer:
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output; in blocks, so that memory is bounded."""
         device = pick_device(self.device)
-        with session(device, n_jobs):
+        with threads(device, n_jobs) as spread:
             feed = scoring_feed(self.network, self.features, X, offsets, device, keep=False)
-            scores = scores_of(self.network, self._weights_on(device), feed)
+            scores = scores_of(self.network, self._weights_on(device), feed, spread)
         return scores[:, 0] if self.network.n_outputs == 1 else scores
 
     def _weights_on(self, device: Any) -> dict[str, Any]:
@@ -88,9 +88,9 @@ class Neural:
 
     estimated from the batch: one pass forward, the loss's own gradient for the scores, one pass back.
 
-    With the same ``random_state`` the result is the same each time on the CPU, up to rounding for another number of
-    threads, since PyTorch may sum in another order; CUDA adds in no fixed order. The random numbers, the number of
-    threads and all other settings of PyTorch in the process stay as they were.
+    With the same ``random_state`` the result is the same to the last bit each time on the CPU of one kind, for any
+    number of threads; CUDA adds in no fixed order, so there it is the same up to rounding. The random numbers, the
+    number of threads and all other settings of PyTorch in the process stay as they were.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ class Neural:
     >>> from plackett.losses.listwise.listnet import ListNetLoss
     >>> from plackett.models.base import Monitor
     >>> data = pk.RankingDataset.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
-    >>> scorer = Neural(hidden=(8,), max_epochs=30).train(ListNetLoss(), data, Monitor())  # doctest: +SKIP
-    >>> bool((np.diff(scorer.predict(data.X, data.offsets)) > 0).all())  # doctest: +SKIP
+    >>> scorer = Neural(hidden=(8,), max_epochs=30).train(ListNetLoss(), data, Monitor())
+    >>> bool((np.diff(scorer.predict(data.X, data.offsets)) > 0).all())
     True
     """
 
@@ -159,10 +159,10 @@ class Neural:
             if getattr(self, name) < 1:
                 raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
         device = pick_device(self.device)
-        with session(device, self.n_jobs, draw_seed(self.random_state)):
+        with threads(device, self.n_jobs) as spread, load_torch().inference_mode(False):
             training = Training(self, loss, data, device, list_aware=self._kind().list_aware)
             network, features, weights = self._beginning(data, training.n_outputs, start)
-            weights = training.run(network, features, weights, monitor)
+            weights = training.run(network, features, weights, monitor, spread)
         return NeuralScorer(network, features, weights, self.device)
 
     def _beginning(

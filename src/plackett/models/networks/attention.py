@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from plackett._errors import LossError
 from plackett.models._torch import load_torch
-from plackett.models.networks.base import Network, hidden_layers, layer_shapes, linear, normalised
+from plackett.models.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
 from plackett.models.networks.lists import Lists
 
 __all__ = ["AttentionNetwork"]
@@ -53,18 +53,17 @@ class AttentionNetwork(Network):
             shapes |= layer_shapes(f"encoder.{i}.narrow", 2 * width, width)
         return shapes | layer_shapes("output", width, self.n_outputs, norm=width)
 
-    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, training: bool) -> Any:
+    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
         """Outputs for a tensor of features."""
         assert lists is not None
-        functional = load_torch().nn.functional
-        activation = getattr(functional, self.activation)
-        rows = hidden_layers(self, weights, rows, training)
+        activation = getattr(load_torch().nn.functional, self.activation)
+        rows = hidden_layers(self, weights, rows, random)
         for i in range(self.n_layers):
             name = f"encoder.{i}"
             seen = self._look(linear(weights, f"{name}.look", normalised(weights, f"{name}.look", rows)), lists)
-            rows = rows + functional.dropout(linear(weights, f"{name}.mix", seen), self.dropout, training)
+            rows = rows + dropped(linear(weights, f"{name}.mix", seen), self.dropout, random)
             wide = activation(linear(weights, f"{name}.widen", normalised(weights, f"{name}.widen", rows)))
-            rows = rows + functional.dropout(linear(weights, f"{name}.narrow", wide), self.dropout, training)
+            rows = rows + dropped(linear(weights, f"{name}.narrow", wide), self.dropout, random)
         return linear(weights, "output", normalised(weights, "output", rows))
 
     def _look(self, rows: Any, lists: Lists) -> Any:

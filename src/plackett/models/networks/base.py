@@ -13,7 +13,7 @@ from plackett.models._torch import load_torch
 if TYPE_CHECKING:
     from plackett.models.networks.lists import Lists
 
-__all__ = ["Network", "hidden_layers", "layer_shapes", "linear", "normalised"]
+__all__ = ["Network", "dropped", "hidden_layers", "layer_shapes", "linear", "normalised"]
 
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 
@@ -60,8 +60,11 @@ class Network:
         """Shape of each array of weights; matrices are (out, in)."""
         raise NotImplementedError
 
-    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, training: bool) -> Any:
-        """Outputs (rows × outputs) for a tensor of features; ``lists`` says which rows belong together."""
+    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
+        """Outputs (rows × outputs) for a tensor of features.
+
+        ``lists`` says which rows belong together; ``random`` is the generator of the dropout, None when not training.
+        """
         raise NotImplementedError
 
     def initial(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -95,12 +98,19 @@ def normalised(weights: dict[str, Any], name: str, rows: Any) -> Any:
     return load_torch().nn.functional.layer_norm(rows, rows.shape[-1:], scale, shift)
 
 
-def hidden_layers(network: Network, weights: dict[str, Any], rows: Any, training: bool) -> Any:
+def dropped(rows: Any, share: float, random: Any) -> Any:
+    """Dropout by a generator of its own: the process-wide one would make threads and other code disturb each other."""
+    if share == 0.0 or random is None:
+        return rows
+    kept = load_torch().empty_like(rows).bernoulli_(1.0 - share, generator=random)
+    return rows * kept.div_(1.0 - share)
+
+
+def hidden_layers(network: Network, weights: dict[str, Any], rows: Any, random: Any) -> Any:
     """Linear, normalisation, activation and dropout for each hidden layer; added to its input where widths agree."""
-    functional = load_torch().nn.functional
-    activation = getattr(functional, network.activation)
+    activation = getattr(load_torch().nn.functional, network.activation)
     for i, width in enumerate(network.hidden):
         new = activation(normalised(weights, f"hidden.{i}", linear(weights, f"hidden.{i}", rows)))
-        new = functional.dropout(new, network.dropout, training)
+        new = dropped(new, network.dropout, random)
         rows = rows + new if i > 0 and rows.shape[1] == width else new
     return rows

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett.models._torch import load_torch
+from plackett.models._torch import Spread, load_torch
 from plackett.models.networks.base import Network
+from plackett.models.networks.blocks import MOST_PLACES, cut_by_length, rows_at_once, rows_of
 from plackett.models.networks.features import FeatureMap, dense_rows
 from plackett.models.networks.lists import Lists
 
-__all__ = ["Feed", "batches_to_train", "scores_of"]
+__all__ = ["Feed", "scores_of", "scoring_feed"]
 
-#: Rows that are scored at once, and places of padded tables: what bounds the memory of one step.
-_BLOCK_ROWS = 8192
-MAX_PLACES = 65_536
 #: Blocks of rows are filled up to a multiple of this: matrix products then go through the same code for each row,
 #: and a document's score does not depend on the rows beside it.
 _ROUND = 64
@@ -73,8 +71,8 @@ class Feed:
     def _gather_all(self) -> Any:
         n = self.order.size
         kept = load_torch().empty((n, self.X.shape[1]), dtype=load_torch().float32, device=self.device)
-        for lo in range(0, n, MAX_PLACES):
-            hi = min(lo + MAX_PLACES, n)
+        for lo in range(0, n, MOST_PLACES):
+            hi = min(lo + MOST_PLACES, n)
             kept[lo:hi] = self._mapped(lo, hi)
         return kept
 
@@ -88,66 +86,36 @@ def _room(device: Any) -> float:
     return float(2**33)  # Windows does not tell; 8 GB is what the smallest machines have
 
 
-# ------------------------------------------------------------------------------------------------------------- blocks
-
-
-def batches_to_train(group: np.ndarray, size: int, list_aware: bool, rng: np.random.Generator) -> list[np.ndarray]:
-    """Numbers of the queries in each training batch.
-
-    At random for networks that look at one document at a time. For list-aware ones queries of similar length come
-    together, so that little is padded, and fewer than ``size`` of them where they are very long.
-    """
-    shuffled = rng.permutation(group.size)
-    if not list_aware:
-        return [shuffled[start : start + size] for start in range(0, group.size, size)]
-    return _by_length(shuffled[np.argsort(-group[shuffled], kind="stable")], group, size)
-
-
-def _by_length(queries: np.ndarray, group: np.ndarray, size: int) -> list[np.ndarray]:
-    """Cut queries, given from long to short, into runs whose padded table is not too large."""
-    batches, start = [], 0
-    while start < queries.size:
-        longest = max(int(group[queries[start]]), 1)
-        end = start + max(1, min(size, MAX_PLACES // longest))
-        batches.append(queries[start:end])
-        start = end
-    return batches
+# ------------------------------------------------------------------------------------------------------------ scoring
 
 
 def scoring_feed(
     network: Network, features: FeatureMap, X: Any, offsets: np.ndarray, device: Any, *, keep: bool
-) -> Feed:  # fmt: skip
+) -> Feed:
     """The blocks in which a dataset is scored."""
-    n = X.shape[0]
+    n, most = X.shape[0], rows_at_once(device)
     if not network.list_aware:
-        lows = np.arange(0, n, _BLOCK_ROWS)
-        sizes = [np.array([min(_BLOCK_ROWS, n - low)]) for low in lows]
+        sizes = [np.array([min(most, n - low)]) for low in range(0, n, most)]
         return Feed(X, np.arange(n), sizes, features, device, lists=False, keep=keep)
     group = np.diff(offsets)
-    queries = _by_length(np.argsort(-group, kind="stable"), group, max(group.size, 1))
-    return Feed(X, rows_of(np.concatenate(queries), offsets), [group[q] for q in queries], features, device,
-                lists=True, keep=keep)  # fmt: skip
+    queries = cut_by_length(np.argsort(-group, kind="stable"), group, most)
+    sizes = [group[part] for part in queries]
+    return Feed(X, rows_of(queries, offsets), sizes, features, device, lists=True, keep=keep)
 
 
-def rows_of(queries: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Numbers of the rows of these queries, one query after another."""
-    sizes = np.diff(offsets)[queries]
-    starts = np.cumsum(sizes) - sizes
-    return np.arange(sizes.sum()) + np.repeat(offsets[queries] - starts, sizes)
-
-
-def scores_of(network: Network, weights: dict[str, Any], feed: Feed) -> np.ndarray:
+def scores_of(network: Network, weights: dict[str, Any], feed: Feed, spread: Spread) -> np.ndarray:
     """Outputs for all rows of a feed, (rows × outputs) in the order of its ``X``."""
     torch = load_torch()
-    out = np.empty((feed.order.size, network.n_outputs))
-    with torch.inference_mode():
-        parts = []
-        for i in range(len(feed)):
+
+    def score(i: int) -> Any:
+        with torch.inference_mode():
             rows, lists = feed.block(i)
             n = rows.shape[0]
             if lists is None and n % _ROUND:
                 rows = torch.cat([rows, rows.new_zeros((-n % _ROUND, rows.shape[1]))])
-            parts.append(network.scores(weights, rows, lists, False)[:n])
-        if parts:
-            out[feed.order] = torch.cat(parts).to("cpu", torch.float64).numpy()
+            return network.scores(weights, rows, lists)[:n] if n else rows.new_empty((0, network.n_outputs))
+
+    out = np.empty((feed.order.size, network.n_outputs))
+    if out.size:
+        out[feed.order] = torch.cat(spread(score, range(len(feed)))).to("cpu", torch.float64).numpy()
     return out

@@ -34,6 +34,6 @@ class MultilayerNetwork(Network):
             shapes |= layer_shapes(f"hidden.{i}", widths[i], width, norm=width)
         return shapes | layer_shapes("output", widths[-1], self.n_outputs)
 
-    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, training: bool) -> Any:
+    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
         """Outputs for a tensor of features."""
-        return linear(weights, "output", hidden_layers(self, weights, rows, training))
+        return linear(weights, "output", hidden_layers(self, weights, rows, random))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett.models._torch import load_torch
-from plackett.models.networks.base import Network, layer_shapes, linear
+from plackett.models.networks.base import Network, dropped, layer_shapes, linear
 from plackett.models.networks.lists import Lists
 
 __all__ = ["SigmoidNetwork"]
@@ -35,9 +34,8 @@ class SigmoidNetwork(Network):
             shapes |= layer_shapes(f"hidden.{i}", widths[i], width)
         return shapes | layer_shapes("output", widths[-1], self.n_outputs)
 
-    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, training: bool) -> Any:
+    def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
         """Outputs for a tensor of features."""
-        functional = load_torch().nn.functional
         for i in range(len(self.hidden)):
-            rows = functional.dropout(linear(weights, f"hidden.{i}", rows).sigmoid(), self.dropout, training)
+            rows = dropped(linear(weights, f"hidden.{i}", rows).sigmoid(), self.dropout, random)
         return linear(weights, "output", rows)

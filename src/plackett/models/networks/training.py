@@ -9,11 +9,12 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models._torch import load_torch
+from plackett.models._torch import Spread, load_torch
 from plackett.models.base import Monitor
 from plackett.models.networks.base import Network
+from plackett.models.networks.blocks import batches, cut_by_rows, rows_at_once, rows_of
 from plackett.models.networks.features import FeatureMap
-from plackett.models.networks.feed import Feed, batches_to_train, rows_of, scores_of, scoring_feed
+from plackett.models.networks.feed import Feed, scores_of, scoring_feed
 
 if TYPE_CHECKING:
     from plackett.models.neural import Neural
@@ -22,65 +23,81 @@ __all__ = ["HostLoss", "Training"]
 
 
 class HostLoss:
-    """A loss that is evaluated on the host: scores go there, the gradient comes back, once per batch."""
+    """A loss that is evaluated on the host: scores go there, the gradient comes back."""
 
     def __init__(self, bound: BoundLoss, device: Any) -> None:
         self.bound, self.device = bound, device
 
-    def gradient(self, outputs: Any) -> Any:
-        """Gradient for the outputs (rows × outputs) of the network, as a tensor of the same shape."""
+    def gradient(self, outputs: Any, share: float) -> Any:
+        """Gradient, divided by ``share``, for the outputs (rows × outputs) of the network; a tensor like them."""
         torch = load_torch()
         scores = outputs.detach().to("cpu", torch.float64).numpy()
         if not np.isfinite(scores).all():
-            raise LossError("the scores are no longer finite; use a smaller learning_rate, or scale the features")
+            raise LossError("the scores are no longer finite; use a smaller learning_rate, or standardize=True")
         gradient = self.bound.evaluate(scores[:, 0] if self.bound.n_outputs == 1 else scores, value=False)[1]
-        gradient = gradient.reshape(scores.shape).astype(np.float32)
-        return torch.from_numpy(gradient).to(self.device)
+        return torch.from_numpy((gradient / share).astype(np.float32).reshape(scores.shape)).to(self.device)
 
 
 class Training:
-    """The batches of a dataset with their losses, made once and used in each epoch."""
+    """The batches of a dataset, cut into blocks with their losses, made once and used in each epoch.
+
+    A loss is a sum over queries, so a block of whole queries goes forward, through its loss and back by itself. The
+    gradients of a batch's blocks are summed in their order, whoever computed them.
+    """
 
     def __init__(self, model: Neural, loss: Loss, data: RankingDataset, device: Any, *, list_aware: bool) -> None:
         self.model, self.data, self.device = model, data, device
         self.loss = loss.settle(data)
         self.rng = np.random.default_rng(model.random_state)
-        self.batches = batches_to_train(data.group, model.batch_size, list_aware, self.rng)
+        cut = [
+            cut_by_rows(queries, data.group, rows_at_once(device))
+            for queries in batches(data.group, model.batch_size, list_aware, self.rng)
+        ]
+        self.blocks = [block for batch in cut for block in batch]
+        self.first_block = np.concatenate(([0], np.cumsum([len(batch) for batch in cut])))
         # the losses do not look at the features, which need not be copied for them
         bare = data.replace(X=np.empty((data.n_rows, 0), np.float32))
-        self.bounds = [self.loss.bind(bare.select(queries), n_jobs=model.n_jobs) for queries in self.batches]
-        outputs = {bound.n_outputs for bound in self.bounds}
+        n_jobs = 1 if device.type == "cpu" else model.n_jobs
+        bounds = [self.loss.bind(bare.select(queries), n_jobs=n_jobs) for queries in self.blocks]
+        outputs = {bound.n_outputs for bound in bounds}
         if len(outputs) != 1:
-            raise LossError(f"{loss} has {sorted(outputs)} outputs in different batches; fix its number of classes")
+            raise LossError(f"{loss} has {sorted(outputs)} outputs in parts of the data; give its number of classes")
         self.n_outputs = outputs.pop()
-        total = sum(float(bound.query_weight.sum()) for bound in self.bounds)
-        self.share = max(total, np.finfo(float).tiny) / len(self.bounds)
+        self.losses = [self._placed(bound) for bound in bounds]
+        total = sum(float(bound.query_weight.sum()) for bound in bounds)
+        self.share = max(total, np.finfo(float).tiny) / len(cut)
+
+    def _placed(self, bound: BoundLoss) -> HostLoss:
+        """Where the loss of a block is evaluated: anything with this method ``gradient`` will do."""
+        return HostLoss(bound, self.device)
 
     def run(
-        self, network: Network, features: FeatureMap, first: dict[str, np.ndarray], monitor: Monitor
+        self, network: Network, features: FeatureMap, first: dict[str, np.ndarray], monitor: Monitor, spread: Spread
     ) -> dict[str, np.ndarray]:
         """Train from these weights and return the best ones."""
         torch = load_torch()
-        weights = {name: torch.tensor(array, device=self.device).requires_grad_() for name, array in first.items()}
-        optimizer = self._optimizer(list(weights.values()))
-        order = rows_of(np.concatenate(self.batches), self.data.offsets)
-        sizes = [self.data.group[queries] for queries in self.batches]
+        weights = {name: torch.tensor(array, device=self.device) for name, array in first.items()}
+        # where the level of the scores makes no difference its gradient is rounding noise, which Adam would amplify
+        trained = [w for n, w in weights.items() if not (self.loss.shift_invariant and n == "output.bias")]
+        for tensor in trained:
+            tensor.requires_grad_()
+        optimizer = self._optimizer(trained)
+        sizes = [self.data.group[queries] for queries in self.blocks]
+        order = rows_of(self.blocks, self.data.offsets)
         feed = Feed(self.data.X, order, sizes, features, self.device, lists=network.list_aware, keep=True)
-        losses = [self._placed(bound) for bound in self.bounds]
-        valid = monitor.valid
-        valid_feed = (
-            None if valid is None else scoring_feed(network, features, valid.X, valid.offsets, self.device, keep=True)
-        )
+        valid_feed = None
+        if monitor.valid is not None:
+            X, offsets = monitor.valid.X, monitor.valid.offsets
+            valid_feed = scoring_feed(network, features, X, offsets, self.device, keep=True)
         best = None
         monitor.start(self.model.max_epochs, f"{self.loss.name} · {network.name}")
         try:
             for _ in range(self.model.max_epochs):
-                with torch.enable_grad():
-                    self._epoch(network, weights, feed, losses, optimizer)
+                self._epoch(network, weights, feed, optimizer, spread)
                 previous = monitor.best_round
                 scores = None
                 if valid_feed is not None:
-                    outputs = scores_of(network, weights, valid_feed)
+                    outputs = scores_of(network, weights, valid_feed, spread)
                     scores = self.loss.ranking_scores(outputs[:, 0] if self.n_outputs == 1 else outputs)
                 stop = monitor.update(scores)
                 if monitor.best_round != previous:
@@ -93,26 +110,29 @@ class Training:
             monitor.stop()
         return _copied(weights) if best is None else best
 
-    def _epoch(
-        self, network: Network, weights: dict[str, Any], feed: Feed, losses: list[HostLoss], optimizer: Any
-    ) -> None:
+    def _epoch(self, network: Network, weights: dict[str, Any], feed: Feed, optimizer: Any, spread: Spread) -> None:
         torch = load_torch()
-        tensors = list(weights.values())
-        for i in self.rng.permutation(len(losses)):
+        tensors = [tensor for tensor in weights.values() if tensor.requires_grad]
+        seeds = self.rng.integers(2**62, size=len(feed))
+
+        def backward(i: int) -> list[Any]:
+            random = torch.Generator(self.device).manual_seed(int(seeds[i])) if network.dropout else None
             rows, lists = feed.block(i)
-            if rows.shape[0] == 0:
+            with torch.enable_grad():
+                outputs = network.scores(weights, rows, lists, random)
+                return torch.autograd.grad(outputs, tensors, self.losses[i].gradient(outputs, self.share))
+
+        for batch in self.rng.permutation(self.first_block.size - 1):
+            first, end = int(self.first_block[batch]), int(self.first_block[batch + 1])
+            blocks = [i for i in range(first, end) if feed.sizes[i].any()]
+            for i, gradients in enumerate(spread(backward, blocks)):
+                for tensor, gradient in zip(tensors, gradients, strict=True):
+                    tensor.grad = gradient if i == 0 else tensor.grad.add_(gradient)
+            if not blocks:
                 continue
-            outputs = network.scores(weights, rows, lists, True)
-            gradient = losses[i].gradient(outputs)
-            optimizer.zero_grad(set_to_none=True)
-            outputs.backward(gradient / self.share)
             if self.model.max_grad_norm is not None:
                 torch.nn.utils.clip_grad_norm_(tensors, self.model.max_grad_norm)
             optimizer.step()
-
-    def _placed(self, bound: BoundLoss) -> HostLoss:
-        """Where the loss of a batch is evaluated; anything with a method ``gradient`` of tensors will do."""
-        return HostLoss(bound, self.device)
 
     def _optimizer(self, weights: list[Any]) -> Any:
         matrices = [w for w in weights if w.ndim == 2]
@@ -125,4 +145,4 @@ class Training:
 
 
 def _copied(weights: dict[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.array(tensor.detach().cpu()) for name, tensor in weights.items()}
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
