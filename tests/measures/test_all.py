@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plackett
+from checks import CHECKS
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from checks import CHECKS
 
 #: Values other than the default for the parameters that measures have, each tried alone.
 OTHERS = {

@@ -129,9 +129,9 @@ def _ap(  # type: ignore[no-untyped-def]
         while i < stop and above < total[q]:
             end = tie_end[i]
             if end == i + 1:
-                if labels[i] >= rel:
-                    above += 1
-                    value += above / (end - a)
+                hit = 1 if labels[i] >= rel else 0  # without a branch, which no processor could foresee
+                above += hit
+                value += hit * above / (end - a)
             else:
                 inside = count_relevant(labels, i, end, rel)
                 if inside > 0:

@@ -12,7 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett.measures.base import Measure
 from plackett.measures.gains import gain_at
 from plackett.measures.ranking import Ranking
-from plackett.measures.relevance import best_labels
+from plackett.measures.relevance import any_positive
 from plackett.measures.swaps import new_state
 
 __all__ = ["ERR"]
@@ -68,7 +68,7 @@ class ExpectedReciprocalRank(Measure):
         """One number per query."""
         top = top_label(ranking, self.max_label, self.name)
         values = ranking.run(_err, *stopping(ranking, top), self.k or ranking.longest)
-        return np.where(best_labels(ranking) > 0, values, np.nan)
+        return np.where(any_positive(ranking), values, np.nan)
 
     def swap_state(self, ranking: Ranking) -> np.ndarray:
         """What `swap` reads."""

@@ -121,12 +121,13 @@ def ideal_dcg(data: RankingDataset, gain: str | Pairs, discount: str | tuple[flo
     key = ("ideal", gain, discount, k)
     if key not in data.memo:
         longest = int(data.group.max(initial=1))
-        if data.max_grade is not None and isinstance(gain, str):
-            values, table = data.sorted_labels, gains_of(np.arange(data.max_grade + 1.0), gain)
-        else:
-            values, table = ideal_gains(data, gain), np.empty(0)
         out = np.empty(data.n_queries)
-        over_queries(_ideal, data.offsets, values, table, discount_table(discount, longest), k or longest, out)
+        weights = discount_table(discount, longest)
+        if data.max_grade is not None and isinstance(gain, str):
+            table = gains_of(np.arange(data.max_grade + 1.0), gain)
+            over_queries(_ideal_of_grades, data.offsets, data.labels, table, weights, k or longest, out)
+        else:
+            over_queries(_ideal_of_gains, data.offsets, ideal_gains(data, gain), weights, k or longest, out)
         data.memo[key] = out
     return data.memo[key]
 
@@ -140,10 +141,26 @@ def gain_at(value, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ideal(lo, hi, offsets, values, table, discount, k, out):  # type: ignore[no-untyped-def]
+def _ideal_of_grades(lo, hi, offsets, labels, table, discount, k, out):  # type: ignore[no-untyped-def]
+    counts = np.empty(table.size, np.int64)
+    for q in range(lo, hi):
+        counts[:] = 0
+        for i in range(offsets[q], offsets[q + 1]):
+            counts[np.int64(max(labels[i], 0.0))] += 1
+        total = 0.0
+        rank = 0
+        for grade in range(table.size - 1, 0, -1):
+            for r in range(rank, min(rank + counts[grade], k)):
+                total += table[grade] * discount[r]
+            rank += counts[grade]
+        out[q] = total
+
+
+@kernel
+def _ideal_of_gains(lo, hi, offsets, gains, discount, k, out):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         total = 0.0
         for r in range(min(k, offsets[q + 1] - a)):
-            total += gain_at(values[a + r], table) * discount[r]
+            total += gains[a + r] * discount[r]
         out[q] = total

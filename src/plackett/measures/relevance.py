@@ -9,7 +9,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett.measures.ranking import Ranking
 
-__all__ = ["best_labels", "hits", "n_relevant", "relevance", "where_relevant"]
+__all__ = ["any_positive", "best_labels", "hits", "n_relevant", "relevance", "where_relevant"]
 
 
 def n_relevant(ranking: Ranking, rel: float) -> np.ndarray:
@@ -30,6 +30,12 @@ def n_relevant(ranking: Ranking, rel: float) -> np.ndarray:
 def where_relevant(ranking: Ranking, rel: float, values: np.ndarray) -> np.ndarray:
     """The values, NaN where the query has no relevant document."""
     return np.where(n_relevant(ranking, rel) > 0, values, np.nan)
+
+
+def any_positive(ranking: Ranking) -> np.ndarray:
+    """Whether each query has a document with a label above 0."""
+    least = 1.0 if ranking.data.max_grade is not None else float(np.nextafter(0.0, 1.0))
+    return n_relevant(ranking, least) > 0
 
 
 def best_labels(ranking: Ranking) -> np.ndarray:

@@ -1,0 +1,145 @@
+"""A user's own measure: one function of the labels of one ranked list."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numba
+import numpy as np
+
+from plackett._errors import MeasureError, PlackettWarning
+from plackett._kernel import over_queries
+from plackett.measures import language
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Ranking
+
+__all__ = ["CustomMeasure", "measure"]
+
+
+def measure(
+    function: Callable[..., float] | None = None,
+    *,
+    name: str | None = None,
+    ascending: bool = True,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    compiled: bool = True,
+) -> Any:
+    """Make a measure of a function for one query; to be used as a decorator.
+
+    Parameters
+    ----------
+    function
+        ``f(labels)`` or ``f(labels, k)``: gets the labels of the retrieved documents of one query, best rank first, as
+        a float64 array (below 0 is unjudged), and the cut-off, which is the length of the list where none is given.
+        It returns a number, NaN where there is nothing to measure.
+    name
+        Name of the measure; the function's without it. Strings understand it from then on: ``"mine"``, ``"mine@5"``.
+    ascending, bounds
+        Whether larger is better; least and largest value.
+    compiled
+        Whether to compile the function with Numba. A function that Numba cannot compile runs as plain Python, with a
+        warning; give False to have that without one.
+
+    Returns
+    -------
+    CustomMeasure
+        A measure like all others: ``mine @ 5``, ``mine(ties="stable")``, ``evaluate(data, scores, ["mine@5"])``.
+
+    Notes
+    -----
+    Ties: estimated from seeded random orders. The function is compiled once per process. A pickled measure is found
+    by its name, so the process that reads it must have defined it too.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> @measure(name="GoodAtTop")
+    ... def good_at_top(labels, k):
+    ...     return (labels[:k] >= 2).mean()
+    >>> pk.evaluate([2, 0, 3], [3, 2, 1], ["GoodAtTop@2"]).mean
+    {'GoodAtTop@2': 0.5}
+    """
+    if function is None:
+        return lambda f: measure(f, name=name, ascending=ascending, bounds=bounds, compiled=compiled)
+    name = name or function.__name__
+    if not name.replace("_", "a").isalnum() or name[0].isdigit():
+        raise MeasureError(f"{name!r} is no name for a measure; use letters, digits and underscores")
+    parameters = list(inspect.signature(function).parameters)
+    if len(parameters) not in (1, 2):
+        raise MeasureError(f"{name}: a measure is a function of (labels) or of (labels, k), not of {parameters}")
+    members: dict[str, Any] = {
+        "__doc__": function.__doc__,
+        "name": name,
+        "aliases": (),
+        "ids": (),
+        "ascending": ascending,
+        "bounds": bounds,
+        "function": staticmethod(function),
+        "compiled": compiled,
+    }
+    if len(parameters) == 2:
+        members |= {"k": None, "__annotations__": {"k": int | None}}
+    kind: Any = dataclass(frozen=True, kw_only=True, repr=False)(type(name, (CustomMeasure,), members))
+    made = kind()
+    language.register(made)
+    return made
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CustomMeasure(Measure):
+    """A measure made by `measure`."""
+
+    exact_ties: ClassVar[bool] = False
+    function: ClassVar[Any]
+    compiled: ClassVar[bool]
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        out = np.empty(ranking.data.n_queries)
+        k = getattr(self, "k", None) or 0
+        driver, function = _driver(self.function, hasattr(self, "k"), self.compiled)
+        jobs = ranking.n_jobs if self.compiled else 1
+        over_queries(driver, ranking.offsets, ranking.labels, ranking.depth, function, k, out, n_jobs=jobs)
+        return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return language.parse, (str(self),)
+
+
+@cache
+def _driver(function: Any, takes_k: bool, compiled: bool) -> tuple[Any, Any]:
+    """The loop over queries and the function that it calls, both compiled or both plain."""
+    plain = _with_k if takes_k else _without_k
+    if compiled:
+        kernel, inner = numba.njit(nogil=True, error_model="numpy")(plain), numba.njit(nogil=True)(function)
+        try:
+            nothing = np.zeros(1)
+            kernel(0, 0, np.zeros(1, np.int64), nothing, np.zeros(1, np.int64), inner, 0, nothing)
+        except numba.core.errors.NumbaError as error:
+            reason = str(error).strip().splitlines()[-1]
+            warnings.warn(
+                f"{function.__name__} runs as plain Python, since Numba cannot compile it ({reason}); "
+                "give compiled=False to say that this is meant",
+                PlackettWarning,
+                stacklevel=2,
+            )
+        else:
+            return kernel, inner
+    return plain, function
+
+
+def _with_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        a = offsets[q]
+        out[q] = function(labels[a : a + depth[q]], k if k > 0 else depth[q])
+
+
+def _without_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        a = offsets[q]
+        out[q] = function(labels[a : a + depth[q]])

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.measures import custom, language, parse
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    """Names that a test registers are gone afterwards."""
+    before = dict(language._registered)
+    yield
+    language._registered.clear()
+    language._registered.update(before)
+
+
+def lists(seed=0, n_queries=50):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 12, n_queries)
+    qid = np.repeat(np.arange(n_queries), sizes)
+    return rng.integers(0, 3, qid.size).astype(float), rng.normal(size=qid.size), qid
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_equals_the_built_in_measure(compiled):
+    @custom.measure(name="MyPrecision", compiled=compiled)
+    def precision(labels, k):
+        if not (labels >= 1).any():
+            return np.nan
+        return (labels[:k] >= 1).sum() / k
+
+    labels, scores, qid = lists()
+    found = pk.evaluate(labels, scores, ["MyPrecision@3", "P@3", precision, "P"], qid=qid)
+    np.testing.assert_allclose(found.values["MyPrecision@3"], found.values["P@3"])
+    np.testing.assert_allclose(found.values["MyPrecision"], found.values["P"])
+    skipped = pk.evaluate(labels, scores, [precision(empty="skip") @ 3, "P(empty='skip')@3"], qid=qid)
+    np.testing.assert_allclose(*skipped.values.values())
+
+
+def test_without_a_cutoff():
+    @custom.measure
+    def share(labels):
+        return (labels > 0).mean()
+
+    assert share.name == "share" and parse("share") == share
+    assert pk.evaluate([1, 0], [2, 1], ["share"]).mean["share"] == 0.5
+    with pytest.raises(pk.MeasureError, match="cut-off"):
+        parse("share@3")
+
+
+def test_ties_are_averaged():
+    @custom.measure(compiled=False)
+    def first(labels):
+        return labels[0]
+
+    value = pk.evaluate([1, 0, 0, 0], [1, 1, 1, 1], [first]).mean["first"]
+    assert abs(value - 1 / 4) < 5 * np.sqrt(3 / 16 / 64)
+    assert pk.evaluate([0, 1], [1, 1], ["first(ties='optimistic')"]).mean == {'first(ties="optimistic")': 1.0}
+
+
+def test_what_numba_cannot_compile_runs_as_python():
+    @custom.measure
+    def odd(labels):
+        return float(sum({str(label): label for label in labels}.values(), start=0) if open else 0)
+
+    with pytest.warns(pk.PlackettWarning, match="odd runs as plain Python"):
+        assert pk.evaluate([1, 2, 2], [3, 2, 1], [odd]).mean["odd"] == 3
+
+
+def test_refusals():
+    with pytest.raises(pk.MeasureError, match="already the name"):
+        custom.measure(lambda labels: 0.0, name="nDCG")
+    with pytest.raises(pk.MeasureError, match="labels, k"):
+        custom.measure(lambda labels, k, z: 0.0, name="three")
+    with pytest.raises(pk.MeasureError, match="no name"):
+        custom.measure(lambda labels: 0.0)
+
+
+def test_pickle_and_battery():
+    from checks import check_measure
+
+    @custom.measure(bounds=(0, 1))
+    def best_first(labels, k):
+        if (labels < 0).all():
+            return np.nan
+        return 1.0 * (labels[:k].max() == labels.max()) if labels.size else 0.0
+
+    assert pickle.loads(pickle.dumps(best_first @ 3)) == best_first @ 3
+    check_measure(best_first)
+    check_measure(best_first @ 2)
