@@ -108,6 +108,14 @@ def check_tie_rules_order(measure, rng):
             assert np.isnan(found) == np.isnan(values).any()
             if not np.isnan(found):
                 assert values.min() - 1e-12 <= found <= values.max() + 1e-12, ties
+                if ties in ("pessimistic", "optimistic") and _grows_with_labels(measure):
+                    best = (ties == "optimistic") == measure.ascending
+                    np.testing.assert_allclose(found, values.max() if best else values.min(), **CLOSE, err_msg=ties)
+
+
+def _grows_with_labels(measure):
+    """Whether moving larger labels up never makes it worse: so for all that have swap deltas and a gain that grows."""
+    return measure.swaps and isinstance(getattr(measure, "gain", ""), str)
 
 
 def check_row_order(measure, rng):
@@ -154,6 +162,16 @@ def check_single_document(measure, rng):
             None, [label], docids=["a"], subtopics=np.full((1, N_SUBTOPICS), max(label, 0))
         )
         assert np.isfinite(per_query(measure(empty=0.0), data, [0.5])[0])
+
+
+def check_empty_query(measure, rng):
+    """Queries without documents have the value of nothing to measure and leave the others as they are."""
+    data, scores = random_lists(rng, [5, 3])
+    gaps = RankingDataset.from_arrays(None, data.y, group=[0, 5, 0, 3, 0], docids=data.docids, subtopics=data.subtopics)
+    values = per_query(measure(empty="skip"), gaps, scores)
+    np.testing.assert_array_equal(values[[1, 3]], per_query(measure(empty="skip"), data, scores))
+    counts = type(measure).mean is not Measure.mean and not np.isnan(values[0])  # a count has one there too
+    assert counts or np.isnan(values[[0, 2, 4]]).all() or (values[[0, 2, 4]] == 0).all()
 
 
 def check_long_list(measure, rng):
@@ -232,6 +250,7 @@ CHECKS = [
     check_empty,
     check_unjudged,
     check_single_document,
+    check_empty_query,
     check_long_list,
     check_threads,
     check_fractional_labels,

@@ -58,13 +58,14 @@ def runs():
     return qrels, run
 
 
+@pytest.mark.full  # ranx compiles for ten seconds
 def test_against_ranx(runs):
     ranx = pytest.importorskip("ranx")
     from plackett.experiments.evaluate_run import evaluate_run
 
     qrels, run = runs
-    ours = ["P@5", "R@5", "F@5", "AP", "RR", "Rprec", "Success@1", "RBP(p=0.95)", "nDCG@5", "NumRelRet@5"]
-    theirs = ["precision@5", "recall@5", "f1@5", "map", "mrr", "r-precision", "hit_rate@1", "rbp.95",
+    ours = ["P@5", "R@5", "F@5", "AP", "RR", "Rprec", "Success@1", "nDCG@5", "NumRelRet@5"]
+    theirs = ["precision@5", "recall@5", "f1@5", "map", "mrr", "r-precision", "hit_rate@1",
               "ndcg_burges@5", "hits@5"]  # fmt: skip
     wanted = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), theirs, return_mean=False)
     found = evaluate_run(qrels, run, ours)
