@@ -46,6 +46,7 @@ class AverageRelevancePosition(Measure):
     paper: ClassVar[str] = "Wang et al. 2018, The LambdaLoss framework for ranking metric optimization"
     ascending: ClassVar[bool] = False
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (1.0, float("inf"))
 
     empty: float | str = "skip"

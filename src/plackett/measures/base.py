@@ -55,6 +55,8 @@ class Measure:
     cutoff: ClassVar[str] = "k"
     #: Whether the measure knows the change from exchanging two documents (`swap_state`).
     swaps: ClassVar[bool] = False
+    #: Whether it is a sum of gains of documents times discounts of ranks, so that one swap state serves all scores.
+    linear_swaps: ClassVar[bool] = False
     #: ``swap(state, i, j)``, compiled: |change of the measure| when the documents at positions i < j of a query are
     #: exchanged, in constant time, from the `swap_state`. It is the same function for every measure, so that a kernel
     #: which calls it is compiled once.

@@ -46,6 +46,7 @@ class DiscountedCumulativeGain(Measure):
     ids: ClassVar[tuple[str, ...]] = ("eval.dcg",)
     paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     k: int | None = None

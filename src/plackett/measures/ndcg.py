@@ -57,6 +57,7 @@ class NDCG(Measure):
     ids: ClassVar[tuple[str, ...]] = ("eval.ndcg", "eval.ndcg_omega", "M-33")
     paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     k: int | None = None
     gain: Any = "exp2"

@@ -48,6 +48,7 @@ class RankBiasedPrecision(Measure):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     k: int | None = None
     p: float = 0.8

@@ -44,6 +44,7 @@ class Recall(Measure):
     ids: ClassVar[tuple[str, ...]] = ("M-32",)
     paper: ClassVar[str] = "Cleverdon 1967, The Cranfield tests on index language devices"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     k: int | None = None
     rel: float = 1.0

@@ -10,8 +10,10 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
 from plackett._maths import exp32
+from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import label_order
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
@@ -54,6 +56,7 @@ class Lambda(Loss):
     paper: ClassVar[str] = "Burges, Ragno, Le 2006"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "surrogate"
 
     measure: Any = "nDCG"
     truncation: int | None = 30
@@ -62,11 +65,13 @@ class Lambda(Loss):
 
     def __post_init__(self) -> None:
         measure = parse(self.measure)
-        if not hasattr(measure, "swap_state"):
+        if not measure.swaps:
             raise LossError(f"{measure} has no swap delta, which the lambda gradient needs; try nDCG, AP, RR or ERR")
         object.__setattr__(self, "measure", str(measure))
         if self.truncation is not None and self.truncation < 1:
             raise LossError(f"truncation={self.truncation}; give a positive number of ranks, or None for all")
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The gradient on one dataset."""
@@ -78,22 +83,30 @@ class _Bound(BoundLoss):
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
         self.measure = parse(loss.measure)
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged documents are in no pair
+        self.labels = data.labels.astype(np.float32)
+        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
         self.truncation = loss.truncation or max(data.n_rows, 1)
+        if self.measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
+            ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
+            state = self.measure.swap_state(ranking)
+            self.gains = np.empty(data.n_rows, np.float32)
+            self.gains[ranking.rows] = state[:, 0]
+            self.discounts = state[:, 2].astype(np.float32)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value that does not exist, gradient and curvature per score."""
-        ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-        state = self.measure.swap_state(ranking)
         out = tuple(self._buffers())
+        if self.measure.linear_swaps:
+            kernel, inputs = _linear, (self.labels, self.weight, self.gains, self.discounts)
+        else:
+            ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
+            state = self.measure.swap_state(ranking)
+            kernel, inputs = _general, (self.labels, self.weight, ranking.rows, state.T)
         over_queries(
-            _lambdas,
+            kernel,
             self.data.offsets,
             scores,
-            ranking.rows,
-            ranking.labels,
-            state.T,
-            self.weight,
+            *inputs,
             self.query_weight,
             self.truncation,
             self.loss.sigma,
@@ -132,15 +145,48 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 
 
 @kernel
-def _lambdas(  # type: ignore[no-untyped-def]
+def _one_query(n, lanes, truncation, sigma, normalize):  # type: ignore[no-untyped-def]
+    """Push and curvature of the n documents in ``lanes``, best first; gives back the scale of this query."""
+    s, y, w, g, a, u, v, push, bend = lanes
+    shrink = normalize and s[0] != s[n - 1]
+    for i in range(n):
+        push[i] = 0.0
+        bend[i] = 0.0
+    total = 0.0
+    for i in range(min(truncation, n - 1)):
+        if w[i] > 0.0:
+            top = (s[i], y[i], g[i], u[i], a[i] * w[i])
+            r = slice(i + 1, n)
+            up, curve, size = _against_lower(
+                top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
+            )
+            push[i] += up
+            bend[i] += curve
+            total += size
+    total *= 2.0 * sigma
+    return sigma * np.log2(1.0 + total) / total if normalize and total > 0.0 else sigma
+
+
+@kernel
+def _lanes(offsets, lo, hi):  # type: ignore[no-untyped-def]
+    """Scratch for the longest of some queries: score, label, weight, the four numbers of a swap, push, curvature."""
+    n = 0
+    for q in range(lo, hi):
+        n = max(n, offsets[q + 1] - offsets[q])
+    lanes = np.empty((9, n), np.float32)
+    return lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7], lanes[8]
+
+
+@kernel
+def _linear(  # type: ignore[no-untyped-def]
     lo,
     hi,
     offsets,
     scores,
-    rows,
     labels,
-    state,
     weight,
+    gains,
+    discounts,
     query_weight,
     truncation,
     sigma,
@@ -148,53 +194,72 @@ def _lambdas(  # type: ignore[no-untyped-def]
     gradient,
     curvature,
 ):
-    longest = 0
+    """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
+    lanes = _lanes(offsets, lo, hi)
+    s, y, w, g, a, u, v, push, bend = lanes
+    keys = np.empty(s.size, np.float64)
+    rows = np.empty(s.size, np.int64)
+    spare_keys = np.empty(s.size, np.float64)
+    spare_rows = np.empty(s.size, np.int64)
+    a[:] = 1.0
     for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    lanes = np.empty((9, longest), np.float32)
-    s, y, w, g, a, u, v, push, bend = (
-        lanes[0],
-        lanes[1],
-        lanes[2],
-        lanes[3],
-        lanes[4],
-        lanes[5],
-        lanes[6],
-        lanes[7],
-        lanes[8],
-    )
+        first = offsets[q]
+        n = offsets[q + 1] - first
+        if n < 2 or query_weight[q] == 0.0:
+            continue
+        for i in range(n):
+            keys[i] = scores[first + i]
+        argsort_descending(keys, rows, spare_keys, spare_rows, n)
+        for i in range(n):
+            row = first + rows[i]
+            s[i] = keys[i] - keys[0]
+            y[i] = labels[row]
+            w[i] = weight[row]
+            g[i] = gains[row]
+            u[i] = discounts[first + i]
+            v[i] = -u[i]
+        scale = _one_query(n, lanes, truncation, sigma, normalize)
+        for i in range(n):
+            gradient[first + rows[i]] = -query_weight[q] * scale * push[i]
+            curvature[first + rows[i]] = query_weight[q] * scale * sigma * bend[i]
+
+
+@kernel
+def _general(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    scores,
+    labels,
+    weight,
+    rows,
+    state,
+    query_weight,
+    truncation,
+    sigma,
+    normalize,
+    gradient,
+    curvature,
+):
+    """The lambdas of any measure with a swap delta, from its ranking and state."""
+    lanes = _lanes(offsets, lo, hi)
+    s, y, w, g, a, u, v, push, bend = lanes
     for q in range(lo, hi):
         first = offsets[q]
         n = offsets[q + 1] - first
         if n < 2 or query_weight[q] == 0.0:
             continue
         best = scores[rows[first]]
-        shrink = normalize and best != scores[rows[first + n - 1]]
         for i in range(n):
-            place = first + i
-            s[i] = scores[rows[place]] - best
-            y[i] = labels[place]
-            w[i] = weight[rows[place]]
-            g[i] = state[0, place]
-            a[i] = state[1, place]
-            u[i] = state[2, place]
-            v[i] = state[3, place]
-            push[i] = 0.0
-            bend[i] = 0.0
-        total = 0.0
-        for i in range(min(truncation, n - 1)):
-            if w[i] > 0.0:
-                top = (s[i], y[i], g[i], u[i], a[i] * w[i])
-                r = slice(i + 1, n)
-                up, curve, size = _against_lower(
-                    top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
-                )
-                push[i] += up
-                bend[i] += curve
-                total += size
-        scale = query_weight[q] * sigma
-        if normalize and total > 0.0:
-            scale *= np.log2(1.0 + 2.0 * sigma * total) / (2.0 * sigma * total)
+            row = rows[first + i]
+            s[i] = scores[row] - best
+            y[i] = labels[row]
+            w[i] = weight[row]
+            g[i] = state[0, first + i]
+            a[i] = state[1, first + i]
+            u[i] = state[2, first + i]
+            v[i] = state[3, first + i]
+        scale = _one_query(n, lanes, truncation, sigma, normalize)
         for i in range(n):
-            gradient[rows[first + i]] = -scale * push[i]
-            curvature[rows[first + i]] = scale * sigma * bend[i]
+            gradient[rows[first + i]] = -query_weight[q] * scale * push[i]
+            curvature[rows[first + i]] = query_weight[q] * scale * sigma * bend[i]
