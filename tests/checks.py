@@ -227,6 +227,8 @@ def check_swaps(measure, rng):
         depth = int(rng.integers(1, n + 1))
         scored = Scored(data, -np.arange(n), np.arange(n) < depth)
         state = measure.swap_state(scored.ranking("stable"))
+        if measure.linear_swaps:
+            assert (state[:, 1] == 1).all() and (state[:, 2] == -state[:, 3]).all()
         before = _fixed(measure, data, depth)
         for i, j in itertools.combinations(range(n), 2):
             order = np.arange(n)

@@ -49,6 +49,7 @@ class FMeasure(Measure):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     k: int | None = None
     rel: float = 1.0

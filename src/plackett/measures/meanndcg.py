@@ -53,6 +53,7 @@ class MeanOfNDCG(Measure):
     ids: ClassVar[tuple[str, ...]] = ("LR-05",)
     paper: ClassVar[str] = "Qin and Liu 2013, Introducing LETOR 4.0 datasets"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     gain: Any = "exp2"
     discount: Any = "log2"

@@ -43,6 +43,7 @@ class RPrecision(Measure):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Buckley and Voorhees 2000, Evaluating evaluation measure stability"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     rel: float = 1.0
     mult: float = 1.0

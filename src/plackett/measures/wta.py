@@ -35,6 +35,7 @@ class WinnerTakesAll(Measure):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Burges, Ragno and Le 2006, Learning to rank with nonsmooth cost functions"
     swaps: ClassVar[bool] = True
+    linear_swaps: ClassVar[bool] = True
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
