@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from plackett.data._float_text import LONGEST, put_number
 from plackett.data._floats import BAD, INFINITE, LONG, MISSING, OK, PYTHON, read_number
 
-BITS = np.empty(1, np.uint64)
-
 
 def read(text: str) -> tuple[int, float, int]:
     buffer = np.frombuffer(text.encode() + b" " + bytes(32), np.uint8)
-    return read_number(buffer, 0, BITS)
+    return read_number(buffer, 0)
 
 
 def check(text: str) -> int:
@@ -89,7 +87,7 @@ def test_most_numbers_need_no_python():
 
 def text_of(value: np.float32) -> str:
     out = np.zeros(LONGEST, np.uint8)
-    end = put_number(out, 0, value, BITS)
+    end = put_number(out, 0, value)
     assert end <= LONGEST
     return out[:end].tobytes().decode()
 

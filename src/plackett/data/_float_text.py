@@ -13,7 +13,7 @@ __all__ = ["LONGEST", "put_number", "put_whole"]
 LONGEST = 24
 
 _U = np.uint64
-_0, _10 = _U(0), _U(10)
+_0, _10, _ZERO = _U(0), _U(10), _U(48)
 _NULL = np.frombuffer(b"NULL", np.uint8)
 #: Numbers between these are written with a point alone, others with an exponent.
 _SMALL, _LARGE = 1e-5, 1e9
@@ -28,7 +28,7 @@ def put_whole(out, at, m):  # type: ignore[no-untyped-def]
         rest //= _10
         end += 1
     for i in range(end - 1, at - 1, -1):
-        out[i] = 48 + m % _10
+        out[i] = _ZERO + m % _10
         m //= _10
     return end
 
@@ -41,13 +41,13 @@ def _put_point(out, at, m, behind):  # type: ignore[no-untyped-def]
     rest = m - whole * _U(POWERS[behind])
     out[at] = 46
     for i in range(at + behind, at, -1):
-        out[i] = 48 + rest % _10
+        out[i] = _ZERO + rest % _10
         rest //= _10
     return at + behind + 1
 
 
 @kernel
-def _put_exponent(out, at, value, size, bits):  # type: ignore[no-untyped-def]
+def _put_exponent(out, at, value, size):  # type: ignore[no-untyped-def]
     """Write with an exponent, as few of nine digits as are enough."""
     power = int(np.floor(np.log10(size)))  # may be one off; that costs a digit of the nine, no more
     m = _0
@@ -56,7 +56,7 @@ def _put_exponent(out, at, value, size, bits):  # type: ignore[no-untyped-def]
         e = power - behind
         scaled = size * 10.0**-e if e <= 0 else size / 10.0**e
         m = _U(np.rint(scaled))
-        found, sure = decimal(m, e, NONE, bits)
+        found, sure = decimal(m, e, NONE)
         if sure and np.float32(found) == value:
             break
     while m % _10 == _0:
@@ -78,7 +78,7 @@ def _put_exponent(out, at, value, size, bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_number(out, at, value, bits):  # type: ignore[no-untyped-def]
+def put_number(out, at, value):  # type: ignore[no-untyped-def]
     """Write a finite number of single precision, or NULL for NaN; the place behind it.
 
     The fewest digits are taken whose number, read as `read_number` reads it and rounded to single precision, is the
@@ -101,4 +101,4 @@ def put_number(out, at, value, bits):  # type: ignore[no-untyped-def]
             m = np.rint(size * POWERS[behind])
             if np.float32(m / POWERS[behind]) == value:
                 return _put_point(out, at, _U(m), behind)
-    return _put_exponent(out, at, value, size, bits)
+    return _put_exponent(out, at, value, size)

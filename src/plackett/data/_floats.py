@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett.data._words import eight_digits, leading_digits, load
 
 __all__ = ["BAD", "INFINITE", "LONG", "MISSING", "NONE", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
 
@@ -27,6 +28,7 @@ _MAX_LENGTH = 4096
 _MIN_EXPONENT, _MAX_EXPONENT = -342, 308
 _U = np.uint64
 _0, _1, _2, _3, _10, _32, _63 = _U(0), _U(1), _U(2), _U(3), _U(10), _U(32), _U(63)
+_1E8 = _U(10**8)
 _LOW32 = _U(0xFFFFFFFF)
 _ALL = _U(0xFFFFFFFFFFFFFFFF)
 _UNSURE = _U(0x1FF)
@@ -51,6 +53,8 @@ def _fives() -> np.ndarray:
 
 
 _FIVES = _fives()
+#: Units of the last place of double precision, from the smallest on: a mantissa times one of them is exact.
+_TWOS = 2.0 ** np.arange(-1074, 972)
 
 
 @kernel
@@ -63,8 +67,8 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lemire(m, e, bits):  # type: ignore[no-untyped-def]
-    """Nearest double of ``m · 10^e`` and whether that is certain; ``bits`` is room for one word."""
+def _lemire(m, e):  # type: ignore[no-untyped-def]
+    """Nearest double of ``m · 10^e`` and whether that is certain."""
     if e < _MIN_EXPONENT or e > _MAX_EXPONENT:
         return 0.0, False
     w = m
@@ -94,12 +98,11 @@ def _lemire(m, e, bits):  # type: ignore[no-untyped-def]
         exponent += 1
     if exponent >= 2047:
         return 0.0, False
-    bits[0] = (mantissa & ~_HIDDEN) | _U(exponent) << _U(52)
-    return bits.view(np.float64)[0], True
+    return np.float64(mantissa) * _TWOS[exponent - 1], True
 
 
 @kernel
-def decimal(m, e, lost, bits):  # type: ignore[no-untyped-def]
+def decimal(m, e, lost):  # type: ignore[no-untyped-def]
     """Nearest double of ``m · 10^e`` and whether that is certain.
 
     ``lost`` is the number of digits other than zero that were cut off behind ``m``: with some, the number lies between
@@ -110,9 +113,9 @@ def decimal(m, e, lost, bits):  # type: ignore[no-untyped-def]
     if lost == 0 and m <= _TWO53 and -22 <= e <= 22:
         value = np.float64(m)
         return (value * POWERS[e] if e >= 0 else value / POWERS[-e]), True
-    value, sure = _lemire(m, e, bits)
+    value, sure = _lemire(m, e)
     if sure and lost > 0:
-        other, sure = _lemire(m + _1, e, bits)
+        other, sure = _lemire(m + _1, e)
         sure = sure and value == other
     return value, sure
 
@@ -146,7 +149,7 @@ def _no_digits(buf, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
+def read_number(buf, at):  # type: ignore[no-untyped-def]
     """Read the number at ``at``: what was found, its value, and the place behind it.
 
     A sign, digits with or without a point, an exponent; ``nan`` and ``NULL`` are missing. The caller looks at what
@@ -163,6 +166,15 @@ def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
     lost = NONE
     point = False
     while True:
+        if 0 < n <= 11:
+            word = load(buf, at)
+            if leading_digits(word) == 8:
+                m = m * _1E8 + eight_digits(word)
+                n += 8
+                seen += 8
+                e -= 8 * point
+                at += 8
+                continue
         c = buf[at]
         if 48 <= c <= 57:
             seen += 1
@@ -194,5 +206,5 @@ def read_number(buf, at, bits):  # type: ignore[no-untyped-def]
         e += -power if down else power
     if at - start > _MAX_LENGTH:
         return LONG, 0.0, at
-    value, sure = decimal(m, e, lost, bits)
+    value, sure = decimal(m, e, lost)
     return (OK if sure else PYTHON), (-value if negative else value), at

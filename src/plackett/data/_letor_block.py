@@ -131,6 +131,7 @@ def _parse_parts(
             entries += count
     fixed = options.n_features is not None
     text_bytes = sum(segment.hi - segment.lo for segment in segments)
+    fill = np.float32(options.fill)
     sampled = _sampled_width(segments)
     if options.n_features is not None:
         width = options.n_features
@@ -147,9 +148,7 @@ def _parse_parts(
             )
         arrays = Arrays(rows, width, entries if options.sparse else None)
         expected = patterns(min(sampled, width) if options.sparse else width)
-        parse = partial(
-            parse_part, arrays=arrays, width=width, fixed=fixed, expected=expected, fill=np.float32(options.fill)
-        )
+        parse = partial(parse_part, arrays=arrays, width=width, fixed=fixed, expected=expected, fill=fill)
         for _ in run(parse, parts):
             pass
         failed = next((part for part in parts if part.error is not None), None)

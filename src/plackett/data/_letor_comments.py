@@ -111,12 +111,11 @@ def _find_field(data, offsets, key, spans):  # type: ignore[no-untyped-def]
 @kernel
 def _read_fields(text, spans, values):  # type: ignore[no-untyped-def]
     """Read the numbers; rows whose number only Python reads exactly."""
-    bits = np.empty(1, np.uint64)
     open_rows = np.empty(spans.shape[0], np.int64)
     n = 0
     for i in range(spans.shape[0]):
         if spans[i, 1] > spans[i, 0]:
-            found, value, end = read_number(text, spans[i, 0], bits)
+            found, value, end = read_number(text, spans[i, 0])
             if end == spans[i, 1] and found == OK:
                 values[i] = value
             elif end == spans[i, 1] and found == PYTHON:

@@ -43,7 +43,7 @@ def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
     X = _join_features(blocks, n_rows)
     if rows is not None:
         y = y[rows]
-        comments = comments and comments.take(rows)
+        comments = None if comments is None else comments.take(rows)
         if isinstance(X, np.ndarray):
             _permute(X, rows)
         else:
@@ -148,11 +148,14 @@ def _permute(X, rows):  # type: ignore[no-untyped-def]
     for first in range(rows.size):
         if done[first] or rows[first] == first:
             continue
-        spare[:] = X[first]
+        for j in range(spare.size):  # loops, because slices of arrays take Numba seconds to compile
+            spare[j] = X[first, j]
         to = first
         while rows[to] != first:
-            X[to] = X[rows[to]]
+            for j in range(spare.size):
+                X[to, j] = X[rows[to], j]
             done[to] = True
             to = rows[to]
-        X[to] = spare
+        for j in range(spare.size):
+            X[to, j] = spare[j]
         done[to] = True

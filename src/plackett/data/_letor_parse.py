@@ -59,7 +59,7 @@ def _expected_features(buf, at, column, place, dense, words, masks, sizes, value
 @kernel
 def parse_rows(  # type: ignore[no-untyped-def]
     buf, hi, dense, width, fixed, fill, words, masks, sizes,
-    y, qid, qid_place, comment, values, columns, ends, open_values, state, bits,
+    y, qid, qid_place, comment, values, columns, ends, open_values, state,
 ):  # fmt: skip
     """Parse the lines from ``state[AT]`` to ``hi`` into the rows from ``state[ROW]`` on.
 
@@ -97,7 +97,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
             y[row] = buf[at] - 48
             at += 1
         else:
-            at = read_label(buf, at, row, y, state, open_values, bits)
+            at = read_label(buf, at, row, y, state, open_values)
             if at < 0:
                 state[slot.OPEN] = open_before
                 return
@@ -134,7 +134,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                     fail(state, fault.ID_BEYOND, token)
                     return
                 if dense:
-                    at = read_value(buf, at, _NOWHERE, values, open_values, state, bits)
+                    at = read_value(buf, at, _NOWHERE, values, open_values, state)
                     if at < 0:
                         break
                     continue
@@ -164,7 +164,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 values[place] = value
                 at = end
             else:
-                at = read_value(buf, at, place, values, open_values, state, bits)
+                at = read_value(buf, at, place, values, open_values, state)
                 if at < 0:
                     break
             if not dense:

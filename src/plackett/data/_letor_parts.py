@@ -65,14 +65,13 @@ def parse_part(part: Part, arrays: Arrays, width: int, fixed: bool, expected: An
     state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
     part.state, part.error = state, None
     open_values = np.empty((256, 3), np.int64)
-    bits = np.empty(1, np.uint64)
     words, masks, sizes = expected
     while True:
         state[slot.FULL] = 0
         parse_rows(
             part.segment.text, part.hi, arrays.dense, width, fixed, fill, words, masks, sizes,
             arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, arrays.columns, arrays.ends,
-            open_values, state, bits,
+            open_values, state,
         )  # fmt: skip
         part.error = _read_open(part.segment.text, open_values[: state[slot.OPEN]], arrays)
         if part.error is None and state[slot.ERROR]:

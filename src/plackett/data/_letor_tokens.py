@@ -71,9 +71,9 @@ def _leave_open(open_values, state, at, end, place):  # type: ignore[no-untyped-
 
 
 @kernel
-def read_label(buf, at, row, y, state, open_values, bits):  # type: ignore[no-untyped-def]
+def read_label(buf, at, row, y, state, open_values):  # type: ignore[no-untyped-def]
     """Read the label; the place behind it, or -1."""
-    found, value, end = read_number(buf, at, bits)
+    found, value, end = read_number(buf, at)
     if found == BAD or not ends(buf[end]):
         return fail(state, fault.LABEL, at)
     if found == MISSING:
@@ -157,9 +157,9 @@ def _number_error(found):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_value(buf, at, place, values, open_values, state, bits):  # type: ignore[no-untyped-def]
+def read_value(buf, at, place, values, open_values, state):  # type: ignore[no-untyped-def]
     """Read any value into ``values[place]`` (nowhere where that is -1); the place behind it, or -1."""
-    found, value, end = read_number(buf, at, bits)
+    found, value, end = read_number(buf, at)
     if found > MISSING or not ends(buf[end]):
         return fail(state, _number_error(found), at)
     single = np.float32(value)

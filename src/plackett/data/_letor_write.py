@@ -160,7 +160,6 @@ def _format(  # type: ignore[no-untyped-def]
     tails, tail_offsets, values, columns, pointers,
 ):  # fmt: skip
     """Text of the rows ``[lo, hi)``; its size."""
-    bits = np.empty(1, np.uint64)
     at = NONE
     for row in range(lo, hi):
         at = _put_text(out, at, labels, label_offsets, label_of_row[row])
@@ -174,7 +173,7 @@ def _format(  # type: ignore[no-untyped-def]
             column = j - start if dense else np.int64(columns[j])
             at = put_whole(out, at + 1, _U(column + 1))
             out[at] = 58
-            at = put_number(out, at + 1, values[j], bits)
+            at = put_number(out, at + 1, values[j])
         if tail_offsets.size > 1 and tail_offsets[row + 1] > tail_offsets[row]:
             out[at] = 32
             out[at + 1] = 35

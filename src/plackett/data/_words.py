@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from plackett._kernel import kernel
 
-__all__ = ["PADDING", "digits", "find_newline", "leading_digits", "load"]
+__all__ = ["PADDING", "digits", "eight_digits", "find_newline", "leading_digits", "load"]
 
 #: Readable bytes that a kernel may count on behind the end of its text.
 PADDING = 32
@@ -24,7 +24,7 @@ _NEWLINES = _U(0x0A0A0A0A0A0A0A0A)
 _LESS_ZERO = _U(0x3030303030303030)
 _ABOVE_NINE = _U(0x4646464646464646)
 _B0, _B1, _B7, _B8 = _U(0), _U(1), _U(7), _U(8)
-_B16, _B24, _B32, _B40, _B48, _B56 = _U(16), _U(24), _U(32), _U(40), _U(48), _U(56)
+_B16, _B24, _B32 = _U(16), _U(24), _U(32)
 _I2, _I3, _I4, _I5, _I6 = _U(2), _U(3), _U(4), _U(5), _U(6)
 _NIBBLES, _PAIRS, _QUADS = _U(0x0F0F0F0F0F0F0F0F), _U(0x00FF00FF00FF00FF), _U(0x0000FFFF0000FFFF)
 _TO_PAIRS, _TO_QUADS, _TO_EIGHT = _U(2561), _U(6553601), _U(42949672960001)
@@ -66,12 +66,17 @@ def leading_digits(word):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def digits(word, n):  # type: ignore[no-untyped-def]
-    """Value of the first ``n`` bytes, 0 to 7 decimal digits, as an unsigned number."""
-    word = ((word << _U(56 - 8 * n)) << _B8) & _NIBBLES
-    word = ((word * _TO_PAIRS) >> _B8) & _PAIRS
+def eight_digits(word):  # type: ignore[no-untyped-def]
+    """Value of eight decimal digits, as an unsigned number; a zero byte counts as the digit zero."""
+    word = (((word & _NIBBLES) * _TO_PAIRS) >> _B8) & _PAIRS
     word = ((word * _TO_QUADS) >> _B16) & _QUADS
     return (word * _TO_EIGHT) >> _B32
+
+
+@kernel(inline=True)
+def digits(word, n):  # type: ignore[no-untyped-def]
+    """Value of the first ``n`` bytes, 0 to 7 decimal digits, as an unsigned number."""
+    return eight_digits((word << _U(56 - 8 * n)) << _B8)
 
 
 @kernel
