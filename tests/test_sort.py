@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from plackett._sort import argsort_descending, sort_descending
+from plackett._sort import argsort_descending, largest_grade, order_of_groups, sort_descending
 
 
 def _argsort(values):
@@ -40,3 +40,16 @@ def test_sort_descending_of_grades_and_of_real_labels(labels):
     sort_descending(0, 2, offsets, values, out)
     for a, b in zip(offsets[:-1], offsets[1:], strict=True):
         assert out[a:b].tolist() == sorted(values[a:b], reverse=True)
+
+
+@given(arrays(np.int64, st.integers(1, 200), elements=st.integers(0, 9)))
+def test_order_of_groups_is_a_stable_sort(group):
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=10))))
+    assert order_of_groups(group, offsets).tolist() == np.argsort(group, kind="stable").tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "grade"), [([0, 4, -2], 4), ([-1, -2], 0), ([0.5, 1], 64), ([63], 63), ([64], 64), ([], 0)]
+)
+def test_largest_grade(labels, grade):
+    assert largest_grade(np.array(labels, float)) == grade

@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 
-__all__ = ["argsort_descending", "largest_grade", "sort_descending"]
+__all__ = ["argsort_descending", "largest_grade", "order_of_groups", "sort_descending"]
 
 _COUNTED = 256  # up to this length comparing all pairs in vector registers beats sorting
 _RUN = 8  # longer lists are merged from runs of this length, made by insertion
@@ -132,3 +132,14 @@ def largest_grade(labels):  # type: ignore[no-untyped-def]
         whole &= label < 64.0 and label == np.floor(label)
         largest = max(largest, label)
     return np.int64(largest) if whole else 64
+
+
+@kernel
+def order_of_groups(group, offsets):  # type: ignore[no-untyped-def]
+    """Entries in the order of their group numbers, stable; group g has the places offsets[g]:offsets[g + 1]."""
+    place = offsets[:-1].copy()
+    rows = np.empty(group.size, np.int64)
+    for i in range(group.size):
+        rows[place[group[i]]] = i
+        place[group[i]] += 1
+    return rows

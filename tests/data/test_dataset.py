@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -167,3 +168,13 @@ def test_group_rows_of_a_million_strings_is_fast():
     assert rows is None
     assert qids.size == 10_000
     assert time.perf_counter() - start < 2
+
+
+@given(st.lists(st.integers(-3, 3) | st.sampled_from([-(2**62), 2**62]), min_size=1, max_size=30))
+def test_group_rows_of_integers_near_and_far(ids):
+    """By a table where the ids are near each other, by sorting where they are not."""
+    offsets, qids, rows = group_rows(np.array(ids))
+    assert qids.tolist() == list(dict.fromkeys(ids))
+    order = np.arange(len(ids)) if rows is None else rows
+    groups = [order[a:b].tolist() for a, b in itertools.pairwise(offsets)]
+    assert groups == [[i for i, other in enumerate(ids) if other == one] for one in dict.fromkeys(ids)]

@@ -481,12 +481,26 @@ def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | No
         return np.zeros(1, np.int64), ids, None
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     heads = ids[starts]
-    unique, first, run_group = np.unique(heads, return_index=True, return_inverse=True)
-    if unique.size == heads.size:
+    first, run_group = _first_appearances(heads)
+    if first.size == heads.size:
         return np.append(starts, ids.size).astype(np.int64), heads, None
-    by_appearance = np.empty(unique.size, np.int64)
-    by_appearance[np.argsort(first)] = np.arange(unique.size)
-    group_of_row = np.repeat(by_appearance[run_group], np.diff(np.append(starts, ids.size)))
-    rows = np.argsort(group_of_row, kind="stable")
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(group_of_row, minlength=unique.size))))
-    return offsets.astype(np.int64), heads[np.sort(first)], rows
+    from plackett._sort import order_of_groups
+
+    group_of_row = np.repeat(run_group, np.diff(np.append(starts, ids.size)))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(group_of_row, minlength=first.size))))
+    return offsets.astype(np.int64), heads[first], order_of_groups(group_of_row, offsets)
+
+
+def _first_appearances(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Place of the first appearance of each id, ascending, and for each entry the number of its id in that order."""
+    if ids.dtype.kind == "i" and (span := int(ids.max()) - int(ids.min()) + 1) <= 4 * ids.size + 1024:
+        code = ids - ids.min()  # a table over the range of the ids is faster than sorting them
+        place = np.full(span, -1)
+        place[code[::-1]] = np.arange(ids.size)[::-1]  # the last one written stays: the first appearance
+        first = np.sort(place[place >= 0])
+        place[code[first]] = np.arange(first.size)
+        return first, place[code]
+    unique, first, group = np.unique(ids, return_index=True, return_inverse=True)
+    number = np.empty(unique.size, np.int64)
+    number[np.argsort(first)] = np.arange(unique.size)
+    return np.sort(first), number[group]
