@@ -78,13 +78,16 @@ if TYPE_CHECKING:
     # rankers, and what they are made of
     from plackett.losses.custom import loss as loss
     from plackett.models.linear import Linear as Linear
+    from plackett.models.neural import Neural as Neural
     from plackett.models.trees import Trees as Trees
     from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
     from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
     from plackett.rankers.listwise.listmle import ListMLE as ListMLE
     from plackett.rankers.listwise.listnet import ListNet as ListNet
     from plackett.rankers.pairwise.lambdamart import LambdaMART as LambdaMART
+    from plackett.rankers.pairwise.lambdarank import LambdaRank as LambdaRank
     from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
+    from plackett.rankers.pairwise.ranknet import RankNet as RankNet
     from plackett.rankers.pointwise.linear_regression import LinearRegression as LinearRegression
     from plackett.rankers.pointwise.mart import MART as MART
     from plackett.rankers.pointwise.mcrank import McRank as McRank

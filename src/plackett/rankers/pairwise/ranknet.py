@@ -1,0 +1,41 @@
+"""RankNet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from plackett.losses.base import Loss
+from plackett.losses.pairwise.logistic import Logistic
+from plackett.models.neural import Neural
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["RankNet"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankNet(GradientTrained, Neural):
+    r"""RankNet: a two-layer network trained by the cross entropy of pairs, :math:`\log(1 + e^{-(s_u - s_v)})`.
+
+    The gradient of all pairs of a query is summed per document first, so that each document goes through the network
+    once. For a deeper network or a list-aware one give ``architecture``. Needs the extra ``neural``.
+
+    Parameters
+    ----------
+    pair_normalize
+        Divide each query's loss by its number of pairs, so that long lists do not dominate.
+
+    References
+    ----------
+    Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender: Learning to rank using gradient descent. ICML 2005.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.ranknet",)
+    paper: ClassVar[str] = "Burges et al. 2005"
+
+    architecture: str = "sigmoid"
+    pair_normalize: bool = True
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return Logistic(normalize=self.pair_normalize)
