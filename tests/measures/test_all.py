@@ -61,7 +61,7 @@ def test_battery(measure, check):
 @given(lists=st.lists(DOCUMENTS, min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_properties(measure, lists):
-    """Values depend on the list alone: not on other lists, the scale of scores, or the order of rows."""
+    """Values depend on the list alone: not on other lists, nor on the scale of the scores."""
     labels = np.array([label for one in lists for label, _ in one], float)
     scores = np.array([score for one in lists for _, score in one], float)
     qid = np.repeat(np.arange(len(lists)), [len(one) for one in lists])

@@ -36,7 +36,8 @@ class AveragePrecision(Measure):
         ``"relevant"``: precision is averaged over the ranks of relevant documents. ``"all"``: over every rank, as in
         Mohri, Rostamizadeh and Talwalkar's chapter on ranking: (1, 0, 1) has (1 + 1/2 + 2/3)/3, not (1 + 2/3)/2.
     divisor
-        ``"relevant"``: R. ``"reachable"``: min(R, k), so that a perfect list has AP@k = 1 (LightGBM).
+        ``"relevant"``: R. ``"reachable"``: min(R, k), so that a perfect list has AP@k = 1 (LightGBM, XGBoost). It is
+        for ``over="relevant"``; over every rank the divisor is the number of ranks.
 
     Notes
     -----
