@@ -11,8 +11,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
+from plackett.measures.gains import gains_of
 
-__all__ = ["BoundLoss", "Loss"]
+__all__ = ["BoundLoss", "Loss", "finite_gains"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -47,7 +48,8 @@ class Loss:
     convex: ClassVar[bool] = False
     #: Whether adding a constant to the scores of a query changes nothing; pointwise losses fix the level.
     shift_invariant: ClassVar[bool] = True
-    #: Diagonal of the Hessian: "exact", "surrogate" (something positive that serves Newton steps) or "none" (ones).
+    #: Diagonal of the Hessian: "exact" (where it exists), "surrogate" (something positive that serves Newton steps) or
+    #: "none" (zeros come back, and Newton steps take 1).
     curvature: ClassVar[str] = "exact"
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
@@ -102,8 +104,8 @@ class BoundLoss:
         self.data = data
         self.n_jobs = n_jobs
         self.n_outputs = n_outputs
-        self.sample_weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-        self.query_weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        self.sample_weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        self.query_weight = _ones(data.n_queries) if data.query_weight is None else data.query_weight
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss of each query (0 where it was not asked for or does not exist), gradient and curvature of each score.
@@ -125,3 +127,22 @@ class BoundLoss:
         shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
         yield np.zeros(shape)
         yield np.zeros(shape)
+
+
+def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
+    """Gain of each label; an error for labels so large that it is no number any more."""
+    with np.errstate(over="ignore"):
+        gains = gains_of(labels, gain)
+    bad = np.flatnonzero(~np.isfinite(gains))
+    if bad.size:
+        raise LossError(
+            f"{loss}: the gain of label {labels[bad[0]]:g} is not finite; use a linear gain or smaller labels"
+        )
+    return gains
+
+
+def _ones(n: int) -> np.ndarray:
+    """Ones that are read-only, as weights of a dataset are: Numba would compile every kernel once more for others."""
+    ones = np.ones(n)
+    ones.flags.writeable = False
+    return ones

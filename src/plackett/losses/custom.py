@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaError
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
+from plackett.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
@@ -36,8 +38,10 @@ def loss(
     The function is compiled, so it is written with NumPy and plain loops. It takes ``scores`` and ``labels`` of one
     query, fills ``gradient`` (given as zeros) and returns the value. Further arguments, by name: ``curvature``, to be
     filled with the diagonal of the Hessian or something positive that serves (without it, Newton steps take 1), and
-    ``weights``, the sample weights. Arguments with a default are parameters of the loss. Documents with a label below 0
-    are unjudged; the function decides what that means.
+    ``weights``, the sample weights, which a loss without this argument does not see. Arguments with a default are
+    parameters of the loss, numbers. The value and what was filled in are multiplied by the query's weight. Documents
+    with a label below 0 are unjudged; the function decides what that means. Indices are not checked in compiled code;
+    the environment variable ``NUMBA_BOUNDSCHECK=1`` switches that on while looking for a mistake.
 
     Parameters
     ----------
@@ -72,31 +76,50 @@ def loss(
     """
     if function is None:
         return lambda f: loss(f, name=name, smooth=smooth, convex=convex, shift_invariant=shift_invariant)
-    arguments = inspect.signature(function).parameters
-    needed = [a.name for a in arguments.values() if a.default is a.empty]
-    if needed[:3] != ["scores", "labels", "gradient"] or not set(needed) <= set(_ARGUMENTS):
-        given = ", ".join(needed)
-        raise LossError(
-            f"a loss is a function of (scores, labels, gradient[, curvature][, weights], parameter=default …), "
-            f"got ({given})"
-        )
     title = name or function.__name__
+    needed, defaults = _signature(function)
+    if title in {item.name for item in items("loss")}:
+        raise LossError(f"{title!r} is the name of a built-in loss; give yours another with loss(name=…)")
     made = type(
         title,
         (CustomLoss,),
         {
             "name": title,
             "__doc__": function.__doc__,
+            # the decorated name holds the object, so this is where pickle finds the class
+            "__module__": function.__module__,
+            "__qualname__": f"{function.__qualname__}.__class__",
             "smooth": smooth,
             "convex": convex,
             "shift_invariant": shift_invariant,
-            "curvature": "exact" if "curvature" in needed else "none",
-            "_drive": staticmethod(_driver(numba.njit(nogil=True)(function), tuple(needed[3:]))),
-            "_defaults": {a.name: float(a.default) for a in arguments.values() if a.default is not a.empty},
+            "curvature": "surrogate" if "curvature" in needed else "none",
+            "_drive": staticmethod(_driver(numba.njit(nogil=True)(function), needed[3:])),
+            "_defaults": defaults,
         },
     )()
     REGISTERED[title] = made
     return made
+
+
+def _signature(function: Callable[..., float]) -> tuple[tuple[str, ...], dict[str, float]]:
+    """The arguments without a default, and the parameters with theirs; an error for what cannot be called."""
+    signature = inspect.signature(function)
+    arguments = signature.parameters.values()
+    needed = tuple(a.name for a in arguments if a.default is a.empty)
+    plain = all(a.kind is a.POSITIONAL_OR_KEYWORD for a in arguments)
+    if not plain or needed[:3] != _ARGUMENTS[:3] or not set(needed) <= set(_ARGUMENTS):
+        raise LossError(
+            "a loss is a function of (scores, labels, gradient[, curvature][, weights], parameter=default …), "
+            f"got {function.__name__}{signature}"
+        )
+    return needed, {a.name: _number(a.name, a.default) for a in arguments if a.default is not a.empty}
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise LossError(f"parameter {name}={value!r} of a user's loss must be a number") from None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -114,7 +137,8 @@ class CustomLoss(Loss):
         if unknown:
             known = ", ".join(self._defaults) or "none"
             raise LossError(f"{self.name} has no parameter {sorted(unknown)[0]!r}; it has {known}")
-        return type(self)(parameters=tuple(sorted({**dict(self.parameters), **parameters}.items())))
+        given = {name: _number(name, value) for name, value in parameters.items()}
+        return type(self)(parameters=tuple(sorted({**dict(self.parameters), **given}.items())))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
@@ -125,11 +149,11 @@ class CustomLoss(Loss):
 
 
 class UnknownLoss(CustomLoss):
-    """Stands for a user's loss that is not defined in this process: a model saved with it predicts, but cannot train."""
+    """Stands for a user's loss that is not defined in this process: a model with it predicts, but cannot train."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, parameters: dict[str, float]) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "parameters", ())
+        object.__setattr__(self, "parameters", tuple(sorted(parameters.items())))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """Refuse."""
@@ -145,18 +169,23 @@ class _Bound(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         out = tuple(self._buffers())
-        over_queries(
-            self.loss._drive,
-            self.data.offsets,
-            scores,
-            self.data.labels,
-            self.sample_weight,
-            self.query_weight,
-            self.values,
-            *out,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
+        scores = scores.view()
+        scores.flags.writeable = False  # as the labels are: a function that sorts them in place is refused
+        try:
+            over_queries(
+                self.loss._drive,
+                self.data.offsets,
+                scores,
+                self.data.labels,
+                self.sample_weight,
+                self.query_weight,
+                self.values,
+                *out,
+                n_jobs=self.n_jobs,
+                rows_per_thread=PAIR_ROWS_PER_THREAD,
+            )
+        except NumbaError as error:
+            raise LossError(f"the loss {self.loss.name!r} cannot be compiled: {error}") from error
         return out  # type: ignore[return-value]
 
 
@@ -174,6 +203,8 @@ def _driver(function: Callable[..., float], extra: tuple[str, ...]) -> Callable[
     @numba.njit(nogil=True)
     def drive(lo, hi, offsets, scores, labels, weight, query_weight, parameters, value, gradient, curvature):  # type: ignore[no-untyped-def]
         for q in range(lo, hi):
+            if offsets[q] == offsets[q + 1]:
+                continue
             r = slice(offsets[q], offsets[q + 1])
             value[q] = query_weight[q] * call(scores[r], labels[r], weight[r], gradient[r], curvature[r], parameters)
             gradient[r] *= query_weight[q]

@@ -102,7 +102,7 @@ def _object(value: Any) -> Any:
         return tuple(_object(entry) for entry in value["tuple"])
     if "custom_loss" in value:
         name, parameters = value["custom_loss"], _object(value["parameters"])
-        return REGISTERED[name].replace(**parameters) if name in REGISTERED else UnknownLoss(name)
+        return REGISTERED[name].replace(**parameters) if name in REGISTERED else UnknownLoss(name, parameters)
     kind, name = ("loss", value.get("loss")) if "loss" in value else ("model", value.get("model"))
     found = [item for item in items(kind) if item.symbol == name]
     if not found:

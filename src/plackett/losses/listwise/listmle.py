@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -42,6 +43,10 @@ class ListMLELoss(Loss):
     convex: ClassVar[bool] = True
 
     k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
@@ -80,22 +85,26 @@ def _listmle(  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, judged[q])
-    power = np.empty(longest, np.float64)
-    rest = np.empty(longest + 1, np.float64)
+    s = np.empty(longest, np.float64)
+    rest = np.empty(longest, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
         if n == 0 or below[a] == n:
             continue  # one label only: no order
         largest = -np.inf
-        for i in range(n):
-            largest = max(largest, scores[order[a + i]])
-        rest[n] = 0.0  # sums of exponentials of a place and everything below it
-        for i in range(n - 1, -1, -1):
-            power[i] = np.exp(max(scores[order[a + i]] - largest, -700.0))
-            rest[i] = rest[i + 1] + power[i]
+        total = 0.0
+        for i in range(n - 1, -1, -1):  # log Σ e^s of a place and everything below it, by way of their largest
+            s[i] = scores[order[a + i]]
+            if s[i] <= largest:
+                total += np.exp(s[i] - largest)
+            else:
+                total = total * np.exp(largest - s[i]) + 1.0
+                largest = s[i]
+            if i == 0 or below[a + i - 1] == i:
+                rest[i] = largest + np.log(total)
         loss = 0.0
-        first = 0.0  # Σ over the blocks so far of weight / rest, and of weight / rest²
+        first = 0.0  # Σ over the blocks so far of weight · e^(rest now − rest then), and of its second power
         second = 0.0
         start = 0
         while start < n:
@@ -105,12 +114,15 @@ def _listmle(  # type: ignore[no-untyped-def]
             for i in range(start, stop):
                 w = share * weight[order[a + i]]
                 block += w
-                loss += w * (np.log(rest[start]) - (scores[order[a + i]] - largest))
-            first += block / rest[start]
-            second += block / (rest[start] * rest[start])
+                loss += w * (rest[start] - s[i])
             for i in range(start, stop):
                 row = order[a + i]
-                gradient[row] = query_weight[q] * (power[i] * first - share * weight[row])
-                curvature[row] = query_weight[q] * (power[i] * first - power[i] * power[i] * second)
+                p = np.exp(s[i] - rest[start])
+                gradient[row] = query_weight[q] * (p * (first + block) - share * weight[row])
+                curvature[row] = query_weight[q] * p * (first + block - p * (second + block))
+            if stop < n:
+                shrink = np.exp(rest[stop] - rest[start])
+                first = (first + block) * shrink
+                second = (second + block) * shrink * shrink
             start = stop
         value[q] = query_weight[q] * loss

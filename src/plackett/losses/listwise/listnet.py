@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._errors import LossError
+from plackett._kernel import REASSOC, kernel, over_queries
+from plackett._maths import exp
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
-from plackett.measures.gains import check_gain, gains_of
+from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.measures.gains import check_gain
 
 __all__ = ["ListNetLoss"]
 
@@ -46,6 +48,8 @@ class ListNetLoss(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name))
+        if not self.temperature > 0:
+            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
@@ -56,19 +60,22 @@ class _Bound(BoundLoss):
     def __init__(self, loss: ListNetLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.target = np.empty(data.n_rows)
-        exponent = gains_of(data.labels, loss.target) / loss.temperature
-        over_queries(_target, data.offsets, data.labels, exponent, self.sample_weight, self.target, n_jobs=n_jobs)
+        self.entropy = np.empty(data.n_queries)
+        exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
+        out = self.target, self.entropy
+        over_queries(_target, data.offsets, data.labels, exponent, self.sample_weight, *out, n_jobs=n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         out = tuple(self._buffers())
-        over_queries(_listnet, self.data.offsets, scores, self.target, self.query_weight, *out, n_jobs=self.n_jobs)
+        known = self.target, self.entropy, self.query_weight
+        over_queries(_listnet, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs)
         return out  # type: ignore[return-value]
 
 
 @kernel
-def _target(lo, hi, offsets, labels, exponent, weight, out):  # type: ignore[no-untyped-def]
-    """Top-one probabilities of the labels; −1 for documents that take no part."""
+def _target(lo, hi, offsets, labels, exponent, weight, out, entropy):  # type: ignore[no-untyped-def]
+    """Top-one probabilities P of the labels, −1 for documents that take no part; Σ P log P of each query."""
     for q in range(lo, hi):
         low = np.inf
         high = -np.inf
@@ -77,41 +84,60 @@ def _target(lo, hi, offsets, labels, exponent, weight, out):  # type: ignore[no-
             if labels[i] >= 0.0:
                 low = min(low, labels[i])
                 high = max(high, labels[i])
-                largest = max(largest, exponent[i])
+                if weight[i] > 0.0:
+                    largest = max(largest, exponent[i])
         total = 0.0
         for i in range(offsets[q], offsets[q + 1]):
-            out[i] = weight[i] * np.exp(exponent[i] - largest) if labels[i] >= 0.0 else -1.0
-            total += max(out[i], 0.0)
+            out[i] = -1.0
+            if labels[i] >= 0.0 and low < high and largest > -np.inf:
+                out[i] = weight[i] * np.exp(exponent[i] - largest) if weight[i] > 0.0 else 0.0
+                total += out[i]
+        entropy[q] = 0.0
         for i in range(offsets[q], offsets[q + 1]):
-            if low >= high or total <= 0.0:
-                out[i] = -1.0
-            elif out[i] > 0.0:
+            if out[i] > 0.0:
                 out[i] /= total
+                entropy[q] += out[i] * np.log(out[i])
+
+
+@kernel(fastmath=REASSOC)
+def _largest(scores, target):  # type: ignore[no-untyped-def]
+    largest = -np.inf
+    for i in range(scores.size):
+        s = scores[i] if target[i] >= 0.0 else -np.inf
+        largest = s if s > largest else largest
+    return largest
+
+
+@kernel(fastmath=REASSOC)
+def _powers(scores, target, largest, power):  # type: ignore[no-untyped-def]
+    """e^(s − largest) of those who take part, their sum, and Σ P (s − largest)."""
+    total = 0.0
+    cross = 0.0
+    for i in range(scores.size):
+        s = scores[i] - largest
+        part = target[i] >= 0.0
+        p = exp(s) if part else 0.0
+        power[i] = p
+        total += p
+        cross += target[i] * s if part else 0.0
+    return total, cross
+
+
+@kernel(fastmath=REASSOC)
+def _finish(target, power, total, weight, curvature):  # type: ignore[no-untyped-def]
+    for i in range(target.size):
+        p = power[i] / total
+        power[i] = weight * (p - (target[i] if target[i] > 0.0 else 0.0))
+        curvature[i] = weight * p * (1.0 - p)
 
 
 @kernel
-def _listnet(lo, hi, offsets, scores, target, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
-        a = offsets[q]
-        b = offsets[q + 1]
-        largest = -np.inf
-        for i in range(a, b):
-            if target[i] >= 0.0:
-                largest = max(largest, scores[i])
-        total = 0.0
-        for i in range(a, b):
-            if target[i] >= 0.0:
-                gradient[i] = np.exp(scores[i] - largest)
-                total += gradient[i]
-        if total == 0.0:
+        r = slice(offsets[q], offsets[q + 1])
+        largest = _largest(scores[r], target[r])
+        if largest == -np.inf:
             continue  # nobody takes part
-        log_total = np.log(total)
-        loss = 0.0
-        for i in range(a, b):
-            if target[i] >= 0.0:
-                p = gradient[i] / total
-                if target[i] > 0.0:
-                    loss += target[i] * (np.log(target[i]) - (scores[i] - largest - log_total))
-                gradient[i] = query_weight[q] * (p - target[i])
-                curvature[i] = query_weight[q] * p * (1.0 - p)
-        value[q] = query_weight[q] * loss
+        total, cross = _powers(scores[r], target[r], largest, gradient[r])
+        _finish(target[r], gradient[r], total, query_weight[q], curvature[r])
+        value[q] = query_weight[q] * (entropy[q] + np.log(total) - cross)

@@ -63,6 +63,7 @@ class _AllPairs(BoundLoss):
             total = np.empty(data.n_queries)
             over_queries(_pair_weight, data.offsets, self.order, self.below, self.judged, self.sample_weight, total)
             self.scale = np.divide(self.query_weight, total, out=np.zeros_like(total), where=total > 0)
+            self.scale.flags.writeable = False  # as `query_weight` is
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
@@ -123,7 +124,7 @@ class _Preferences(BoundLoss):
 def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of each query by descending label, for each the first place with a lower label, the number of judged rows.
 
-    Places are numbers inside the query; unjudged documents stand last.
+    Places are numbers inside the query; unjudged documents stand last, below all labels.
     """
     order, below = np.empty(data.n_rows, np.int64), np.empty(data.n_rows, np.int64)
     judged = np.empty(data.n_queries, np.int64)
@@ -156,6 +157,8 @@ def _by_label(lo, hi, offsets, labels, order, below, judged):  # type: ignore[no
             below[a + i] = end
         for i in range(offsets[q + 1] - a):
             order[a + i] = a + rows[i]
+            if i >= n:
+                below[a + i] = offsets[q + 1] - a
 
 
 @kernel

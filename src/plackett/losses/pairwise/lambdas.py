@@ -83,25 +83,32 @@ class _Bound(BoundLoss):
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
         self.measure = parse(loss.measure)
-        self.labels = data.labels.astype(np.float32)
+        order, below, _ = label_order(data, n_jobs)
+        self.grades = np.empty(data.n_rows, np.float32)  # labels to compare: close ones stay apart in float32 as well
+        self.grades[order] = -below
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
         self.truncation = loss.truncation or max(data.n_rows, 1)
         if self.measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
             ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
             state = self.measure.swap_state(ranking)
             self.gains = np.empty(data.n_rows, np.float32)
-            self.gains[ranking.rows] = state[:, 0]
+            with np.errstate(over="ignore"):
+                self.gains[ranking.rows] = state[:, 0]
+            if not np.isfinite(self.gains).all():
+                raise LossError(
+                    f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain"
+                )
             self.discounts = state[:, 2].astype(np.float32)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value that does not exist, gradient and curvature per score."""
         out = tuple(self._buffers())
         if self.measure.linear_swaps:
-            kernel, inputs = _linear, (self.labels, self.weight, self.gains, self.discounts)
+            kernel, inputs = _linear, (self.grades, self.weight, self.gains, self.discounts)
         else:
             ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
             state = self.measure.swap_state(ranking)
-            kernel, inputs = _general, (self.labels, self.weight, ranking.rows, state.T)
+            kernel, inputs = _general, (self.grades, self.weight, ranking.rows, state.T)
         over_queries(
             kernel,
             self.data.offsets,
@@ -183,7 +190,7 @@ def _linear(  # type: ignore[no-untyped-def]
     hi,
     offsets,
     scores,
-    labels,
+    grades,
     weight,
     gains,
     discounts,
@@ -213,7 +220,7 @@ def _linear(  # type: ignore[no-untyped-def]
         for i in range(n):
             row = first + rows[i]
             s[i] = keys[i] - keys[0]
-            y[i] = labels[row]
+            y[i] = grades[row]
             w[i] = weight[row]
             g[i] = gains[row]
             u[i] = discounts[first + i]
@@ -230,7 +237,7 @@ def _general(  # type: ignore[no-untyped-def]
     hi,
     offsets,
     scores,
-    labels,
+    grades,
     weight,
     rows,
     state,
@@ -253,7 +260,7 @@ def _general(  # type: ignore[no-untyped-def]
         for i in range(n):
             row = rows[first + i]
             s[i] = scores[row] - best
-            y[i] = labels[row]
+            y[i] = grades[row]
             w[i] = weight[row]
             g[i] = state[0, first + i]
             a[i] = state[1, first + i]

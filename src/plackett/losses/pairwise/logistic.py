@@ -13,6 +13,11 @@ from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Logistic"]
 
+#: Up to this spread of the scores of a query a product of two e^s neither overflows nor vanishes.
+_FAR = 600.0
+#: A product of twice as many factors of ½ or more does not vanish.
+_FACTORS = 500
+
 
 @kernel
 def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
@@ -25,27 +30,59 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _gradient(s, w, g, h, top, factor):  # type: ignore[no-untyped-def]
-    """Pairs of one better document with worse ones: adds to their gradient, gives back the sums for the better one."""
+def _against(power, s, w, g, h, sure, top_power, top, factor):  # type: ignore[no-untyped-def]
+    """Pairs of one better document with worse ones, from e^s: no exponential per pair, only a quotient.
+
+    Adds to the gradient of the worse ones and gives back the sums for the better one, Σ max(−z, 0) and the product of
+    1/(1 + e^−|z|), whose logarithm is the rest of the value.
+    """
     slope = 0.0
     bend = 0.0
-    for v in range(s.size):
-        right = 1.0 / (1.0 + exp(s[v] - top))
-        term = w[v] * (1.0 - right)
+    behind = 0.0
+    for v in range(power.size):
+        part = 1.0 / (top_power + power[v])
+        wrong = power[v] * part
+        right = top_power * part
+        term = w[v] * wrong
         curve = term * right
         slope += term
         bend += curve
         g[v] += factor * term
         h[v] += factor * curve
-    return slope, bend
+        sure *= right if right > wrong else wrong
+        behind += s[v] - top if s[v] > top else 0.0
+    return slope, bend, behind, sure
 
 
 @kernel(fastmath=REASSOC)
-def _value(s, w, top):  # type: ignore[no-untyped-def]
+def _against_far(s, w, g, h, sure, top, factor):  # type: ignore[no-untyped-def]
+    """As `_against`, for scores so far apart that e^s would overflow."""
+    slope = 0.0
+    bend = 0.0
+    behind = 0.0
+    for v in range(s.size):
+        x = s[v] - top
+        e = exp(-abs(x))
+        part = 1.0 / (1.0 + e)
+        wrong = part if x > 0.0 else e * part
+        term = w[v] * wrong
+        curve = term * (e * part if x > 0.0 else part)
+        slope += term
+        bend += curve
+        g[v] += factor * term
+        h[v] += factor * curve
+        sure *= part
+        behind += x if x > 0.0 else 0.0
+    return slope, bend, behind, sure
+
+
+@kernel(fastmath=REASSOC)
+def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
+    """Value of the same pairs where weights differ: a logarithm each."""
     total = 0.0
     for v in range(s.size):
         x = s[v] - top
-        total += w[v] * (log(1.0 + exp(x)) + (x - 708.0 if x > 708.0 else 0.0))  # `exp` is clipped there
+        total += w[v] * (log(1.0 + exp(-abs(x))) + (x if x > 0.0 else 0.0))
     return total
 
 
@@ -60,28 +97,58 @@ def _sweep(  # type: ignore[no-untyped-def]
     w = np.empty(longest, np.float64)
     g = np.empty(longest, np.float64)
     h = np.empty(longest, np.float64)
+    power = np.empty(longest, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
         if n == 0 or below[a] == n:
             continue  # one label only: no pairs
+        low = np.inf
+        high = -np.inf
+        even = True
         for i in range(n):
             s[i] = scores[order[a + i]]
             w[i] = weight[order[a + i]]
             g[i] = 0.0
             h[i] = 0.0
+            low = min(low, s[i])
+            high = max(high, s[i])
+            even &= w[i] == w[0]
+        near = high - low + 2.0 * abs(margin) <= _FAR
+        middle = 0.5 * (low + high)
+        for i in range(n):
+            power[i] = exp(s[i] - middle)
+        shift = exp(-margin)
         total = 0.0
+        sure = 1.0
+        factors = 0
         for u in range(n):
-            start = below[a + u]
-            if start == n:
+            if below[a + u] == n:
                 break
             top = s[u] - margin
-            slope, bend = _gradient(s[start:n], w[start:n], g[start:n], h[start:n], top, w[u])
-            g[u] -= w[u] * slope
-            h[u] += w[u] * bend
-            if want_value:
-                total += w[u] * _value(s[start:n], w[start:n], top)
-        value[q] = scale[q] * total
+            for start in range(below[a + u], n, _FACTORS):
+                r = slice(start, min(start + _FACTORS, n))
+                if near:
+                    slope, bend, behind, sure = _against(
+                        power[r], s[r], w[r], g[r], h[r], sure, power[u] * shift, top, w[u]
+                    )
+                else:
+                    slope, bend, behind, sure = _against_far(s[r], w[r], g[r], h[r], sure, top, w[u])
+                g[u] -= w[u] * slope
+                h[u] += w[u] * bend
+                if even:
+                    total += behind
+                    factors += r.stop - r.start
+                    if factors > _FACTORS:
+                        total -= np.log(sure)
+                        sure = 1.0
+                        factors = 0
+                else:
+                    sure = 1.0
+                    if want_value:
+                        total += w[u] * _weighted_value(s[r], w[r], top)
+        if want_value:
+            value[q] = scale[q] * (w[0] * w[0] * (total - np.log(sure)) if even else total)
         for i in range(n):
             gradient[order[a + i]] = scale[q] * g[i]
             curvature[order[a + i]] = scale[q] * h[i]
@@ -91,8 +158,8 @@ def _sweep(  # type: ignore[no-untyped-def]
 class Logistic(PairLoss):
     r"""Logistic pair loss :math:`\varphi(z) = \log(1 + e^{-(z - \text{margin})})`, the cross entropy of RankNet.
 
-    All pairs are visited, but only numbers per document are kept. Divided by log 2 it bounds the share of misordered
-    pairs.
+    All pairs are visited, but only numbers per document are kept, and exponentials are taken per document: a pair costs
+    a quotient. Divided by log 2 it bounds the number of misordered pairs.
 
     References
     ----------

@@ -41,6 +41,12 @@ class Softmax(Loss):
     n_classes: int | None = None
     gamma: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not self.gamma > 0:
+            raise LossError(f"{self.name}: gamma={self.gamma}; give a positive number")
+        if self.n_classes is not None and self.n_classes < 1:
+            raise LossError(f"{self.name}: n_classes={self.n_classes}; give a positive number, or None for the data's")
+
     def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
         """Expected grade of each document."""
         return expected_grade(scores, self.gamma)
@@ -77,7 +83,7 @@ class _Bound(BoundLoss):
         probability = np.exp(shifted)
         total = probability.sum(axis=1, keepdims=True)
         probability /= total
-        losses = np.zeros(self.data.n_queries)
+        losses: np.ndarray = np.zeros(self.data.n_queries)
         if value:
             terms = self.weight[:, 0] * (np.log(total[:, 0]) - (shifted * self.target).sum(axis=1))
             losses = np.bincount(self.data.query_of_row, terms, self.data.n_queries)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
-from plackett.measures.gains import check_gain, gains_of
+from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.measures.gains import check_gain
 
 __all__ = ["Square"]
 
@@ -21,8 +21,8 @@ class Square(Loss):
     Parameters
     ----------
     target
-        ``"linear"`` (the label), ``"exp2"`` (2^label − 1, for which the loss bounds 1 − nDCG), or a table
-        label: target.
+        ``"linear"`` (the label), ``"exp2"`` (2^label − 1; 1 − nDCG is then at most a constant of the query times the
+        root of the loss), ``"binary"``, or a table label: target.
 
     References
     ----------
@@ -48,14 +48,14 @@ class Square(Loss):
 class _Bound(BoundLoss):
     def __init__(self, loss: Square, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
-        self.target = gains_of(data.labels, loss.target)
+        self.target = finite_gains(data.labels, loss.target, loss.name)
         self.weight = self.sample_weight * self.query_weight[data.query_of_row] * (data.labels >= 0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         miss = scores - self.target
         gradient = self.weight * miss
-        losses = np.zeros(self.data.n_queries)
+        losses: np.ndarray = np.zeros(self.data.n_queries)
         if value:
             losses = np.bincount(self.data.query_of_row, 0.5 * gradient * miss, self.data.n_queries)
-        return losses, gradient, self.weight
+        return losses, gradient, self.weight.copy()
