@@ -113,11 +113,13 @@ def decimal(m, e, lost):  # type: ignore[no-untyped-def]
     if lost == 0 and m <= _TWO53 and -22 <= e <= 22:
         value = np.float64(m)
         return (value * POWERS[e] if e >= 0 else value / POWERS[-e]), True
-    value, sure = _lemire(m, e)
-    if sure and lost > 0:
-        other, sure = _lemire(m + _1, e)
-        sure = sure and value == other
-    return value, sure
+    value = 0.0
+    for more in range(1 + (lost > 0)):  # a loop rather than two calls: half the code to compile
+        nearest, sure = _lemire(m + _U(more), e)
+        if not sure or (more > 0 and nearest != value):
+            return nearest, False
+        value = nearest
+    return value, True
 
 
 @kernel

@@ -12,13 +12,12 @@ from plackett._kernel import kernel
 from plackett.data import _letor_faults as fault
 from plackett.data import _letor_slots as slot
 from plackett.data._floats import NONE
-from plackett.data._letor_tokens import blank, common_value, fail, read_id, read_label, read_qid, read_value
+from plackett.data._letor_tokens import NOWHERE, blank, common_value, fail, read_any, read_id, read_qid
 from plackett.data._words import find_newline, load
 
 __all__ = ["parse_rows", "patterns"]
 
 _U = np.uint64
-_NOWHERE = np.int64(-1)
 #: Features of this number and above are not expected in order: their ids have to be read.
 _PATTERNS = 9_999
 #: Bits of a NaN that no number has: "nothing stored here yet".
@@ -97,7 +96,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
             y[row] = buf[at] - 48
             at += 1
         else:
-            at = read_label(buf, at, row, y, state, open_values)
+            at = read_any(buf, at, -1 - row, y, values, open_values, state)
             if at < 0:
                 state[slot.OPEN] = open_before
                 return
@@ -134,7 +133,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                     fail(state, fault.ID_BEYOND, token)
                     return
                 if dense:
-                    at = read_value(buf, at, _NOWHERE, values, open_values, state)
+                    at = read_any(buf, at, NOWHERE, y, values, open_values, state)
                     if at < 0:
                         break
                     continue
@@ -164,7 +163,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 values[place] = value
                 at = end
             else:
-                at = read_value(buf, at, place, values, open_values, state)
+                at = read_any(buf, at, place, y, values, open_values, state)
                 if at < 0:
                     break
             if not dense:

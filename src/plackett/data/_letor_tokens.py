@@ -10,26 +10,28 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett.data import _letor_faults as fault
 from plackett.data import _letor_slots as slot
-from plackett.data._floats import BAD, INFINITE, LONG, MISSING, OK, POWERS, PYTHON, read_number
+from plackett.data._floats import INFINITE, LONG, MISSING, OK, POWERS, PYTHON, read_number
 from plackett.data._words import digits, leading_digits, load
 
 __all__ = [
     "MAX_FEATURE",
     "MAX_QID",
+    "NOWHERE",
     "blank",
     "common_value",
     "ends",
     "fail",
+    "read_any",
     "read_id",
-    "read_label",
     "read_qid",
-    "read_value",
 ]
 
 #: Largest feature id: column numbers of a sparse matrix are 32-bit integers.
 MAX_FEATURE = 2**31 - 1
 #: Longest query id, in bytes.
 MAX_QID = 1000
+#: Place of a value that is not kept.
+NOWHERE = np.int64(2**62)
 
 _U = np.uint64
 _255, _MINUS = _U(255), _U(45)
@@ -68,24 +70,6 @@ def _leave_open(open_values, state, at, end, place):  # type: ignore[no-untyped-
     open_values[n, 2] = place
     state[slot.OPEN] = n + 1
     return True
-
-
-@kernel
-def read_label(buf, at, row, y, state, open_values):  # type: ignore[no-untyped-def]
-    """Read the label; the place behind it, or -1."""
-    found, value, end = read_number(buf, at)
-    if found == BAD or not ends(buf[end]):
-        return fail(state, fault.LABEL, at)
-    if found == MISSING:
-        return fail(state, fault.LABEL_MISSING, at)
-    if found == INFINITE:
-        return fail(state, fault.LABEL_INFINITE, at)
-    if found == LONG:
-        return fail(state, fault.LABEL_LONG, at)
-    if found == PYTHON and not _leave_open(open_values, state, at, end, -1 - row):
-        return -1
-    y[row] = value
-    return end
 
 
 @kernel
@@ -148,26 +132,37 @@ def read_id(buf, at, state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _number_error(found):  # type: ignore[no-untyped-def]
+def _number_fault(found, label):  # type: ignore[no-untyped-def]
+    if found == MISSING:
+        return fault.LABEL_MISSING
     if found == INFINITE:
-        return fault.VALUE_INFINITE
+        return fault.LABEL_INFINITE if label else fault.VALUE_INFINITE
     if found == LONG:
-        return fault.VALUE_LONG
-    return fault.VALUE
+        return fault.LABEL_LONG if label else fault.VALUE_LONG
+    return fault.LABEL if label else fault.VALUE
 
 
 @kernel
-def read_value(buf, at, place, values, open_values, state):  # type: ignore[no-untyped-def]
-    """Read any value into ``values[place]`` (nowhere where that is -1); the place behind it, or -1."""
+def read_any(buf, at, place, y, values, open_values, state):  # type: ignore[no-untyped-def]
+    """Read a number of any form; the place behind it, or -1.
+
+    It goes to ``values[place]``, nowhere where that is `NOWHERE`, and as a label to ``y[-1 - place]`` where ``place``
+    is negative. (One function for both, because the reader of numbers is long and compiled into it.)
+    """
     found, value, end = read_number(buf, at)
-    if found > MISSING or not ends(buf[end]):
-        return fail(state, _number_error(found), at)
+    label = place < 0
+    if not ends(buf[end]):
+        return fail(state, fault.LABEL if label else fault.VALUE, at)
+    if found > MISSING or (label and found == MISSING):
+        return fail(state, _number_fault(found, label), at)
     single = np.float32(value)
-    if found == OK and np.isinf(single):
+    if found == OK and not label and np.isinf(single):
         return fail(state, fault.VALUE_INFINITE, at)
-    if found == PYTHON and place >= 0 and not _leave_open(open_values, state, at, end, place):
+    if found == PYTHON and place != NOWHERE and not _leave_open(open_values, state, at, end, place):
         return -1
-    if place >= 0:
+    if label:
+        y[-1 - place] = value
+    elif place != NOWHERE:
         values[place] = single
     return end
 
@@ -176,7 +171,7 @@ def read_value(buf, at, place, values, open_values, state):  # type: ignore[no-u
 def common_value(buf, at):  # type: ignore[no-untyped-def]
     """Read a value of the common forms, up to seven digits before and up to seven behind the point.
 
-    The value and the place behind it; that is -1 for all others, which `read_value` reads.
+    The value and the place behind it; that is -1 for all others, which `read_any` reads.
     """
     word = load(buf, at)
     negative = word & _255 == _MINUS
