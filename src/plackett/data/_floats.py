@@ -111,8 +111,7 @@ def decimal(m, e, lost):  # type: ignore[no-untyped-def]
     if m == _0 and lost == 0:
         return 0.0, True
     if lost == 0 and m <= _TWO53 and -22 <= e <= 22:
-        value = np.float64(m)
-        return (value * POWERS[e] if e >= 0 else value / POWERS[-e]), True
+        return (np.float64(m) * POWERS[e] if e >= 0 else np.float64(m) / POWERS[-e]), True
     value = 0.0
     for more in range(1 + (lost > 0)):  # a loop rather than two calls: half the code to compile
         nearest, sure = _lemire(m + _U(more), e)
