@@ -25,8 +25,8 @@ __all__ = ["Neural", "NeuralScorer"]
 class NeuralScorer:
     """A network with its weights and the map of its features.
 
-    On the CPU a document's score does not depend on the rows scored with it, unless the network is list-aware; such
-    a network gives equal scores up to rounding when the documents of a list are permuted.
+    On the CPU the order of rows and queries and the other queries of a call make no difference to a document's score;
+    on CUDA none but rounding.
     """
 
     kind: ClassVar[str] = "neural"
@@ -133,6 +133,7 @@ class Neural:
     """
 
     ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
+    allow_nan: ClassVar[bool] = False
     paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender 2005"
 
     architecture: str = "mlp"

@@ -15,10 +15,6 @@ from plackett.models.networks.lists import Lists
 
 __all__ = ["Feed", "scores_of", "scoring_feed"]
 
-#: Blocks of rows are filled up to a multiple of this: matrix products then go through the same code for each row,
-#: and a document's score does not depend on the rows beside it.
-_ROUND = 64
-
 
 class Feed:
     """The features of a dataset in blocks, each ready for the network.
@@ -104,16 +100,21 @@ def scoring_feed(
 
 
 def scores_of(network: Network, weights: dict[str, Any], feed: Feed, spread: Spread) -> np.ndarray:
-    """Outputs for all rows of a feed, (rows × outputs) in the order of its ``X``."""
+    """Outputs for all rows of a feed, (rows × outputs) in the order of its ``X``.
+
+    On the CPU in double precision, then rounded to single: sums depend a little on where a row stands in a block and
+    on what stands beside it, and rounding takes that away. Equal documents get equal scores.
+    """
     torch = load_torch()
+    dtype = torch.float64 if feed.device.type == "cpu" else torch.float32
+    weights = {name: tensor.detach().to(dtype) for name, tensor in weights.items()}
 
     def score(i: int) -> Any:
         with torch.inference_mode():
             rows, lists = feed.block(i)
-            n = rows.shape[0]
-            if lists is None and n % _ROUND:
-                rows = torch.cat([rows, rows.new_zeros((-n % _ROUND, rows.shape[1]))])
-            return network.scores(weights, rows, lists)[:n] if n else rows.new_empty((0, network.n_outputs))
+            if rows.shape[0] == 0:
+                return rows.new_empty((0, network.n_outputs))
+            return network.scores(weights, rows.to(dtype), lists).float()
 
     out = np.empty((feed.order.size, network.n_outputs))
     if out.size:
