@@ -13,7 +13,13 @@ from plackett.catalogue import Item, items
 __all__ = ["open_package"]
 
 
-def open_package(package: str, kind: str, named: dict[str, str], value: Callable[[Item, Any], Any]) -> None:
+def open_package(
+    package: str,
+    kind: str,
+    named: dict[str, str],
+    value: Callable[[Item, Any], Any],
+    everything: Callable[[], dict[str, Any]] | None = None,
+) -> None:
     """Make the items of a kind attributes of a package, and the package callable.
 
     ``plackett.measures`` is a package and, as the interface promises, ``plackett.measures()`` gives every measure by
@@ -25,6 +31,8 @@ def open_package(package: str, kind: str, named: dict[str, str], value: Callable
         Further attributes, with the module of the package that has each.
     value
         What an item's attribute is, given the item and the class that implements it.
+    everything
+        What a call gives; the items of the kind without it.
     """
 
     class Package(ModuleType):
@@ -40,7 +48,7 @@ def open_package(package: str, kind: str, named: dict[str, str], value: Callable
             return sorted([*super().__dir__(), *named, *(item.name for item in items(kind))])
 
         def __call__(self) -> dict[str, Any]:
-            return {item.name: value(item, _class(item)) for item in items(kind)}
+            return everything() if everything else {item.name: value(item, _class(item)) for item in items(kind)}
 
     sys.modules[package].__class__ = Package
 
