@@ -63,15 +63,20 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
 
 
 @kernel
+def _mixed(h, feature, bits):  # type: ignore[no-untyped-def]
+    """The hash with one feature added; zeros of either sign add nothing, so that sparse and dense rows agree."""
+    if bits & np.uint32(0x7FFFFFFF) == 0:
+        return h
+    h = (h ^ (np.uint64(feature) << np.uint64(32)) ^ np.uint64(bits)) * np.uint64(0x9E3779B97F4A7C15)
+    return h ^ (h >> np.uint64(29))
+
+
+@kernel
 def _hash_dense(lo, hi, offsets, bits, extra, keys):  # type: ignore[no-untyped-def]
     for i in range(offsets[lo], offsets[hi]):
         h = np.uint64(0x9E3779B97F4A7C15)
         for j in range(bits.shape[1]):
-            # -0 and 0 are the same feature value
-            b = np.uint64(bits[i, j])
-            b = np.uint64(0) if b == np.uint64(0x80000000) else b
-            h = (h ^ b) * np.uint64(0x9E3779B97F4A7C15)
-            h ^= h >> np.uint64(29)
+            h = _mixed(h, j, bits[i, j])
         h = mix(h ^ extra[i, 0])
         keys[i] = mix(h ^ extra[i, 1])
 
@@ -81,7 +86,6 @@ def _hash_sparse(lo, hi, offsets, pointers, indices, values, extra, keys):  # ty
     for i in range(offsets[lo], offsets[hi]):
         h = np.uint64(0x9E3779B97F4A7C15)
         for p in range(pointers[i], pointers[i + 1]):
-            h = (h ^ (np.uint64(indices[p]) << np.uint64(32)) ^ np.uint64(values[p])) * np.uint64(0x9E3779B97F4A7C15)
-            h ^= h >> np.uint64(29)
+            h = _mixed(h, indices[p], values[p])
         h = mix(h ^ extra[i, 0])
         keys[i] = mix(h ^ extra[i, 1])

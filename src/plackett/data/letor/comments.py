@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data._floats import OK, PYTHON, read_number
-from plackett.data._letor_tokens import MAX_QID
-from plackett.data._spans import cut_out, frozen
-from plackett.data._words import PADDING
+from plackett.data.letor.floats import OK, PYTHON, read_number
+from plackett.data.letor.tokens import MAX_QID
+from plackett.data.letor.spans import cut_out, frozen
+from plackett.data.letor.words import PADDING
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
 

@@ -15,15 +15,15 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import n_threads
-from plackett.data import _letor_faults as fault
-from plackett.data import _letor_slots as slot
-from plackett.data._letor_count import count_colons, count_rows
-from plackett.data._letor_errors import Segment, letor_error
-from plackett.data._letor_parse import patterns
-from plackett.data._letor_parts import Arrays, Part, compact, parse_part, split
-from plackett.data._letor_tokens import MAX_FEATURE
-from plackett.data._spans import cut_out, run_starts
-from plackett.data._words import find_newline
+from plackett.data.letor import faults as fault
+from plackett.data.letor import slots as slot
+from plackett.data.letor.count import count_colons, count_rows
+from plackett.data.letor.errors import Segment, letor_error
+from plackett.data.letor.parse import patterns
+from plackett.data.letor.parts import Arrays, Part, compact, parse_part, split
+from plackett.data.letor.tokens import MAX_FEATURE
+from plackett.data.letor.spans import cut_out, run_starts
+from plackett.data.letor.words import find_newline
 from plackett.data.strings import Strings
 
 __all__ = ["Block", "Options", "parse_block"]

@@ -11,19 +11,17 @@ from typing import Any, Literal
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data import _letor_faults as fault
-from plackett.data._letor_block import Block, Options, parse_block
-from plackett.data._letor_comments import LetorFields, letor_comment_fields
-from plackett.data._letor_dataset import to_dataset
-from plackett.data._letor_errors import letor_error
-from plackett.data._letor_source import LineBlocks, is_regular, mapped
-from plackett.data._letor_tokens import MAX_FEATURE
-from plackett.data._letor_write import write_letor
-from plackett.data._spans import run_starts
+from plackett.data.letor import faults as fault
+from plackett.data.letor.block import Block, Options, parse_block
+from plackett.data.letor.dataset import to_dataset
+from plackett.data.letor.errors import letor_error
+from plackett.data.letor.source import LineBlocks, is_regular, mapped
+from plackett.data.letor.tokens import MAX_FEATURE
+from plackett.data.letor.spans import run_starts
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
 
-__all__ = ["LetorFields", "letor_comment_fields", "read_letor", "read_letor_chunks", "write_letor"]
+__all__ = ["read_letor", "read_letor_chunks"]
 
 #: Text that is parsed at once where a file cannot be mapped.
 _BLOCK_BYTES = 1 << 25

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data._words import eight_digits, leading_digits, load
+from plackett.data.letor.words import eight_digits, leading_digits, load
 
 __all__ = ["BAD", "INFINITE", "LONG", "MISSING", "NONE", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from plackett.data._compression import codec_of, pieces
-from plackett.data._letor_errors import Segment
-from plackett.data._words import PADDING
+from plackett.data.letor.errors import Segment
+from plackett.data.letor.words import PADDING
 
 __all__ = ["LineBlocks", "is_regular", "mapped"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data import _letor_faults as fault
-from plackett.data import _letor_slots as slot
-from plackett.data._floats import NONE
-from plackett.data._letor_tokens import NOWHERE, blank, common_value, fail, read_any, read_id, read_qid
-from plackett.data._words import find_newline, load
+from plackett.data.letor import faults as fault
+from plackett.data.letor import slots as slot
+from plackett.data.letor.floats import NONE
+from plackett.data.letor.tokens import NOWHERE, blank, common_value, fail, read_any, read_id, read_qid
+from plackett.data.letor.words import find_newline, load
 
 __all__ = ["parse_rows", "patterns"]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel
-from plackett.data._letor_block import Block
-from plackett.data._letor_comments import docids_of
-from plackett.data._spans import run_starts
+from plackett.data.letor.block import Block
+from plackett.data.letor.comments import docids_of
+from plackett.data.letor.spans import run_starts
 from plackett.data.dataset import RankingDataset, group_rows
 from plackett.data.strings import Strings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data._letor_tokens import blank
-from plackett.data._words import find_newline, load
+from plackett.data.letor.tokens import blank
+from plackett.data.letor.words import find_newline, load
 
 __all__ = ["count_colons", "count_rows"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data._floats import NONE, POWERS, decimal
+from plackett.data.letor.floats import NONE, POWERS, decimal
 
 __all__ = ["LONGEST", "put_number", "put_whole"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett.data import _letor_faults as fault
-from plackett.data import _letor_slots as slot
-from plackett.data._letor_errors import Segment
-from plackett.data._letor_parse import parse_rows
-from plackett.data._words import find_newline
+from plackett.data.letor import faults as fault
+from plackett.data.letor import slots as slot
+from plackett.data.letor.errors import Segment
+from plackett.data.letor.parse import parse_rows
+from plackett.data.letor.words import find_newline
 
 __all__ = ["Arrays", "Part", "compact", "parse_part", "split"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data import _letor_faults as fault
-from plackett.data import _letor_slots as slot
-from plackett.data._floats import INFINITE, LONG, MISSING, OK, POWERS, PYTHON, read_number
-from plackett.data._words import digits, leading_digits, load
+from plackett.data.letor import faults as fault
+from plackett.data.letor import slots as slot
+from plackett.data.letor.floats import INFINITE, LONG, MISSING, OK, POWERS, PYTHON, read_number
+from plackett.data.letor.words import digits, leading_digits, load
 
 __all__ = [
     "MAX_FEATURE",

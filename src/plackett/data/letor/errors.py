@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data import _letor_faults as fault
-from plackett.data._letor_tokens import MAX_FEATURE, MAX_QID
+from plackett.data.letor import faults as fault
+from plackett.data.letor.tokens import MAX_FEATURE, MAX_QID
 
 __all__ = ["Segment", "letor_error"]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plackett.data._float_text import LONGEST, put_number
-from plackett.data._floats import BAD, INFINITE, LONG, MISSING, OK, PYTHON, read_number
+from plackett.data.letor.float_text import LONGEST, put_number
+from plackett.data.letor.floats import BAD, INFINITE, LONG, MISSING, OK, PYTHON, read_number
 
 
 def read(text: str) -> tuple[int, float, int]:
