@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from test_native import assert_same, full
 
 from plackett import DataError, RankingDataset
 from plackett.data.frames import from_frame, to_polars
+from whole_dataset import assert_same, full
 
 COLUMNS = {
     "qid": ["b", "a", "b", "a"],

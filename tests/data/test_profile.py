@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from test_native import full
 
 from plackett import RankingDataset
 from plackett.data import profile as module
 from plackett.data.profile import profile
+from whole_dataset import full
 
 
 def test_small_case():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from test_native import assert_same, full
 
 from plackett import DataError, RankingDataset
 from plackett.data.tables import read_csv, read_parquet, write_csv, write_parquet
+from whole_dataset import assert_same, full
 
 
 def rows_of(data: RankingDataset, **gone) -> RankingDataset:
