@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -36,6 +38,9 @@ class Scorer(Protocol):
 class Model(Protocol):
     """A family of scoring functions with its way of training: a dataclass of hyper-parameters with this method."""
 
+    #: Whether NaN features are missing values to it; otherwise they are refused before they reach it.
+    allow_nan: ClassVar[bool]
+
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None) -> Scorer:
         """Minimise the loss on the data, beginning with ``start`` where one is given."""
 
@@ -44,8 +49,10 @@ class Model(Protocol):
 class Monitor:
     """Watches training: validation measure, early stopping, progress, interruption.
 
-    A model calls `update` after each round with the scores of the validation data and stops when told; it then keeps
-    the round `best_round`. Without validation data `update` only moves the progress display.
+    A model trains inside the block `training`, calls `update` after each round with the scores of the validation data
+    (one per document, so after `Loss.ranking_scores`) and stops when told; it then keeps the round `best_round`.
+    Without validation data `update` only moves the progress display. Ctrl-C ends the block, and the model keeps the
+    best round so far.
 
     Parameters
     ----------
@@ -57,28 +64,50 @@ class Monitor:
         Stop after this many rounds without a better value; None never stops early.
     verbose
         Show progress.
+    n_jobs
+        Threads for the measure.
     """
 
     valid: RankingDataset | None = None
     measure: Measure | None = None
     patience: int | None = None
     verbose: bool = False
+    n_jobs: int | None = None
     history: list[float] = field(default_factory=list)
     best_round: int = -1
     best_value: float = float("nan")
     interrupted: bool = False
+    n_rounds: int = 0
 
     def __post_init__(self) -> None:
         self._progress: Any = None
         self._task: Any = None
 
+    @contextmanager
+    def training(self, rounds: int, what: str) -> Iterator[None]:
+        """Show progress inside the block, and end the block quietly on Ctrl-C once a round is finished.
+
+        Before that there is nothing to keep, and the interrupt goes on to the caller.
+        """
+        self.start(rounds, what)
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.n_rounds == 0:
+                raise
+            self.interrupted = True
+        finally:
+            self.stop()
+
     def start(self, rounds: int, what: str) -> None:
         """Say how many rounds there will be at most."""
         if self.verbose:
+            from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self._progress = Progress(*columns, TextColumn("{task.fields[note]}"), transient=False)
+            # on stderr, so that what a program prints stays clean
+            self._progress = Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True))
             self._task = self._progress.add_task(what, total=rounds, note="")
             self._progress.start()
 
@@ -92,12 +121,14 @@ class Monitor:
         """Note a finished round; True means that training should end."""
         note = ""
         if scores is not None and self.valid is not None and self.measure is not None:
-            value = self.measure.mean(self.measure.per_query(Scored(self.valid, scores)))
+            value = self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
             self.history.append(value)
             sign = 1.0 if self.measure.ascending else -1.0
-            if self.best_round < 0 or sign * value > sign * self.best_value:
+            # a value may be NaN, where no query has one: anything is better
+            if self.best_round < 0 or np.isnan(self.best_value) or sign * value > sign * self.best_value:
                 self.best_round, self.best_value = len(self.history) - 1, value
             note = f"{self.measure} {value:.4f} (best {self.best_value:.4f})"
+        self.n_rounds += 1
         if self._progress is not None:
             self._progress.update(self._task, advance=1, note=note)
-        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience > 0
+        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience

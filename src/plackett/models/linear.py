@@ -7,13 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
+from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor, Scorer
 from plackett.models.batches import query_batches
 
 __all__ = ["Linear", "LinearScorer"]
+
+_SPREAD_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class LinearScorer:
     intercept: np.ndarray
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row, in float64: sums of products do not depend on how many rows are scored at once."""
-        scores = np.asarray(X.astype(np.float64, copy=False) @ self.weights + self.intercept)
+        """Score of each row, or one per output; a score does not depend on the rows scored with it."""
+        scores = table_times(X, self.weights, n_jobs) + self.intercept
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -36,7 +39,12 @@ class LinearScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> LinearScorer:
         """The scorer that `to_arrays` wrote."""
-        return cls(np.array(arrays["weights"]), np.array(arrays["intercept"]))
+        weights, intercept = (np.array(arrays.get(name)) for name in ("weights", "intercept"))
+        if weights.dtype != np.float64 or weights.ndim != 2 or intercept.dtype != np.float64:
+            raise DataError("the weights of the linear model are damaged")
+        if intercept.shape != weights.shape[1:]:
+            raise DataError(f"a linear model of {weights.shape[1]} outputs with intercepts of shape {intercept.shape}")
+        return cls(weights, intercept)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -101,10 +109,12 @@ class _Problem:
     """The objective over scaled weights (features × outputs), the last row the intercept where there is one."""
 
     def __init__(self, model: Linear, loss: Loss, data: RankingDataset) -> None:
-        self.model, self.loss, self.data = model, loss, data
-        self.bound = loss.bind(data, n_jobs=model.n_jobs)
+        self.model, self.loss, self.data = model, loss.settle(data), data
+        self.bound = self.loss.bind(data, n_jobs=model.n_jobs)
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
-        self.scale = _spread(data.X) if model.standardize else np.ones(data.n_features)
+        self.scale = np.ones(data.n_features)
+        if model.standardize:
+            self.scale = _spread(data.X, self.bound.query_weight[data.query_of_row], model.n_jobs)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 
@@ -124,17 +134,24 @@ class _Problem:
 
     def scores(self, X: Any, weights: np.ndarray) -> np.ndarray:
         d = self.data.n_features
-        scores = np.asarray(X @ (weights[:d] / self.scale[:, None]).astype(np.float32), np.float64)
+        scores = table_times(X, weights[:d] / self.scale[:, None], self.model.n_jobs)
         if self.intercept:
             scores += weights[d]
         return scores[:, 0] if self.shape[1] == 1 else scores
+
+    def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
+        """Tell the monitor of a finished round: whether these weights are to be kept, and whether to end."""
+        before = monitor.best_round
+        valid = monitor.valid
+        stop = monitor.update(None if valid is None else self.loss.ranking_scores(self.scores(valid.X, weights)))
+        return valid is None or monitor.best_round != before, stop
 
     def pull_back(self, X: Any, gradient: np.ndarray) -> np.ndarray:
         """Gradient for the weights from the gradient for the scores."""
         gradient = gradient.reshape(-1, self.shape[1])
         out = np.empty(self.shape)
         d = self.data.n_features
-        out[:d] = np.asarray(X.T @ gradient.astype(np.float32)) / self.scale[:, None]
+        out[:d] = transposed_times(X, gradient, self.model.n_jobs) / self.scale[:, None]
         if self.intercept:
             out[d] = gradient.sum(axis=0)
         return out
@@ -144,15 +161,22 @@ class _Problem:
         return weights[: self.data.n_features]
 
 
-def _spread(X: Any) -> np.ndarray:
-    """Standard deviation of each feature, 1 for constant ones."""
+def _spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Standard deviation of each feature, 1 for constant ones; a query counts as often as it weighs."""
+    total = max(float(weight.sum()), np.finfo(float).tiny)
+    mean = transposed_times(X, weight[:, None], n_jobs)[:, 0] / total
     if isinstance(X, np.ndarray):
-        spread = X.std(axis=0, dtype=np.float64)
+        square = np.zeros(mean.size)
+        for start in range(0, X.shape[0], _SPREAD_ROWS):  # in blocks, as the distances are float64
+            rows = slice(start, start + _SPREAD_ROWS)
+            square += weight[rows] @ (X[rows] - mean) ** 2
     else:
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        spread = np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0.0))
+        stored = np.repeat(weight, np.diff(X.indptr))
+        square = np.bincount(X.indices, stored * (X.data - mean[X.indices]) ** 2, mean.size)
+        square += (total - np.bincount(X.indices, stored, mean.size)) * mean**2  # what is not stored is 0
+    spread = np.sqrt(np.maximum(square, 0.0) / total)
     # the spread of a constant column is rounding noise
-    return np.where(spread > 1e-7 * max(float(spread.max(initial=0.0)), 1e-30), spread, 1.0)
+    return np.where(spread > 1e-7 * np.abs(mean), spread, 1.0)
 
 
 def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
@@ -189,10 +213,8 @@ def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray
 
     def callback(flat: np.ndarray) -> None:
         weights = unpack(flat)
-        previous = monitor.best_round
-        valid = None if monitor.valid is None else problem.scores(monitor.valid.X, weights)
-        stop = monitor.update(valid)
-        if monitor.valid is None or monitor.best_round != previous:
+        keep, stop = problem.note(monitor, weights)
+        if keep:
             best[...] = weights
         if stop:
             raise StopIteration
@@ -205,13 +227,8 @@ def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray
         lower[d : np.prod(shape)] = -np.inf
         bounds = Bounds(lower, np.inf)
     options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
-    monitor.start(model.max_iter, f"{problem.loss.name} · L-BFGS")
-    try:
+    with monitor.training(model.max_iter, f"{problem.loss.name} · L-BFGS"):
         minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=callback, options=options)
-    except KeyboardInterrupt:
-        monitor.interrupted = True
-    finally:
-        monitor.stop()
     return best
 
 
@@ -226,8 +243,7 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     mean, taken, best = np.zeros(problem.shape), 0, first.copy()
     share = problem.total / len(bound)
     previous = np.inf
-    monitor.start(model.max_iter, f"{problem.loss.name} · SGD")
-    try:
+    with monitor.training(model.max_iter, f"{problem.loss.name} · SGD"):
         for epoch in range(model.max_iter):
             value = 0.0
             for i in rng.permutation(len(bound)):
@@ -245,19 +261,13 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
                 if epoch >= model.max_iter // 2 or monitor.valid is not None:
                     taken += 1
                     mean += (weights - mean) / taken
-            before = monitor.best_round
             current = mean if taken else weights
-            valid = None if monitor.valid is None else problem.scores(monitor.valid.X, current)
-            stop = monitor.update(valid)
-            if monitor.valid is None or monitor.best_round != before:
+            keep, stop = problem.note(monitor, current)
+            if keep:
                 best = current.copy()
             if stop or (problem.loss.has_value and abs(previous - value) <= model.tol * abs(value)):
                 break
             previous = value
-    except KeyboardInterrupt:
-        monitor.interrupted = True
-    finally:
-        monitor.stop()
     return best
 
 

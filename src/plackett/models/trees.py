@@ -33,8 +33,9 @@ class TreeScorer:
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output."""
-        if X.shape[0] == 0:
-            return np.empty(0)
+        if X.shape[0] == 0:  # LightGBM refuses an empty table
+            outputs = self.booster.num_model_per_iteration()
+            return np.empty(0) if outputs == 1 else np.empty((0, outputs))
         return self.booster.predict(X, raw_score=True, num_threads=n_threads(n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -108,8 +109,11 @@ class Trees:
 
         if self.boosting not in _GRADIENTS:
             raise LossError(f"boosting={self.boosting!r}; the kinds are {', '.join(_GRADIENTS)}")
-        if start is not None and not isinstance(start, TreeScorer):
-            raise LossError("trees can only go on from trees")
+        if start is not None and (not isinstance(start, TreeScorer) or start.booster.num_feature() != data.n_features):
+            raise LossError("trees can only go on from trees of the same features")
+        if self.n_estimators < 1:
+            raise LossError(f"n_estimators={self.n_estimators}; it must be at least 1")
+        loss = loss.settle(data)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         parameters = self._parameters(bound, data)
         train_set = _lightgbm_dataset(lgb, data, parameters, self.categorical_features)
@@ -117,10 +121,9 @@ class Trees:
         if monitor.valid is not None:
             valid_sets = [_lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
         parameters["objective"] = _GRADIENTS[self.boosting](self, loss, bound)
-        watch = _Watch(monitor, loss)
-        monitor.start(self.n_estimators, f"{loss.name} · {self.boosting}")
-        try:
-            booster = lgb.train(
+        watch = _Watch(monitor, loss, reweighs=self.boosting == "dart")
+        with monitor.training(self.n_estimators, f"{loss.name} · {self.boosting}"):
+            lgb.train(
                 parameters,
                 train_set,
                 num_boost_round=self.n_estimators,
@@ -129,11 +132,7 @@ class Trees:
                 callbacks=[watch],
                 init_model=None if start is None else start.booster,
             )
-        finally:
-            monitor.stop()
-        before = 0 if start is None else start.booster.current_iteration()
-        last = monitor.best_round + 1 + before if monitor.best_round >= 0 else None
-        return TreeScorer(booster.model_to_string(num_iteration=last))
+        return TreeScorer(watch.best(0 if start is None else start.booster.current_iteration()))
 
     def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
         chosen = {
@@ -147,7 +146,7 @@ class Trees:
             "lambda_l2": self.reg_lambda,
             "feature_fraction": self.colsample_bytree,
             "boosting": "gbdt",
-            "seed": 0 if self.random_state is None else self.random_state,
+            "seed": int(np.random.default_rng(self.random_state).integers(2**31)),
             "num_threads": n_threads(self.n_jobs),
             "deterministic": True,
             "force_col_wise": True,  # the other way sums in an order that depends on the number of threads
@@ -184,15 +183,21 @@ def _lightgbm_dataset(
 
 
 class _Watch:
-    """Measure and callback: our measures on LightGBM's running scores of the validation data."""
+    """Measure and callback: our measures on LightGBM's running scores of the validation data.
+
+    It holds on to the ensemble, which `lightgbm.train` would lose when it is interrupted.
+    """
 
     order = 30
     before_iteration = False
 
-    def __init__(self, monitor: Monitor, loss: Loss) -> None:
+    def __init__(self, monitor: Monitor, loss: Loss, reweighs: bool) -> None:
         self.monitor = monitor
         self.loss = loss
+        self.reweighs = reweighs  # later rounds change the weights of earlier trees, so the best state is copied
         self.stop = False
+        self.booster: Any = None
+        self.copied: tuple[int, str] = (-1, "")
 
     def feval(self, scores: np.ndarray, dataset: Any) -> tuple[str, float, bool]:
         self.stop = self.monitor.update(self.loss.ranking_scores(scores))
@@ -201,10 +206,21 @@ class _Watch:
     def __call__(self, env: Any) -> None:
         from lightgbm.callback import EarlyStopException
 
+        self.booster = env.model
         if self.monitor.valid is None:
             self.monitor.update()
+        elif self.reweighs and self.monitor.best_round != self.copied[0]:
+            self.copied = self.monitor.best_round, env.model.model_to_string(num_iteration=-1)
         if self.stop:
             raise EarlyStopException(env.iteration, [])
+
+    def best(self, before: int) -> str:
+        """Text of the best round, or of the last one without validation data; ``before`` rounds were there already."""
+        if self.monitor.best_round < 0:
+            return self.booster.model_to_string(num_iteration=-1)
+        if self.reweighs:
+            return self.copied[1]
+        return self.booster.model_to_string(num_iteration=before + self.monitor.best_round + 1)
 
 
 # ------------------------------------------------------------------------------------------------- gradients per round

@@ -56,13 +56,13 @@ class Ranker(BaseEstimator):
 
     ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
-    #: Whether NaN features are missing values; otherwise they are refused.
-    allow_nan: ClassVar[bool] = False
+    #: Whether NaN features are missing values; otherwise they are refused. The model says it, or the ranker itself.
+    allow_nan: ClassVar[bool]
 
     # query ids and weights find their way through pipelines and searches without any `set_…_request`
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True, "query_weight": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": False}
 
     eval_measure: str = "nDCG@10"
     early_stopping_rounds: int | None = None
@@ -105,34 +105,46 @@ class Ranker(BaseEstimator):
         """
         data = training_data(X, y, qid, group, sample_weight, query_weight)
         self._check_data(data, "X")
-        data = canonical_order(data)
-        valid = self._validation(eval_set, eval_qid)
-        if valid is None and self.validation_fraction:
-            share = self.validation_fraction
-            if not 0 < share < 1:
-                raise ValueError(f"validation_fraction={share}; give a share between 0 and 1")
-            numbered = replace(data, qids=np.arange(data.n_queries))  # the draw must not depend on how ids are spelt
-            data, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
-        if self.early_stopping_rounds is not None and valid is None:
-            raise ValueError("early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2")
+        data = _counted(canonical_order(data))
+        valid = self._validation(eval_set, eval_qid, data.n_features)
+        if valid is None and self.validation_fraction is not None:
+            data, valid = self._set_aside(data)
+        if self.early_stopping_rounds is not None:
+            if valid is None:
+                raise ValueError(
+                    "early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2"
+                )
+            if self.early_stopping_rounds < 1:
+                raise ValueError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
+        monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
+        self._fit(data, monitor)
         self.n_features_in_ = data.n_features
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if data.feature_names is not None:
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
-        monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose)
-        self._fit(data, monitor)
         self.history_ = monitor.history
         self.card_ = self._card(data, monitor)
         if monitor.interrupted:
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
 
+    def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
+        """Training and validation part, by `validation_fraction`."""
+        share = self.validation_fraction
+        if share is None or not 0 < share < 1:
+            raise ValueError(f"validation_fraction={share}; give a share between 0 and 1")
+        if data.n_queries < 2:
+            raise DataError(f"validation_fraction={share} cannot split {data.n_queries} query; give eval_set instead")
+        numbered = replace(data, qids=np.arange(data.n_queries))  # the draw must not depend on how ids are spelt
+        train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        return train, valid
+
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         """Train; leaves ``scorer_``."""
         raise NotImplementedError
 
-    def _validation(self, eval_set: Any, eval_qid: Any) -> RankingDataset | None:
+    def _validation(self, eval_set: Any, eval_qid: Any, n_features: int) -> RankingDataset | None:
         if eval_set is None:
             return None
         if isinstance(eval_set, list):
@@ -146,18 +158,24 @@ class Ranker(BaseEstimator):
                 raise DataError("eval_set must be a pair (X, y), a list of one such pair, or a RankingDataset")
             eval_set = training_data(*eval_set, eval_qid, name="eval_set")
         self._check_data(eval_set, "eval_set")
-        return eval_set
+        if eval_set.n_features != n_features:
+            raise DataError(f"eval_set has {eval_set.n_features} features, but X has {n_features}")
+        return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
         if data.n_rows == 0 or data.n_features == 0:
             raise DataError(f"{name} has {data.n_rows} rows and {data.n_features} features; there is nothing to learn")
-        if not self.allow_nan:
-            values = data.X if isinstance(data.X, np.ndarray) else data.X.data
-            if np.isnan(values.sum(dtype=np.float64)):
-                raise DataError(
-                    f"{name} has missing values (NaN), which {type(self).__name__} does not take; put an imputer "
-                    "before it (sklearn.impute.SimpleImputer) or use a tree ranker such as LambdaMART"
-                )
+        self._check_missing(data, name)
+
+    def _check_missing(self, data: RankingDataset, name: str) -> None:
+        if self.allow_nan:
+            return
+        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+        if np.isnan(values.sum(dtype=np.float64)):  # infinite values were refused before
+            raise DataError(
+                f"{name} has missing values (NaN), which {type(self).__name__} does not take; put an imputer before it "
+                "(sklearn.impute.SimpleImputer) or use a tree ranker such as LambdaMART"
+            )
 
     # ------------------------------------------------------------------------------------------------------ predict
 
@@ -213,8 +231,7 @@ class Ranker(BaseEstimator):
         if names is not None and data.feature_names is not None and list(names) != list(data.feature_names):
             i = next(i for i, (a, b) in enumerate(zip(names, data.feature_names, strict=True)) if a != b)
             raise DataError(f"feature {i} is called {data.feature_names[i]!r}, but {names[i]!r} was trained on")
-        if not self.allow_nan:
-            self._check_data(data, "X")
+        self._check_missing(data, "X")
 
     # -------------------------------------------------------------------------------------------------- description
 
@@ -234,7 +251,7 @@ class Ranker(BaseEstimator):
         }
         if monitor.history:
             card["validation"] = {
-                "measure": self.eval_measure,
+                "measure": str(parse(self.eval_measure)),
                 "value": monitor.best_value,
                 "round": monitor.best_round + 1,
                 "rounds": len(monitor.history),
@@ -254,6 +271,15 @@ class Ranker(BaseEstimator):
         tags.input_tags.allow_nan = self.allow_nan
         tags.target_tags.required = True
         return tags
+
+
+def _counted(data: RankingDataset) -> RankingDataset:
+    """The dataset without queries of weight 0: they count for nothing, not even for histograms and leaf sizes."""
+    if data.query_weight is None or data.query_weight.all():
+        return data
+    if not data.query_weight.any():
+        raise DataError("query_weight is 0 for every query; there is nothing to learn")
+    return data.select(data.query_weight > 0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -40,12 +40,10 @@ def training_data(
     if isinstance(X, RankingDataset):
         if y is not None or qid is not None or group is not None:
             raise DataError(f"{name}: a RankingDataset has its own labels and queries; give it alone")
-        data = X
-        if sample_weight is not None:
-            data = data.replace(sample_weight=np.asarray(sample_weight, np.float64))
-        if query_weight is not None:
-            data = data.replace(query_weight=np.asarray(query_weight, np.float64))
-        return data
+        weights = {"sample_weight": (sample_weight, X.n_rows), "query_weight": (query_weight, X.n_queries)}
+        return X.replace(
+            **{field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None}
+        )
     if y is None:
         raise DataError(f"{name}: y is missing; give the labels, or a RankingDataset instead of X")
     features, qid, names = _features(X, qid)
@@ -68,6 +66,15 @@ def training_data(
     )
 
 
+def _weights(field: str, values: Any, size: int) -> np.ndarray:
+    weights = np.asarray(values, np.float64)
+    if weights.shape != (size,):
+        raise DataError(f"{field} has shape {weights.shape}, expected ({size},)")
+    if not (weights >= 0).all():
+        raise DataError(f"{field}[{int(np.flatnonzero(~(weights >= 0))[0])}] is not a weight of 0 or more")
+    return weights
+
+
 def rows_to_score(X: Any, qid: Any = None) -> Rows:
     """Dataset without labels of whatever was given to ``predict``."""
     if isinstance(X, RankingDataset):
@@ -80,22 +87,26 @@ def rows_to_score(X: Any, qid: Any = None) -> Rows:
 
 def _features(X: Any, qid: Any) -> tuple[Any, Any, list[str] | None]:
     """Feature table, query ids (from the column of a frame where none are given) and column names."""
-    columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__"):
+    if not hasattr(X, "columns") or not hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__"):
         return X, qid, None
-    names = [str(column) for column in columns]
-    if QID_COLUMN in names:
+    if hasattr(X, "column_names"):  # an Arrow table
+        import polars as pl
+
+        X = pl.DataFrame(X)
+    if QID_COLUMN in X.columns:
         if qid is None:
             qid = X[QID_COLUMN].to_numpy()
         X = X.drop(columns=QID_COLUMN) if hasattr(X, "iloc") else X.drop(QID_COLUMN)
-        names.remove(QID_COLUMN)
-    for name in names:
-        if not _is_numeric(X[name].dtype):
+    for name, dtype in zip(X.columns, X.dtypes, strict=True):
+        if not _is_numeric(dtype):
             raise DataError(
-                f"column {name!r} is of type {X[name].dtype}, not a number; encode or drop it (a query id column is "
+                f"column {name!r} is of type {dtype}, not a number; encode or drop it (a query id column is "
                 f"called '{QID_COLUMN}')"
             )
-    return X.to_numpy(dtype=np.float32, na_value=np.nan) if hasattr(X, "iloc") else X.to_numpy(), qid, names
+    table = X.to_numpy(dtype=np.float32, na_value=np.nan) if hasattr(X, "iloc") else X.to_numpy()
+    # as in scikit-learn, only names that are all strings count
+    names = list(X.columns) if all(isinstance(name, str) for name in X.columns) else None
+    return table, qid, names
 
 
 def _is_numeric(dtype: Any) -> bool:

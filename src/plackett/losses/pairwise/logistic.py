@@ -93,11 +93,8 @@ def _sweep(  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, judged[q])
-    s = np.empty(longest, np.float64)
-    w = np.empty(longest, np.float64)
-    g = np.empty(longest, np.float64)
-    h = np.empty(longest, np.float64)
-    power = np.empty(longest, np.float64)
+    # one block, so that sums do not depend on where in memory the arrays lie; see `plackett.losses.listwise.approx_ndcg`
+    s, w, g, h, power = np.empty((5, longest), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

@@ -90,8 +90,7 @@ class Training:
             X, offsets = monitor.valid.X, monitor.valid.offsets
             valid_feed = scoring_feed(network, features, X, offsets, self.device, keep=True)
         best = None
-        monitor.start(self.model.max_epochs, f"{self.loss.name} · {network.name}")
-        try:
+        with monitor.training(self.model.max_epochs, f"{self.loss.name} · {network.name}"):
             for _ in range(self.model.max_epochs):
                 self._epoch(network, weights, feed, optimizer, spread)
                 previous = monitor.best_round
@@ -104,10 +103,6 @@ class Training:
                     best = _copied(weights)
                 if stop:
                     break
-        except KeyboardInterrupt:
-            monitor.interrupted = True
-        finally:
-            monitor.stop()
         return _copied(weights) if best is None else best
 
     def _epoch(self, network: Network, weights: dict[str, Any], feed: Feed, optimizer: Any, spread: Spread) -> None:

@@ -46,7 +46,6 @@ class LambdaMART(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Wu, Burges, Svore, Gao 2010"
-    allow_nan: ClassVar[bool] = True
 
     measure: Any = "nDCG"
     truncation: int | None = 30

@@ -36,7 +36,6 @@ class MART(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.mart",)
     paper: ClassVar[str] = "Friedman 2001"
-    allow_nan: ClassVar[bool] = True
 
     target: Any = "linear"
 

@@ -33,7 +33,6 @@ class McRank(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
-    allow_nan: ClassVar[bool] = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""

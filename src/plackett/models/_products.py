@@ -1,0 +1,92 @@
+"""Products of a feature table with weights, summed in float64 without a float64 copy of the table.
+
+Neither result depends on the number of threads, and a row's scores do not depend on the rows beside it, which BLAS
+does not promise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._kernel import REASSOC, kernel, over_queries
+
+__all__ = ["table_times", "transposed_times"]
+
+#: Rows are summed in blocks before the sums are added; they do not depend on the threads, nor does the result.
+_BLOCK_ROWS, _MOST_BLOCKS = 4096, 64
+
+
+def table_times(X: Any, weights: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """``X @ weights``: one row per row of the table, one column per output.
+
+    >>> table_times(np.array([[1, 2], [3, 4]], np.float32), np.array([[10.0], [1.0]])).tolist()
+    [[12.0], [34.0]]
+    """
+    out = np.zeros((X.shape[0], weights.shape[1]))
+    over_queries(_parts(X)[0], _blocks(X), *_parts(X)[2], np.ascontiguousarray(weights.T), out, n_jobs=n_jobs)
+    return out
+
+
+def transposed_times(X: Any, values: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """``X.T @ values``: one row per feature, one column per output.
+
+    >>> transposed_times(np.array([[1, 2], [3, 4]], np.float32), np.array([[10.0], [1.0]])).tolist()
+    [[13.0], [24.0]]
+    """
+    blocks = _blocks(X)
+    out = np.zeros((blocks.size - 1, values.shape[1], X.shape[1]))
+    over_queries(_parts(X)[1], blocks, *_parts(X)[2], np.ascontiguousarray(values), out, n_jobs=n_jobs)
+    return np.ascontiguousarray(out.sum(axis=0).T)
+
+
+def _blocks(X: Any) -> np.ndarray:
+    rows = X.shape[0]
+    return np.append(np.arange(0, rows, max(_BLOCK_ROWS, -(-rows // _MOST_BLOCKS))), rows)
+
+
+def _parts(X: Any) -> tuple[Any, Any, tuple[np.ndarray, ...]]:
+    """The two kernels for a table, and its arrays."""
+    if isinstance(X, np.ndarray):
+        return _dense, _dense_transposed, (X,)
+    return _sparse, _sparse_transposed, (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data)
+
+
+@kernel(fastmath=REASSOC)
+def _dense(lo, hi, blocks, X, weights, out):  # type: ignore[no-untyped-def]
+    for i in range(blocks[lo], blocks[hi]):
+        for k in range(weights.shape[0]):
+            total = 0.0
+            for j in range(X.shape[1]):
+                total += weights[k, j] * X[i, j]
+            out[i, k] = total
+
+
+@kernel
+def _dense_transposed(lo, hi, blocks, X, values, out):  # type: ignore[no-untyped-def]
+    for b in range(lo, hi):
+        for i in range(blocks[b], blocks[b + 1]):
+            for k in range(values.shape[1]):
+                v = values[i, k]
+                for j in range(X.shape[1]):
+                    out[b, k, j] += v * X[i, j]
+
+
+@kernel
+def _sparse(lo, hi, blocks, pointers, indices, data, weights, out):  # type: ignore[no-untyped-def]
+    for i in range(blocks[lo], blocks[hi]):
+        for k in range(weights.shape[0]):
+            total = 0.0
+            for p in range(pointers[i], pointers[i + 1]):
+                total += weights[k, indices[p]] * data[p]
+            out[i, k] = total
+
+
+@kernel
+def _sparse_transposed(lo, hi, blocks, pointers, indices, data, values, out):  # type: ignore[no-untyped-def]
+    for b in range(lo, hi):
+        for i in range(blocks[b], blocks[b + 1]):
+            for p in range(pointers[i], pointers[i + 1]):
+                for k in range(values.shape[1]):
+                    out[b, k, indices[p]] += values[i, k] * data[p]

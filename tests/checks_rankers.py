@@ -1,0 +1,457 @@
+"""The battery that every ranker passes, whoever wrote it.
+
+`check_ranker` takes something that makes rankers (a class, or a class with parameters filled in) and knows nothing
+about the algorithm: it holds the ranker to the rules that all have in common. ``tests/rankers/test_all.py`` runs it on
+everything in the catalogue.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from plackett import PlackettWarning, RankingDataset, _storage
+from plackett.experiments.evaluate import evaluate
+from plackett.models.base import Monitor
+from plackett.rankers import storage
+
+#: Small settings, for whichever of these a ranker has: a battery takes about a second.
+SMALL = {
+    "n_estimators": 8,
+    "num_leaves": 5,
+    "min_child_samples": 1,
+    "max_iter": 25,
+    "max_epochs": 10,
+    "hidden": (8,),
+    "device": "cpu",
+    "n_jobs": 1,
+}
+
+
+def small(cls, **parameters):
+    """Makes small rankers of a class; keyword arguments win."""
+    known = cls().get_params()
+    chosen = {k: v for k, v in SMALL.items() if k in known}
+    if "max_epochs" in known:  # a network, which must learn in few steps
+        chosen |= {"learning_rate": 0.05, "batch_size": 4}
+    return partial(cls, **(chosen | parameters))
+
+
+def easy_task(seed=0, n_queries=24, n_features=4):
+    """Lists whose labels follow the first two features, up to a level that differs between queries."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), rng.integers(4, 12, n_queries))
+    X = rng.normal(size=(qid.size, n_features)).astype(np.float32)
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.3, 0.8]).astype(float)
+    return X, y, qid
+
+
+def ndcg(scores, y, qid):
+    data = RankingDataset.from_arrays(None, y, qid)
+    return evaluate(data, data.from_input_order(scores), ["nDCG"]).mean["nDCG"]
+
+
+def check_ranker(make) -> None:
+    """Every rule that rankers have in common."""
+    for check in CHECKS:
+        check(make)
+
+
+# ---------------------------------------------------------------------------------------------------------- learning
+
+
+def check_learns(make):
+    X, y, qid = easy_task()
+    ranker = make().fit(X, y, qid=qid)
+    new_X, new_y, new_qid = easy_task(seed=1)
+    scores = ranker.predict(new_X, qid=new_qid)
+    assert scores.shape == new_y.shape and scores.dtype == np.float64
+    chance = ndcg(np.zeros(new_y.size), new_y, new_qid)
+    assert ndcg(scores, new_y, new_qid) > 0.25 * chance + 0.75
+    np.testing.assert_allclose(ranker.score(new_X, new_y, qid=new_qid), ndcg_at_10(scores, new_y, new_qid), rtol=1e-12)
+
+
+def ndcg_at_10(scores, y, qid):
+    data = RankingDataset.from_arrays(None, y, qid)
+    return evaluate(data, data.from_input_order(scores), ["nDCG@10"]).mean["nDCG@10"]
+
+
+def check_rank(make):
+    """Positions 1…n of each query, in the order of the scores."""
+    X, y, qid = easy_task(n_queries=8)
+    rows = np.random.default_rng(0).permutation(y.size)
+    X, y, qid = X[rows], y[rows], qid[rows]
+    ranker = make().fit(X, y, qid=qid)
+    scores, positions = ranker.predict(X, qid=qid), ranker.rank(X, qid=qid)
+    for q in range(8):
+        mine = np.flatnonzero(qid == q)
+        assert sorted(positions[mine]) == list(range(1, mine.size + 1))
+        assert (np.diff(scores[mine][np.argsort(positions[mine])]) <= 0).all()
+
+
+def check_order_of_input(make):
+    """Exactly the same ranker whatever the order of queries and rows and the spelling of the ids."""
+    X, y, qid = easy_task()
+    weight = np.random.default_rng(1).uniform(0.5, 2, y.size)
+    expected = make().fit(X, y, qid=qid, sample_weight=weight).predict(X, qid=qid)
+    rng = np.random.default_rng(2)
+    names = np.array([f"query {n}" for n in rng.permutation(qid.max() + 1)])
+    for rows, ids in (
+        (rng.permutation(y.size), qid),
+        (np.argsort(-qid, kind="stable"), qid),
+        (np.arange(y.size), names[qid]),
+        (rng.permutation(y.size), names[qid].astype(object)),
+    ):
+        ranker = make().fit(X[rows], y[rows], qid=ids[rows], sample_weight=weight[rows])
+        np.testing.assert_array_equal(ranker.predict(X, qid=qid), expected)
+
+
+def check_deterministic(make):
+    """The same for a seed, and for any number of threads."""
+    X, y, qid = easy_task(n_queries=40)
+    one, two, again = (make(n_jobs=n, random_state=3).fit(X, y, qid=qid).predict(X, qid=qid) for n in (1, 2, 2))
+    np.testing.assert_array_equal(two, again)
+    np.testing.assert_array_equal(one, two)
+
+
+def check_refit(make):
+    """An earlier fit leaves no trace, and a failed one changes nothing."""
+    X, y, qid = easy_task()
+    expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
+    ranker = make().fit(X[:, :2], -y + 2, qid=qid)
+    np.testing.assert_array_equal(ranker.fit(X, y, qid=qid).predict(X, qid=qid), expected)
+    with pytest.raises(ValueError, match="measure"):
+        ranker.set_params(eval_measure="no such measure").fit(X[:, :1], y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X, qid=qid), expected)
+
+
+def check_warm_start(make):
+    """More of the same improves, or leaves, what was learned; without warm_start it would be another object."""
+    if "warm_start" not in make().get_params():
+        return
+    X, y, qid = easy_task()
+    ranker = make(warm_start=True).fit(X, y, qid=qid)
+    first = ndcg(ranker.predict(X, qid=qid), y, qid)
+    assert ndcg(ranker.fit(X, y, qid=qid).predict(X, qid=qid), y, qid) >= first - 0.01
+    with pytest.raises(ValueError, match="features"):
+        ranker.fit(X[:, :2], y, qid=qid)
+
+
+# --------------------------------------------------------------------------------------------------- hard data
+
+
+def check_odd_lists(make):
+    """Queries of one document, of one label, without judgements; constant features."""
+    X, y, qid = easy_task()
+    X[:, 3] = 7.0
+    y[qid == 1] = 2.0
+    y[qid == 2] = 0.0
+    y[qid == 3] = -1.0
+    y[::9] = -1.0
+    X, y, qid = np.vstack([X, X[:2]]), np.append(y, [0.0, 2.0]), np.append(qid, [100, 101])
+    ranker = make().fit(X, y, qid=qid)
+    scores = ranker.predict(X, qid=qid)
+    assert np.isfinite(scores).all()
+    judged = y >= 0
+    assert ndcg(scores[judged], y[judged], qid[judged]) > 0.85
+
+
+def check_nothing_to_learn(make):
+    """Constant features, one label, one document: finite scores, equal for equal documents."""
+    X, y, qid = np.ones((6, 2)), np.zeros(6), np.repeat([0, 1], 3)
+    for labels in (y, np.array([0, 1, 2, 0, 1, 2.0]), y - 1):
+        scores = make().fit(X, labels, qid=qid).predict(X, qid=qid)
+        assert np.isfinite(scores).all() and np.ptp(scores) < 1e-6
+    assert np.isfinite(make().fit([[1.0]], [1.0], qid=["a"]).predict([[1.0]], qid=["b"])).all()
+
+
+def check_real_labels(make):
+    """Labels that are no grades, and huge ones: learned from, or refused by the name of the label."""
+    X, y, qid = easy_task()
+    for labels in (y / 3 + 0.1, np.where(y == 2, 100.0, y)):
+        try:
+            ranker = make().fit(X, labels, qid=qid)
+        except ValueError as error:
+            assert "label" in str(error)
+            continue
+        scores = ranker.predict(X, qid=qid)
+        assert np.isfinite(scores).all()
+        assert ndcg(scores, y, qid) > 0.8
+
+
+def check_nan_features(make):
+    X, y, qid = easy_task()
+    X[::5, 3] = np.nan
+    if make().allow_nan:
+        assert np.isfinite(make().fit(X, y, qid=qid).predict(X, qid=qid)).all()
+        return
+    with pytest.raises(ValueError, match=r"X has missing values \(NaN\)"):
+        make().fit(X, y, qid=qid)
+    ranker = make().fit(np.nan_to_num(X), y, qid=qid)
+    with pytest.raises(ValueError, match="NaN"):
+        ranker.predict(X, qid=qid)
+    with pytest.raises(ValueError, match="eval_set has missing values"):
+        make().fit(np.nan_to_num(X), y, qid=qid, eval_set=(X, y), eval_qid=qid)
+
+
+# ------------------------------------------------------------------------------------------------------------ errors
+
+
+def check_refusals(make):
+    """Each message names the field."""
+    X, y, qid = easy_task(n_queries=5)
+    with pytest.raises(NotFittedError):
+        make().predict(X)
+    bad = y.copy()
+    bad[3] = np.nan
+    ranker = make().fit(X, y, qid=qid)
+    for match, call in (
+        (r"y\[3\]", lambda: make().fit(X, bad, qid=qid)),
+        ("qid has", lambda: make().fit(X, y, qid=qid[1:])),
+        ("y has", lambda: make().fit(X, y[1:], qid=qid)),
+        ("y is missing", lambda: make().fit(X, qid=qid)),
+        ("sample_weight has", lambda: make().fit(X, y, qid=qid, sample_weight=[1.0])),
+        (r"sample_weight\[0\]", lambda: make().fit(X, y, qid=qid, sample_weight=-np.ones(y.size))),
+        ("query_weight has", lambda: make().fit(X, y, qid=qid, query_weight=[1.0])),
+        ("query_weight is 0", lambda: make().fit(X, y, qid=qid, query_weight=np.zeros(5))),
+        ("group", lambda: make().fit(X, y, group=[1, 2])),
+        (r"X\[0, 0\] is infinite", lambda: make().fit(np.where(X == X[0, 0], np.inf, X), y, qid=qid)),
+        ("0 rows", lambda: make().fit(np.empty((0, 2)), [], qid=[])),
+        ("X has 2 features", lambda: ranker.predict(X[:, :2], qid=qid)),
+        ("eval_set has 2 features", lambda: make().fit(X, y, qid=qid, eval_set=(X[:, :2], y), eval_qid=qid)),
+        ("eval_set", lambda: make().fit(X, y, qid=qid, eval_set=X)),
+        ("early_stopping_rounds", lambda: make(early_stopping_rounds=3).fit(X, y, qid=qid)),
+        ("validation_fraction", lambda: make(validation_fraction=1.5).fit(X, y, qid=qid)),
+        ("no_such_thing", lambda: make().set_params(no_such_thing=1)),
+    ):
+        with pytest.raises(ValueError, match=match):
+            call()
+    with pytest.raises(TypeError, match="no_such_thing"):
+        make(no_such_thing=1)
+
+
+# -------------------------------------------------------------------------------------------------- forms of input
+
+
+def check_forms_of_input(make):
+    """Arrays, lists, CSR, frames with a column qid, datasets and group sizes mean the same."""
+    import pandas as pd
+    import polars as pl
+
+    X, y, qid = easy_task(n_queries=12)
+    X[np.abs(X) < 0.3] = 0.0
+    expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
+    columns = {f"f{j}": X[:, j] for j in range(X.shape[1])}
+    names = np.array([f"q{n}" for n in qid])
+    frames = [pd.DataFrame({"qid": names, **columns}), pl.DataFrame({**columns, "qid": names})]
+    for frame in (*frames, frames[1].to_arrow()):
+        ranker = make().fit(frame, y)
+        np.testing.assert_array_equal(ranker.predict(frame), expected)
+        assert ranker.feature_names_in_.tolist() == list(columns)
+    with pytest.raises(ValueError, match="feature 0 is called 'f3'"):
+        ranker.predict(frames[0][["qid", "f3", "f2", "f1", "f0"]])
+    with pytest.raises(ValueError, match="column 'f1'"):
+        make().fit(frames[0].assign(f1="text"), y)
+    data = RankingDataset.from_arrays(X, y, qid)
+    np.testing.assert_array_equal(make().fit(data).predict(data), expected)
+    grouped = make().fit(X.tolist(), y.tolist(), group=np.bincount(qid))
+    np.testing.assert_array_equal(grouped.predict(X, qid=qid), expected)
+    sparse = make().fit(csr_matrix(X), y, qid=qid)
+    np.testing.assert_allclose(sparse.predict(csr_matrix(X), qid=qid), expected, rtol=1e-3, atol=1e-3)
+    with pytest.warns(PlackettWarning, match="without qid"):
+        make().fit(X, y)
+
+
+def check_dataset_order(make):
+    """Beside a dataset, scores are in its grouped order; from arrays in the caller's."""
+    X, y, qid = easy_task(n_queries=6)
+    rows = np.random.default_rng(0).permutation(y.size)
+    data = RankingDataset.from_arrays(X[rows], y[rows], qid[rows])
+    ranker = make().fit(data)
+    np.testing.assert_array_equal(
+        data.to_input_order(ranker.predict(data)), ranker.predict(X[rows], qid=qid[rows])
+    )
+    np.testing.assert_array_equal(data.to_input_order(ranker.rank(data)), ranker.rank(X[rows], qid=qid[rows]))
+
+
+def check_predict_alone(make):
+    """A document's score does not depend on the other queries scored with it."""
+    X, y, qid = easy_task()
+    ranker = make().fit(X, y, qid=qid)
+    together = ranker.predict(X, qid=qid)
+    for q in (0, 7):
+        np.testing.assert_array_equal(ranker.predict(X[qid == q], qid=qid[qid == q]), together[qid == q])
+    assert ranker.predict(np.empty((0, X.shape[1])), qid=[]).shape == (0,)
+
+
+# -------------------------------------------------------------------------------------------------------- weights
+
+
+def check_query_weight(make):
+    """Weight 0 leaves a query out, exactly; weight 2 is the query given twice, up to rounding."""
+    X, y, qid = easy_task()
+    kept = qid % 3 != 0
+    weight = (np.arange(qid.max() + 1) % 3 != 0).astype(float)
+    expected = make().fit(X[kept], y[kept], qid=qid[kept], query_weight=weight[weight > 0]).predict(X, qid=qid)
+    found = make().fit(X, y, qid=qid, query_weight=weight).predict(X, qid=qid)
+    np.testing.assert_array_equal(found, expected)
+    if not _one_batch(make):
+        return
+    make = _one_batch(make)
+    twice = np.vstack([X, X[kept]]), np.append(y, y[kept]), np.append(qid, qid[kept] + 1000)
+    expected = make().fit(twice[0], twice[1], qid=twice[2]).predict(X, qid=qid)
+    found = make().fit(X, y, qid=qid, query_weight=weight + 1).predict(X, qid=qid)
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3 * np.ptp(expected))
+
+
+def _one_batch(make):
+    """The same without a draw: all queries in a step, bins and leaves that do not count rows; None where impossible."""
+    known = make().get_params()
+    if "lightgbm_params" in known:
+        return partial(make, lightgbm_params={"min_data_in_bin": 1})
+    if "max_epochs" in known or getattr(make(), "model", "linear") != "linear":
+        return None
+    return partial(make, batch_size=1000) if "batch_size" in known else make
+
+
+def check_sample_weight(make):
+    """Documents of weight 0 teach nothing: labels that contradict the rest do no harm then."""
+    X, y, qid = easy_task()
+    wrong = np.arange(y.size) % 3 == 0
+    y_wrong = np.where(wrong, 2 - y, y)
+    weighted = make().fit(X, y_wrong, qid=qid, sample_weight=1.0 - wrong).predict(X, qid=qid)
+    plain = make().fit(X, y_wrong, qid=qid).predict(X, qid=qid)
+    assert ndcg(weighted, y, qid) > 0.9
+    assert not np.array_equal(weighted, plain)
+
+
+# ---------------------------------------------------------------------------------------------------- validation data
+
+
+def check_eval_set(make):
+    """The best round on the validation data is kept."""
+    X, y, qid = easy_task()
+    rng = np.random.default_rng(0)
+    valid_X, valid_y, valid_qid = easy_task(seed=5, n_queries=10)
+    valid_y = np.where(rng.random(valid_y.size) < 0.4, rng.integers(0, 3, valid_y.size), valid_y).astype(float)
+    ranker = make().fit(X, y, qid=qid, eval_set=[(valid_X, valid_y)], eval_qid=[valid_qid])
+    assert 1 <= len(ranker.history_)
+    found = ranker.score(valid_X, valid_y, qid=valid_qid)
+    np.testing.assert_allclose(found, max(ranker.history_), rtol=1e-9)
+    assert ranker.card_["validation"]["value"] == max(ranker.history_)
+    again = make().fit(X, y, qid=qid, eval_set=RankingDataset.from_arrays(valid_X, valid_y, valid_qid))
+    assert again.history_ == ranker.history_
+
+
+def check_early_stopping(make):
+    """Training ends `early_stopping_rounds` after the best round; a measure to be minimised is minimised."""
+    X, y, qid = easy_task()
+    for measure, sign in (("nDCG@3", 1), ("ARP", -1)):
+        ranker = make(early_stopping_rounds=1, validation_fraction=0.3, eval_measure=measure).fit(X, y, qid=qid)
+        values = sign * np.array(ranker.history_)
+        best = int(np.argmax(values))
+        ended = len(values) - 1
+        assert best == ended or ended == best + 1
+        assert (np.diff(values[: best + 1]) > 0).all()
+
+
+def check_interrupt(make):
+    """Ctrl-C keeps the best model so far, with a warning; before the first round there is none, and it goes on."""
+    X, y, qid = easy_task()
+    update = Monitor.update
+    for after in (0, 2):
+        rounds = []
+
+        def interrupted(self, *args, rounds=rounds, after=after):
+            if len(rounds) == after:
+                raise KeyboardInterrupt
+            rounds.append(update(self, *args))
+            return rounds[-1]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Monitor, "update", interrupted)
+            if after == 0:
+                with pytest.raises(KeyboardInterrupt):
+                    make().fit(X, y, qid=qid)
+                continue
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", PlackettWarning)
+                ranker = make(validation_fraction=0.3).fit(X, y, qid=qid)
+        if len(rounds) < after:  # there were fewer rounds than that
+            return
+        assert [w.category for w in caught] == [PlackettWarning] and "interrupted" in str(caught[0].message)
+        assert len(ranker.history_) == after
+        assert ndcg(ranker.predict(X, qid=qid), y, qid) > ndcg(np.zeros(y.size), y, qid)
+
+
+def check_verbose(make):
+    from rich.progress import Progress
+
+    X, y, qid = easy_task(n_queries=6)
+    expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
+    with Progress():  # a display of the caller's must not get in the way
+        np.testing.assert_array_equal(make(verbose=True).fit(X, y, qid=qid).predict(X, qid=qid), expected)
+
+
+# ---------------------------------------------------------------------------------------------------------- copies
+
+
+def check_copies(make, tmp_path):
+    """clone, pickle, deepcopy, save and load: the same scores, the same parameters."""
+    X, y, qid = easy_task(n_queries=8)
+    ranker = make(validation_fraction=0.3).fit(X, y, qid=qid)
+    expected = ranker.predict(X, qid=qid)
+    assert not hasattr(clone(ranker), "scorer_")
+    np.testing.assert_array_equal(clone(ranker).fit(X, y, qid=qid).predict(X, qid=qid), expected)
+    path = tmp_path / "model.plackett"
+    ranker.save(path)
+    for copied in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker), storage.load(path)):
+        np.testing.assert_array_equal(copied.predict(X, qid=qid), expected)
+        assert repr(copied.get_params()) == repr(ranker.get_params()) and type(copied) is type(ranker)
+        assert copied.history_ == ranker.history_ and copied.card_ == ranker.card_
+        np.testing.assert_array_equal(copied.fit(X, y, qid=qid).predict(X, qid=qid), expected)
+    with pytest.raises(NotFittedError):
+        make().save(path)
+
+
+def check_atomic_save(make, tmp_path):
+    """A crash while writing leaves the old file."""
+    X, y, qid = easy_task(n_queries=5)
+    path = tmp_path / "model.plackett"
+    ranker = make().fit(X, y, qid=qid)
+    ranker.save(path)
+    before = path.read_bytes()
+
+    def crash(*_):
+        raise OSError("disk full")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", crash)
+        with pytest.raises(OSError, match="disk full"):
+            ranker.fit(X, 2 - y, qid=qid).save(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    assert _storage.read(path, kind="model")[1]["kind"] == "model"
+
+
+def check_declared(make):
+    """What the catalogue and scikit-learn read."""
+    ranker = make()
+    cls = type(ranker)
+    assert isinstance(cls.ids, tuple) and isinstance(cls.paper, str) and cls.__doc__
+    assert isinstance(ranker.allow_nan, bool)
+    assert ranker.__sklearn_tags__().input_tags.allow_nan == ranker.allow_nan
+    assert cls.__name__ in repr(ranker)
+    documented = "".join(str(base.__doc__) for base in cls.__mro__)
+    for name in ranker.get_params(deep=False):
+        assert name in documented, f"{cls.__name__} does not document {name}"
+
+
+CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_") and name != "check_ranker"]
