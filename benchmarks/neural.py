@@ -173,7 +173,7 @@ def measure(architecture: str, loss: str, mean: int, args: argparse.Namespace) -
     monitor = Alternate(plain, torch.get_num_threads())
     hidden = (WIDTH,) * 3 if architecture == "mlp" else (WIDTH,)
     model = Neural(
-        architecture=architecture, hidden=hidden, n_heads=HEADS, n_layers=2, batch_size=batch,
+        architecture=architecture, hidden=hidden, n_heads=HEADS, n_layers=2, dropout=0.0, batch_size=batch,
         max_epochs=args.epochs + 1, device=args.device, n_jobs=args.threads,
     )  # fmt: skip
     model.train(own, data, monitor)

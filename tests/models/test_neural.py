@@ -25,6 +25,7 @@ from plackett.models._torch import load_torch
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer
 from plackett.models.networks import NETWORKS
+from plackett.models.networks.base import dropped
 from plackett.models.networks.blocks import batches
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.lists import Lists
@@ -61,7 +62,7 @@ def ndcg(scorer, data, loss):
 
 def small(architecture="mlp", **parameters):
     hidden = {"sigmoid": (8,), "mlp": (16, 16), "attention": (16,)}[architecture]
-    chosen = {"hidden": hidden, "n_heads": 2, "max_epochs": 3, "n_jobs": 1, "device": "cpu"}
+    chosen = {"hidden": hidden, "n_heads": 2, "max_epochs": 3, "dropout": 0.0, "n_jobs": 1, "device": "cpu"}
     return Neural(architecture=architecture, **chosen | parameters)
 
 
@@ -278,6 +279,16 @@ def test_blocks_add_up_to_the_batch(monkeypatch):
     np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-5)
 
 
+def test_dropout():
+    random = torch.Generator().manual_seed(0)
+    ones = torch.ones(400, 50)
+    kept = dropped(ones, 0.25, random)
+    assert set(kept.unique().tolist()) == {0.0, float(np.float32(4 / 3))}
+    assert kept.mean().item() == pytest.approx(1, abs=4 * np.sqrt(1 / 3 / 20_000))
+    assert not torch.equal(kept, dropped(ones, 0.25, random))
+    assert dropped(ones, 0.25, None) is ones
+
+
 class Script(Monitor):
     """A monitor whose measure follows a script; an exception in it is raised."""
 
@@ -293,7 +304,7 @@ class Script(Monitor):
         self.history.append(value)
         if self.best_round < 0 or value > self.best_value:
             self.best_round, self.best_value = len(self.history) - 1, value
-        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
+        return super().update()
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -314,26 +325,32 @@ def test_interruption_keeps_the_best_epoch():
     np.testing.assert_array_equal(scorer.predict(valid.X, valid.offsets), monitor.seen[0])
 
 
+class Interrupted(Monitor):
+    """A monitor without validation data; Ctrl-C is pressed when ``after`` rounds are done."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.after = after
+
+    def update(self, scores=None):
+        self.after -= 1
+        if self.after < 0:
+            raise KeyboardInterrupt
+        return super().update(scores)
+
+
 def test_interruption_without_validation_keeps_what_was_learned():
-    data = lists(20)
-    monitor = Monitor()
-    monitor.update = iter_raising([False, KeyboardInterrupt()])
+    data, monitor = lists(20), Interrupted(1)
     scorer = small(max_epochs=9).train(ListNetLoss(), data, monitor)
     assert monitor.interrupted
-    expected = small(max_epochs=2).train(ListNetLoss(), data, Monitor())
+    expected = small(max_epochs=2).train(ListNetLoss(), data, Monitor())  # the second epoch was run, but not noted
     np.testing.assert_array_equal(scorer.predict(data.X, data.offsets), expected.predict(data.X, data.offsets))
 
 
-def iter_raising(steps):
-    steps = iter(steps)
-
-    def update(scores=None):
-        step = next(steps)
-        if isinstance(step, BaseException):
-            raise step
-        return step
-
-    return update
+def test_interruption_before_anything_was_learned():
+    with pytest.raises(KeyboardInterrupt):
+        small().train(ListNetLoss(), lists(5), Interrupted(0))
+    assert torch.get_num_threads() == 1
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -393,6 +410,16 @@ def test_feature_map(log1p):
     for matrix in (X, csr_matrix(X)):
         features = FeatureMap.learn(matrix, log1p=log1p, standardize=True).on("cpu")
         np.testing.assert_allclose(features(torch.from_numpy(X)).numpy(), expected, atol=1e-4)
+
+
+def test_feature_map_counts_by_weight():
+    X = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)
+    times = np.random.default_rng(1).integers(0, 4, 50)
+    repeated = FeatureMap.learn(np.repeat(X, times, axis=0), log1p=True, standardize=True)
+    for matrix in (X, csr_matrix(X)):
+        weighted = FeatureMap.learn(matrix, log1p=True, standardize=True, weight=times.astype(float))
+        np.testing.assert_allclose(weighted.mean, repeated.mean, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(weighted.scale, repeated.scale, rtol=1e-5)
 
 
 # ------------------------------------------------------------------------------------------------------------ storage

@@ -101,8 +101,8 @@ class Neural:
         Width of each hidden layer; none makes ``"sigmoid"`` and ``"mlp"`` linear. ``"attention"`` has these layers
         first, and the last is the width of its encoder. None is (32,), (128, 128, 128) and (128,).
     activation, dropout
-        ``"relu"``, ``"gelu"``, ``"silu"`` or ``"tanh"`` (not for ``"sigmoid"``); share of the units left out in
-        training.
+        ``"relu"``, ``"gelu"``, ``"silu"`` or ``"tanh"``; share of the units left out in training. Not for
+        ``"sigmoid"``.
     n_heads, n_layers
         Of ``"attention"``: heads of each encoder layer, and number of these layers.
     learning_rate, weight_decay
@@ -120,6 +120,10 @@ class Neural:
         Go on from the network of the last ``fit``, with its map of the features.
     device
         ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is one.
+    random_state
+        Seed of the first weights, the batches and the dropout; None differs each time.
+    n_jobs
+        Threads on the CPU, each with blocks of queries of its own; None is all cores.
 
     Examples
     --------
@@ -139,7 +143,7 @@ class Neural:
     architecture: str = "mlp"
     hidden: tuple[int, ...] | None = None
     activation: str = "relu"
-    dropout: float = 0.0
+    dropout: float = 0.1
     n_heads: int = 4
     n_layers: int = 2
     learning_rate: float = 1e-3
@@ -176,7 +180,8 @@ class Neural:
                 raise LossError("a neural model can only go on from one of the same architecture, features and outputs")
             return network, start.features, start.weights
         log1p = network.default_log1p if self.log1p is None else self.log1p
-        features = FeatureMap.learn(data.X, log1p=log1p, standardize=self.standardize)
+        weight = None if data.query_weight is None else data.query_weight[data.query_of_row]
+        features = FeatureMap.learn(data.X, log1p=log1p, standardize=self.standardize, weight=weight)
         return network, features, network.initial(np.random.default_rng(self.random_state))
 
     def _kind(self) -> type[Network]:

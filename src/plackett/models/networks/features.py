@@ -28,24 +28,18 @@ class FeatureMap:
     scale: np.ndarray
 
     @classmethod
-    def learn(cls, X: Any, *, log1p: bool, standardize: bool) -> FeatureMap:
-        """The map that standardises these rows; constant features become 0."""
+    def learn(cls, X: Any, *, log1p: bool, standardize: bool, weight: np.ndarray | None = None) -> FeatureMap:
+        """The map that standardises these rows, counted as often as they weigh; constant features become 0."""
         n, d = X.shape
         if not standardize:
             return cls(log1p, np.zeros(d, np.float32), np.ones(d, np.float32))
-        if hasattr(X, "tocsr"):
-            mean, variance = _sparse_moments(X, log1p)
-        else:
-            mean = sum((block.sum(axis=0) for block in _mapped(X, log1p)), np.zeros(d)) / max(n, 1)
-            variance = sum((((block - mean) ** 2).sum(axis=0) for block in _mapped(X, log1p)), np.zeros(d)) / max(n, 1)
+        weight = np.ones(n) if weight is None else weight
+        moments = _sparse_moments if hasattr(X, "tocsr") else _dense_moments
+        mean, variance = moments(X, log1p, weight, max(float(weight.sum()), np.finfo(float).tiny))
         deviation = np.sqrt(variance)
-        # the deviation of a constant column is rounding noise
-        constant = deviation <= 1e-6 * np.abs(mean)
-        return cls(
-            log1p,
-            mean.astype(np.float32),
-            np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation)).astype(np.float32),
-        )
+        constant = deviation <= 1e-6 * np.abs(mean)  # its deviation is rounding noise
+        scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+        return cls(log1p, mean.astype(np.float32), scale.astype(np.float32))
 
     def on(self, device: Any) -> FeatureMap:
         """The same map with its arrays as tensors on a device."""
@@ -65,22 +59,29 @@ def dense_rows(X: Any, rows: Any) -> np.ndarray:
     return taken if isinstance(taken, np.ndarray) else taken.toarray()
 
 
-def _mapped(X: np.ndarray, log1p: bool) -> Iterator[np.ndarray]:
-    for start in range(0, X.shape[0], _BLOCK):
-        block = X[start : start + _BLOCK].astype(np.float64)
-        yield _signed_log(block) if log1p else block
-
-
 def _signed_log(values: np.ndarray) -> np.ndarray:
     return np.copysign(np.log1p(np.abs(values)), values)
 
 
-def _sparse_moments(X: Any, log1p: bool) -> tuple[np.ndarray, np.ndarray]:
+def _dense_moments(X: np.ndarray, log1p: bool, weight: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each column, in blocks because they are taken in double precision."""
+
+    def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for start in range(0, X.shape[0], _BLOCK):
+            block = X[start : start + _BLOCK].astype(np.float64)
+            yield weight[start : start + _BLOCK], _signed_log(block) if log1p else block
+
+    none = np.zeros(X.shape[1])
+    mean = sum((w @ block for w, block in blocks()), none) / total
+    return mean, sum((w @ (block - mean) ** 2 for w, block in blocks()), none) / total
+
+
+def _sparse_moments(X: Any, log1p: bool, weight: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of each column; what is not stored is 0, and so is its logarithm."""
-    n, d = X.shape
+    d = X.shape[1]
     values = X.data.astype(np.float64)
     values = _signed_log(values) if log1p else values
-    mean = np.bincount(X.indices, values, d) / max(n, 1)
-    stored = np.bincount(X.indices, minlength=d)
-    spread = np.bincount(X.indices, (values - mean[X.indices]) ** 2, d)
-    return mean, (spread + (n - stored) * mean**2) / max(n, 1)
+    stored = np.repeat(weight, np.diff(X.indptr))
+    mean = np.bincount(X.indices, stored * values, d) / total
+    spread = np.bincount(X.indices, stored * (values - mean[X.indices]) ** 2, d)
+    return mean, (spread + (total - np.bincount(X.indices, stored, d)) * mean**2) / total

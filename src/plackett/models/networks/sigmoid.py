@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett.models.networks.base import Network, dropped, layer_shapes, linear
+from plackett.models.networks.base import Network, layer_shapes, linear
 from plackett.models.networks.lists import Lists
 
 __all__ = ["SigmoidNetwork"]
@@ -15,7 +15,7 @@ __all__ = ["SigmoidNetwork"]
 class SigmoidNetwork(Network):
     r"""Two layers, :math:`f(x) = \sum_h v_h\,\sigma(W_h \cdot x + b_h) + c`.
 
-    More entries in ``hidden`` make more sigmoid layers; none makes a linear function.
+    More entries in ``hidden`` make more sigmoid layers; none makes a linear function. There is no dropout.
 
     References
     ----------
@@ -37,5 +37,5 @@ class SigmoidNetwork(Network):
     def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
         """Outputs for a tensor of features."""
         for i in range(len(self.hidden)):
-            rows = dropped(linear(weights, f"hidden.{i}", rows).sigmoid(), self.dropout, random)
+            rows = linear(weights, f"hidden.{i}", rows).sigmoid()
         return linear(weights, "output", rows)
