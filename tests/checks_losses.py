@@ -329,6 +329,20 @@ def check_query_order(loss, rng):
         np.testing.assert_array_equal(second, first)
 
 
+def check_alone(loss, rng):
+    """A query alone has the same loss and gradient to the last bit as among others, longer ones too, each time."""
+    data = lists(rng, (*SIZES, 200))
+    scores = random_scores(loss, data, rng)
+    value, gradient, curvature = evaluate(loss, data, scores)
+    settled = loss.settle(data)
+    kept = []  # memory comes from another place each time
+    for q in [*range(data.n_queries)] * 5:
+        alone = evaluate(settled, data.select(np.array([q])), scores[part(data, q)])
+        kept.append(np.empty(rng.integers(1, 50)))
+        for first, second in zip((value[[q]], gradient[part(data, q)], curvature[part(data, q)]), alone, strict=True):
+            np.testing.assert_array_equal(second, first)
+
+
 def check_shift(loss, rng):
     """A constant per query changes nothing, where the loss says so."""
     if not loss.shift_invariant:
@@ -532,6 +546,7 @@ CHECKS = [
     check_far_scores,
     check_row_order,
     check_query_order,
+    check_alone,
     check_shift,
     check_query_weight,
     check_sample_weight,

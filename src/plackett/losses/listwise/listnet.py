@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._maths import exp
+from plackett._scratch import lane, room
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain
@@ -124,20 +125,25 @@ def _powers(scores, target, largest, power):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _finish(target, power, total, weight, curvature):  # type: ignore[no-untyped-def]
+def _finish(target, power, total, weight, gradient, curvature):  # type: ignore[no-untyped-def]
     for i in range(target.size):
         p = power[i] / total
-        power[i] = weight * (p - (target[i] if target[i] > 0.0 else 0.0))
+        gradient[i] = weight * (p - (target[i] if target[i] > 0.0 else 0.0))
         curvature[i] = weight * p * (1.0 - p)
 
 
 @kernel
 def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    memory = lane(np.empty(room(1, longest), np.float64), 0, longest)
     for q in range(lo, hi):
         r = slice(offsets[q], offsets[q + 1])
+        power = memory[: r.stop - r.start]
         largest = _largest(scores[r], target[r])
         if largest == -np.inf:
             continue  # nobody takes part
-        total, cross = _powers(scores[r], target[r], largest, gradient[r])
-        _finish(target[r], gradient[r], total, query_weight[q], curvature[r])
+        total, cross = _powers(scores[r], target[r], largest, power)
+        _finish(target[r], power, total, query_weight[q], gradient[r], curvature[r])
         value[q] = query_weight[q] * (entropy[q] + np.log(total) - cross)

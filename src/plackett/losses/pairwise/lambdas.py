@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
 from plackett._maths import exp32
+from plackett._scratch import lane, room
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -180,8 +181,11 @@ def _lanes(offsets, lo, hi):  # type: ignore[no-untyped-def]
     n = 0
     for q in range(lo, hi):
         n = max(n, offsets[q + 1] - offsets[q])
-    lanes = np.empty((9, n), np.float32)
-    return lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7], lanes[8]
+    memory = np.empty(room(9, n), np.float32)
+    s, y, w = lane(memory, 0, n), lane(memory, 1, n), lane(memory, 2, n)
+    g, a, u = lane(memory, 3, n), lane(memory, 4, n), lane(memory, 5, n)
+    v, push, bend = lane(memory, 6, n), lane(memory, 7, n), lane(memory, 8, n)
+    return s, y, w, g, a, u, v, push, bend
 
 
 @kernel

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._kernel import REASSOC, kernel
 from plackett._maths import exp, log, log1p
+from plackett._scratch import lane, room
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Logistic"]
@@ -93,8 +94,9 @@ def _sweep(  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, judged[q])
-    # one block, so that sums do not depend on where in memory the arrays lie; see `plackett.losses.listwise.approx_ndcg`
-    s, w, g, h, power = np.empty((5, longest), np.float64)
+    memory = np.empty(room(5, longest), np.float64)
+    s, w, power = lane(memory, 0, longest), lane(memory, 1, longest), lane(memory, 2, longest)
+    g, h = lane(memory, 3, longest), lane(memory, 4, longest)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
