@@ -73,7 +73,8 @@ def main() -> None:
             cells = " | ".join(f"{found.mean[m]:.3f}" for m in MEASURES)
             print(f"| {ranker} | {cells} | {seconds:.0f} |", flush=True)
             if ranker in published:
-                print(f"| {ranker}, published | {' | '.join(f'{value:.3f}' for value in published[ranker])} | |", flush=True)
+                cells = " | ".join(f"{value:.3f}" for value in published[ranker])
+                print(f"| {ranker}, published | {cells} | |", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,7 @@ def lightgbm_baseline(train: pk.RankingDataset, valid: pk.RankingDataset, object
     warnings.filterwarnings("ignore", module="lightgbm")
     sets = [lgb.Dataset(part.X, part.y, group=part.group) for part in (train, valid)]
     parameters = {"objective": objective, "metric": "ndcg", "eval_at": [10], "learning_rate": 0.1, "verbosity": -1}
-    return lgb.train(
-        parameters, sets[0], 100, valid_sets=[sets[1]], callbacks=[lgb.early_stopping(20, verbose=False)]
-    )
+    return lgb.train(parameters, sets[0], 100, valid_sets=[sets[1]], callbacks=[lgb.early_stopping(20, verbose=False)])
 
 
 def main() -> None:
@@ -45,7 +43,8 @@ def main() -> None:
     labels, counts = np.unique(data.y, return_counts=True)
     shares = ", ".join(f"{int(label)}: {count / data.n_rows:.0%}" for label, count in zip(labels, counts, strict=True))
     console.print(f"\n[bold]Data[/bold]  {data!r}; labels {shares}")
-    console.print(f"      {train.n_queries} queries to train on, {valid.n_queries} to stop early, {test.n_queries} to test\n")
+    parts = f"{train.n_queries} queries to train on, {valid.n_queries} to stop early, {test.n_queries} to test"
+    console.print(f"      {parts}\n")
 
     scores: dict[str, np.ndarray] = {}
     with console.status("ranking by single features …"):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,7 @@ def test_over_queries_gives_the_same_for_any_number_of_threads(n_jobs):
     values = rng.normal(size=offsets[-1])
     out = np.full(2000, np.nan)
     over_queries(_sums, offsets, values, out, n_jobs=n_jobs)
-    expected = [values[a:b].sum() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    expected = [values[a:b].sum() for a, b in pairwise(offsets)]
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
 

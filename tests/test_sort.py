@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,7 +40,7 @@ def test_sort_descending_of_grades_and_of_real_labels(labels):
     offsets = np.array([0, values.size // 2, values.size])
     out = np.empty_like(values)
     sort_descending(0, 2, offsets, values, out)
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+    for a, b in pairwise(offsets):
         assert out[a:b].tolist() == sorted(values[a:b], reverse=True)
 
 

@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from plackett.experiments.risk import urisk as urisk
     from plackett.experiments.winning_number import winning_number as winning_number
 
+    # rankers, and what they are made of
+    from plackett.losses.custom import loss as loss
+
     # measures
     from plackett.measures.curves import measure_curve as measure_curve
     from plackett.measures.curves import precision_recall_curve as precision_recall_curve
@@ -74,9 +77,6 @@ if TYPE_CHECKING:
     from plackett.measures.roc_curve import roc_curve as roc_curve
     from plackett.measures.spearman import spearman_rho as spearman_rho
     from plackett.measures.tau_ap import tau_ap as tau_ap
-
-    # rankers, and what they are made of
-    from plackett.losses.custom import loss as loss
     from plackett.models.linear import Linear as Linear
     from plackett.models.neural import Neural as Neural
     from plackett.models.trees import Trees as Trees
@@ -91,6 +91,12 @@ if TYPE_CHECKING:
     from plackett.rankers.pointwise.linear_regression import LinearRegression as LinearRegression
     from plackett.rankers.pointwise.mart import MART as MART
     from plackett.rankers.pointwise.mcrank import McRank as McRank
+
+    # packages that give all their items when called
+    def losses() -> dict[str, Any]: ...
+    def measures() -> dict[str, Any]: ...
+    def rankers() -> dict[str, Any]: ...
+
 
 __version__ = "0.1.0"
 

@@ -16,8 +16,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -101,7 +102,7 @@ def _names(code: Any) -> set[str]:
     return names
 
 
-@lru_cache(maxsize=None)
+@cache
 def _file_digest(path: str) -> bytes:
     try:
         return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).digest()
@@ -109,7 +110,7 @@ def _file_digest(path: str) -> bytes:
         return path.encode()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _cache_root() -> Path | None:
     """First writable one of ``$PLACKETT_CACHE_DIR`` and the user's cache folder; None where the disk is read-only."""
     candidates = [os.environ.get("PLACKETT_CACHE_DIR")]
@@ -194,7 +195,7 @@ def ranges(offsets: np.ndarray, parts: int) -> Iterator[tuple[int, int]]:
     n_queries = offsets.size - 1
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1)[1:-1])
     edges = [0, *np.unique(np.clip(cuts, 0, n_queries)).tolist(), n_queries]
-    for lo, hi in zip(edges[:-1], edges[1:], strict=True):
+    for lo, hi in pairwise(edges):
         if lo < hi:
             yield lo, hi
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["Item", "Requirement", "items", "requirements"]
 
@@ -105,12 +105,12 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fulfils":
                 ids = tuple(ast.literal_eval(argument) for argument in decorator.args)
-                words = {str(word.arg): ast.literal_eval(word.value) for word in decorator.keywords}
-                yield Item(kind, node.name, module, node.name, ids, words.get("paper", ""), ())
+                named: dict[str, Any] = {str(w.arg): ast.literal_eval(w.value) for w in decorator.keywords}
+                yield Item(kind, node.name, module, node.name, ids, named.get("paper", ""), ())
 
 
-def _literals(node: ast.ClassDef) -> dict[str, object] | dict:
-    words = {}
+def _literals(node: ast.ClassDef) -> dict[str, Any]:
+    words: dict[str, Any] = {}
     for statement in node.body:
         if isinstance(statement, ast.Assign):
             target, value = statement.targets[0], statement.value
@@ -166,11 +166,10 @@ def page(package: Path) -> str:
     ]
     for kind in sorted({item.kind for item in found}):
         lines += [f"## {kind}", "", "| name | module | ids | paper |", "|---|---|---|---|"]
-        lines += [
-            f"| `{item.name}` | `{item.module}` | {', '.join(f'`{i}`' for i in item.ids) or '–'} | {item.paper or '–'} |"
-            for item in found
-            if item.kind == kind
-        ]
+        for item in found:
+            if item.kind == kind:
+                ids = ", ".join(f"`{i}`" for i in item.ids)
+                lines.append(f"| `{item.name}` | `{item.module}` | {ids or '–'} | {item.paper or '–'} |")
         lines.append("")
     lines += ["## Still open", "", "| id | name |", "|---|---|"]
     lines += [f"| `{r.id}` | {r.name} |" for r in needed if r.id not in done]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,9 +34,9 @@ def compare_runs(
     if len(runs) < 2:
         raise typer.BadParameter("give at least two runs to compare")
     measures = measure or ["nDCG@10", "AP", "RR"]
-    options = {"test": test, "correction": correction, "preset": preset, "random_state": seed}
+    options: dict[str, Any] = {"test": test, "correction": correction, "preset": preset, "random_state": seed}
     names = _names(runs)
-    if qrels is not None:
+    if data is None:
         result = compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options)
     else:
         from plackett.data.files import read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,7 @@ def evaluate(
     if qrels is not None and run is not None and data is None:
         from plackett.experiments.evaluate_run import evaluate_run
 
-        result = evaluate_run(qrels, run, measures, preset=preset)
+        result: Evaluation = evaluate_run(qrels, run, measures, preset=preset)
     elif data is not None and scores is not None and qrels is None and run is None:
         result = _evaluate_dataset(data, scores, measures, preset)
     else:
@@ -64,7 +65,7 @@ def _evaluate_dataset(data: Path, scores: Path, measures: list[str], preset: str
 
 def _write_frame(result: Evaluation, path: Path) -> None:
     frame = result.per_query
-    writers = {
+    writers: dict[str, Callable[[Path], object]] = {
         ".csv": frame.write_csv,
         ".tsv": lambda target: frame.write_csv(target, separator="\t"),
         ".parquet": frame.write_parquet,

@@ -20,9 +20,9 @@ def read_scores(path: str | os.PathLike[str]) -> np.ndarray:
     Where a line has several columns (RankLib writes query, index, score) the last one counts. Blank lines at the end
     are ignored.
 
-    >>> path = tempfile.mktemp()
-    >>> _ = Path(path).write_text("0.5\\n-1e3\\n")
-    >>> read_scores(path).tolist()
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     print(0.5, -1e3, sep=chr(10), file=file, flush=True)
+    ...     read_scores(file.name).tolist()
     [0.5, -1000.0]
     """
     path = Path(path)

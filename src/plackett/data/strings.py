@@ -88,13 +88,13 @@ class Strings:
             return np.concatenate([part.to_numpy() for part in parts])
         fixed = np.zeros((len(self), max(width, 1)), np.uint8)
         _spread(self.data, self.offsets, fixed)
-        fixed = fixed.view(f"S{max(width, 1)}")[:, 0]
+        entries: Any = fixed.view(f"S{max(width, 1)}")[:, 0]
+        if fixed.max(initial=0) < 128:
+            return entries.astype(StringDType())
         try:
-            if fixed.view(np.uint8).max(initial=0) < 128:
-                return fixed.astype(StringDType())
-            return np.strings.decode(fixed, "utf-8").astype(StringDType())
+            return np.strings.decode(entries, "utf-8").astype(StringDType())
         except UnicodeDecodeError:
-            return np.strings.decode(fixed, "utf-8", "replace").astype(StringDType())
+            return np.strings.decode(entries, "utf-8", "replace").astype(StringDType())
 
 
 @kernel

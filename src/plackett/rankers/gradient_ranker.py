@@ -53,10 +53,10 @@ class GradientRanker(GradientTrained):
         """The loss to minimise."""
         if isinstance(self.loss, Loss):
             return self.loss
-        from plackett import losses
+        import plackett
         from plackett.losses.custom import REGISTERED
 
-        known = losses() | REGISTERED
+        known = plackett.losses() | REGISTERED
         if self.loss not in known:
             raise LossError(f"loss={self.loss!r}; the losses are {', '.join(known)}, or give a loss object")
         chosen = known[self.loss]

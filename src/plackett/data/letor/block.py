@@ -21,8 +21,8 @@ from plackett.data.letor.count import count_colons, count_rows
 from plackett.data.letor.errors import Segment, letor_error
 from plackett.data.letor.parse import patterns
 from plackett.data.letor.parts import Arrays, Part, compact, parse_part, split
-from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.letor.spans import cut_out, run_starts
+from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.letor.words import find_newline
 from plackett.data.strings import Strings
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.data.letor.floats import OK, PYTHON, read_number
-from plackett.data.letor.tokens import MAX_QID
-from plackett.data.letor.spans import cut_out, frozen
-from plackett.data.letor.words import PADDING
 from plackett.data.dataset import RankingDataset
+from plackett.data.letor.floats import OK, PYTHON, read_number
+from plackett.data.letor.spans import cut_out, frozen
+from plackett.data.letor.tokens import MAX_QID
+from plackett.data.letor.words import PADDING
 from plackett.data.strings import Strings
 
 __all__ = ["LetorFields", "docids_of", "letor_comment_fields"]

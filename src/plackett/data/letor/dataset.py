@@ -10,10 +10,10 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel
+from plackett.data.dataset import RankingDataset, group_rows
 from plackett.data.letor.block import Block
 from plackett.data.letor.comments import docids_of
 from plackett.data.letor.spans import run_starts
-from plackett.data.dataset import RankingDataset, group_rows
 from plackett.data.strings import Strings
 
 __all__ = ["to_dataset"]

@@ -11,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
 from plackett.data.letor import faults as fault
 from plackett.data.letor.block import Block, Options, parse_block
 from plackett.data.letor.dataset import to_dataset
 from plackett.data.letor.errors import letor_error
 from plackett.data.letor.source import LineBlocks, is_regular, mapped
-from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.letor.spans import run_starts
-from plackett.data.dataset import RankingDataset
+from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.strings import Strings
 
 __all__ = ["read_letor", "read_letor_chunks"]

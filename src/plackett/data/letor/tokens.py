@@ -42,6 +42,7 @@ _WHOLE = np.array([10**e for e in range(8)], np.uint64)
 
 @kernel(inline=True)
 def blank(c):  # type: ignore[no-untyped-def]
+    """Whether a byte stands between tokens."""
     return c == 32 or c == 9 or c == 13
 
 
@@ -53,6 +54,7 @@ def ends(c):  # type: ignore[no-untyped-def]
 
 @kernel
 def fail(state, error, place):  # type: ignore[no-untyped-def]
+    """Note what is wrong and where; gives back the place that ends parsing."""
     state[slot.ERROR] = error
     state[slot.PLACE] = place
     return -1

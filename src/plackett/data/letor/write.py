@@ -12,10 +12,10 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
+from plackett.data.dataset import RankingDataset
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
 from plackett.data.letor.spans import frozen
-from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
 
 __all__ = ["write_letor"]
