@@ -49,14 +49,18 @@ def main() -> None:
     scores: dict[str, np.ndarray] = {}
     with console.status("ranking by single features …"):
         for feature in best_features(train, 2):
-            scores[f"feature {feature + 1}"] = np.nan_to_num(test.X[:, feature])
+            scores[f"feature {test.feature_names[feature]}"] = test.X[:, feature]
     for objective in ("regression", "lambdarank"):
         with console.status(f"training LightGBM ({objective}) …"):
             scores[f"LightGBM {objective}"] = lightgbm_baseline(train, valid, objective).predict(test.X)
 
+    with console.status("training LambdaMART …"):
+        ranker = pk.LambdaMART(n_estimators=100, early_stopping_rounds=20).fit(train, eval_set=valid)
+        scores["LambdaMART"] = ranker.predict(test)
+
     comparison = pk.compare(test, scores, MEASURES, test="fisher", correction="holm", random_state=7)
     console.print(comparison)
-    console.print(f"\n{time.perf_counter() - start:.1f} s. Next: docs/evaluate.md, docs/compare.md, `plackett --help`.")
+    console.print(f"\n{time.perf_counter() - start:.1f} s. Next: README.md, docs/, `plackett --help`.")
 
 
 if __name__ == "__main__":
