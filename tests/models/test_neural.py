@@ -21,7 +21,7 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
 from plackett.measures import parse
 from plackett.measures.ranking import Scored
-from plackett.models._torch import load_torch
+from plackett.models._torch import load_torch, threads
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer
 from plackett.models.networks import NETWORKS
@@ -266,6 +266,17 @@ def test_leaves_torch_as_it_was():
     assert torch.get_num_threads() == 3
     assert torch.equal(torch.random.get_rng_state(), state)
     assert torch.is_grad_enabled()
+
+
+def test_threads_are_restored_by_the_last_to_leave():
+    torch.set_num_threads(3)
+    first, second = (threads(torch.device("cpu"), 2) for _ in range(2))
+    first.__enter__()
+    second.__enter__()
+    assert torch.get_num_threads() == 1
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert torch.get_num_threads() == 3
 
 
 def test_blocks_add_up_to_the_batch(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 from plackett._errors import LossError
@@ -50,20 +51,40 @@ def threads(device: Any, n_jobs: int | None) -> Iterator[Spread]:
     that depends on their number. Here each piece stays on one thread from beginning to end: the result is the same
     to the last bit for any number of threads, and a busy machine costs little. PyTorch's setting is restored.
     """
-    torch = load_torch()
+    if device.type != "cpu":
+        yield _one_by_one
+        return
     workers = n_threads(n_jobs)
-    before = torch.get_num_threads()
-    if device.type == "cpu":
-        torch.set_num_threads(1)
-    try:
-        if device.type != "cpu" or workers == 1:
+    with _single_threaded():
+        if workers == 1:
             yield _one_by_one
         else:
             with ThreadPoolExecutor(workers, thread_name_prefix="plackett-neural") as pool:
                 yield lambda function, items: list((pool.map if len(items) > 1 else map)(function, items))
+
+
+class _Setting:
+    """PyTorch's number of threads outside, remembered by the first of those who are inside at the same time."""
+
+    lock = Lock()
+    inside = 0
+    outside = 1
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    torch = load_torch()
+    with _Setting.lock:
+        if _Setting.inside == 0:
+            _Setting.outside = torch.get_num_threads()
+        _Setting.inside += 1
+    torch.set_num_threads(1)
+    try:
+        yield
     finally:
-        if device.type == "cpu":
-            torch.set_num_threads(before)
+        with _Setting.lock:
+            _Setting.inside -= 1
+        torch.set_num_threads(_Setting.outside)
 
 
 def _one_by_one(function: Callable[[int], T], items: Sequence[int]) -> list[T]:

@@ -13,8 +13,8 @@ MOST_PLACES = 65_536
 
 
 def rows_at_once(device: Any) -> int:
-    """Rows that go through a network together: what stays in a core's cache, or what fills a CUDA device."""
-    return 1024 if device.type == "cpu" else MOST_PLACES
+    """Rows that go through a network together: a batch gives work to several cores, or fills a CUDA device."""
+    return 512 if device.type == "cpu" else MOST_PLACES
 
 
 def batches(group: np.ndarray, size: int, list_aware: bool, rng: np.random.Generator) -> list[np.ndarray]:

@@ -21,18 +21,27 @@ class Feed:
 
     Parameters
     ----------
-    sizes
-        Lengths of the lists in each block.
     order
         Row of ``X`` for each row of the blocks.
+    sizes
+        Lengths of the lists in each block.
+    lists
+        Whether the network wants to know the lists.
     keep
         Map all features at once and keep them on the device, if there is room: for those who come back each epoch.
     """
 
     def __init__(
-        self, X: Any, order: np.ndarray, sizes: list[np.ndarray], features: FeatureMap, device: Any, *,
-        lists: bool, keep: bool,
-    ) -> None:  # fmt: skip
+        self,
+        X: Any,
+        order: np.ndarray,
+        sizes: list[np.ndarray],
+        features: FeatureMap,
+        device: Any,
+        *,
+        lists: bool,
+        keep: bool,
+    ) -> None:
         self.X, self.order, self.device = X, order, device
         self.features = features.on(device)
         self.cuts = np.concatenate(([0], np.cumsum([part.sum() for part in sizes]))).astype(np.int64)
