@@ -392,7 +392,10 @@ def _features(X: Any) -> np.ndarray | csr_matrix | None:
     except (TypeError, ValueError) as error:
         raise DataError(f"X must be a table of numbers: {error}") from None
     if dense.ndim != 2:
-        raise DataError(f"X must be two-dimensional (rows, features), got shape {dense.shape}")
+        raise DataError(
+            f"X must be two-dimensional (rows, features), got shape {dense.shape}. Reshape your data: X.reshape(1, -1) "
+            "is one document, X.reshape(-1, 1) one feature"
+        )
     _refuse_infinite(dense)
     return dense
 

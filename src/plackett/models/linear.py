@@ -114,7 +114,8 @@ class _Problem:
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
         if model.standardize:
-            self.scale = _spread(data.X, self.bound.query_weight[data.query_of_row], model.n_jobs)
+            weight = self.bound.sample_weight * self.bound.query_weight[data.query_of_row]
+            self.scale = _spread(data.X, weight, model.n_jobs)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 
@@ -162,7 +163,7 @@ class _Problem:
 
 
 def _spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Standard deviation of each feature, 1 for constant ones; a query counts as often as it weighs."""
+    """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh."""
     total = max(float(weight.sum()), np.finfo(float).tiny)
     mean = transposed_times(X, weight[:, None], n_jobs)[:, 0] / total
     if isinstance(X, np.ndarray):

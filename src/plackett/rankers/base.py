@@ -62,7 +62,7 @@ class Ranker(BaseEstimator):
     # query ids and weights find their way through pipelines and searches without any `set_…_request`
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True, "query_weight": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": False}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     eval_measure: str = "nDCG@10"
     early_stopping_rounds: int | None = None
@@ -163,8 +163,9 @@ class Ranker(BaseEstimator):
         return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
-        if data.n_rows == 0 or data.n_features == 0:
-            raise DataError(f"{name} has {data.n_rows} rows and {data.n_features} features; there is nothing to learn")
+        for size, what in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
+            if size == 0:
+                raise DataError(f"{name} has 0 {what} (shape={data.X.shape}) while a minimum of 1 is required.")
         self._check_missing(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
@@ -218,6 +219,9 @@ class Ranker(BaseEstimator):
         value = measure.mean(measure.per_query(Scored(data, self._score_rows(data), n_jobs=self.n_jobs)))
         return value if measure.ascending else -value
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "scorer_")
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "scorer_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
@@ -225,7 +229,8 @@ class Ranker(BaseEstimator):
     def _check_features(self, data: RankingDataset) -> None:
         if data.n_features != self.n_features_in_:
             raise DataError(
-                f"X has {data.n_features} features, but {type(self).__name__} was trained on {self.n_features_in_}"
+                f"X has {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input"
             )
         names = getattr(self, "feature_names_in_", None)
         if names is not None and data.feature_names is not None and list(names) != list(data.feature_names):
@@ -275,10 +280,12 @@ class Ranker(BaseEstimator):
 
 def _counted(data: RankingDataset) -> RankingDataset:
     """The dataset without queries of weight 0: they count for nothing, not even for histograms and leaf sizes."""
+    for name in ("sample_weight", "query_weight"):
+        weight = getattr(data, name)
+        if weight is not None and not weight.any():
+            raise DataError(f"{name} is zero everywhere; there is nothing to learn")
     if data.query_weight is None or data.query_weight.all():
         return data
-    if not data.query_weight.any():
-        raise DataError("query_weight is 0 for every query; there is nothing to learn")
     return data.select(data.query_weight > 0)
 
 

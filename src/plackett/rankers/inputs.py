@@ -45,7 +45,9 @@ def training_data(
             **{field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None}
         )
     if y is None:
-        raise DataError(f"{name}: y is missing; give the labels, or a RankingDataset instead of X")
+        raise DataError(
+            f"{name} requires y to be passed, but the target y is None: give the labels, or a RankingDataset instead of X"
+        )
     features, qid, names = _features(X, qid)
     if qid is None and group is None:
         warnings.warn(
@@ -87,7 +89,9 @@ def rows_to_score(X: Any, qid: Any = None) -> Rows:
 
 def _features(X: Any, qid: Any) -> tuple[Any, Any, list[str] | None]:
     """Feature table, query ids (from the column of a frame where none are given) and column names."""
-    if not hasattr(X, "columns") or not hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__"):
+    if not hasattr(X, "columns") or (not hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__")):
+        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+            raise DataError("Complex data not supported: X must hold real numbers")
         return X, qid, None
     if hasattr(X, "column_names"):  # an Arrow table
         import polars as pl

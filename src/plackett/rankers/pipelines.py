@@ -1,0 +1,67 @@
+"""Pipelines on disk: the steps before a ranker."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.rankers.parameters import from_plain, to_plain
+
+__all__ = ["put_together", "take_apart"]
+
+#: Transformers that can be saved, with the module that has them and what they learned.
+TRANSFORMERS = {
+    "QueryNormalizer": ("plackett.data.normalise", ("n_features_in_", "feature_names_in_", "_columns_out")),
+}
+
+
+def take_apart(model: Any) -> tuple[Any, list[dict[str, Any]] | None]:
+    """The ranker at the end of a pipeline, and the description of its steps; None where the model is no pipeline."""
+    from sklearn.pipeline import Pipeline
+
+    if not isinstance(model, Pipeline):
+        return model, None
+    steps = [_described(name, step) for name, step in model.steps[:-1]]
+    name, ranker = model.steps[-1]
+    return ranker, [*steps, {"step": name}]
+
+
+def _described(name: str, step: Any) -> dict[str, Any]:
+    kind = type(step).__name__
+    if kind not in TRANSFORMERS or type(step).__module__ != TRANSFORMERS[kind][0]:
+        raise DataError(
+            f"step {name!r} of the pipeline is a {kind}; a pipeline can be saved whose steps before the ranker are "
+            f"plackett's own ({', '.join(TRANSFORMERS)}). Save the ranker alone, and keep the other steps with the "
+            "tool they come from"
+        )
+    learned = {key: getattr(step, key) for key in TRANSFORMERS[kind][1] if hasattr(step, key)}
+    return {
+        "step": name,
+        "transformer": kind,
+        "parameters": {key: to_plain(value, f"{name}__{key}") for key, value in step.get_params().items()},
+        "fitted": {key: to_plain(value, key) for key, value in learned.items()},
+    }
+
+
+def put_together(ranker: Any, steps: list[dict[str, Any]]) -> Any:
+    """The pipeline of which `take_apart` made this."""
+    from sklearn.pipeline import Pipeline
+
+    made = [(str(words["step"]), _made(words)) for words in steps[:-1]]
+    return Pipeline([*made, (str(steps[-1]["step"]), ranker)])
+
+
+def _made(words: dict[str, Any]) -> Any:
+    kind = words["transformer"]
+    if kind not in TRANSFORMERS:
+        raise DataError(f"the transformer {kind!r} is not known to this version of plackett")
+    module, learned = TRANSFORMERS[kind]
+    step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in words["parameters"].items()})
+    for key, value in words["fitted"].items():
+        if key not in learned:
+            raise DataError(f"{kind} has no attribute {key!r}")
+        setattr(step, key, np.array(value, dtype=object) if isinstance(value, list) else int(value))
+    return step

@@ -1,0 +1,87 @@
+"""Measures as scorers for scikit-learn's searches and cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn import get_config
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.measures.base import Measure
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.rankers.inputs import QID_COLUMN, training_data
+
+__all__ = ["scorer"]
+
+
+def scorer(measure: str | Measure) -> Scorer:
+    """A measure as the ``scoring`` of `GridSearchCV`, `cross_validate` and the like.
+
+    scikit-learn's own `make_scorer` does not hand the query ids to ``predict``. Measures of which less is better are
+    negated, as scikit-learn wants larger to be better.
+
+    Parameters
+    ----------
+    measure
+        ``"nDCG@10"``, ``"AP(rel=2)"``, … or a measure object.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_validate
+    >>> import sklearn
+    >>> import plackett as pk
+    >>> data = pk.datasets.generate.make_ranking(30, n_features=5, random_state=0)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     found = cross_validate(
+    ...         pk.rankers.ListNet(), data.X, data.y, params={"qid": data.qid}, cv=pk.QueryKFold(3),
+    ...         scoring={"nDCG@10": scorer("nDCG@10"), "AP": scorer("AP")},
+    ...     )
+    >>> sorted(found)
+    ['fit_time', 'score_time', 'test_AP', 'test_nDCG@10']
+    """
+    return Scorer(parse(measure))
+
+
+class Scorer:
+    """Called as ``scorer(estimator, X, y, qid=…)``, as scikit-learn does; made by `scorer`."""
+
+    def __init__(self, measure: Measure, requests: dict[str, Any] | None = None) -> None:
+        self.measure = measure
+        self._requests = {"qid": True} | (requests or {})
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, *, qid: Any = None) -> float:
+        """Mean of the measure over the queries, negated where less is better."""
+        if qid is None and not isinstance(X, RankingDataset) and QID_COLUMN not in getattr(X, "columns", ()):
+            switch = "" if get_config()["enable_metadata_routing"] else (
+                ", after sklearn.set_config(enable_metadata_routing=True): routing is switched off"
+            )
+            raise DataError(
+                f"{self!r} needs the query of each row: pass qid= (params={{'qid': qid}} to cross_validate, qid=qid to "
+                f"the fit of a search){switch}; or give a frame with a column '{QID_COLUMN}'"
+            )
+        data = training_data(X, y, qid, name="score")
+        scores = estimator.predict(X, **({} if qid is None else {"qid": qid}))
+        if not isinstance(X, RankingDataset):
+            scores = data.from_input_order(scores)
+        value = self.measure.mean(self.measure.per_query(Scored(data, scores)))
+        return value if self.measure.ascending else -value
+
+    def set_score_request(self, **requests: bool | str | None) -> Scorer:
+        """The scorer with other requests, such as ``qid="query"`` for ids that are passed under another name."""
+        unknown = set(requests) - {"qid"}
+        if unknown:
+            raise TypeError(f"a scorer takes no {sorted(unknown)[0]!r}; it has qid")
+        return Scorer(self.measure, requests)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What scikit-learn should hand on."""
+        routing = MetadataRequest(owner=repr(self))
+        for name, alias in self._requests.items():
+            routing.score.add_request(param=name, alias=alias)
+        return routing
+
+    def __repr__(self) -> str:
+        return f'scorer("{self.measure}")'
