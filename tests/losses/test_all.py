@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import plackett
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from checks_losses import CHECKS
+from checks_losses import CHECKS, NAIVE, NAIVE_GRADIENT
 
 #: Parameters other than the defaults.
 OTHERS = {
@@ -38,7 +39,7 @@ OTHERS = {
 def variants():
     for name, cls in plackett.losses().items():
         yield cls()
-        for parameters in OTHERS[name]:
+        for parameters in OTHERS.get(name, []):
             yield cls(**parameters)
 
 
@@ -48,8 +49,10 @@ def test_battery(loss, check, rng):
     check(loss, rng)
 
 
+def test_every_loss_is_written_out_a_second_time():
+    assert set(plackett.losses()) <= set(NAIVE) | set(NAIVE_GRADIENT), "write the definition in checks_losses.NAIVE"
+
+
 @pytest.fixture
 def rng():
-    import numpy as np
-
     return np.random.default_rng(0)

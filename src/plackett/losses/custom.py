@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
@@ -184,7 +184,7 @@ class _Bound(BoundLoss):
                 n_jobs=self.n_jobs,
                 rows_per_thread=PAIR_ROWS_PER_THREAD,
             )
-        except NumbaError as error:
+        except (NumbaError, UnsupportedBytecodeError) as error:
             raise LossError(f"the loss {self.loss.name!r} cannot be compiled: {error}") from error
         return out  # type: ignore[return-value]
 

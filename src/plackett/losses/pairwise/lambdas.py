@@ -36,8 +36,8 @@ class Lambda(Loss):
     Parameters
     ----------
     measure
-        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` every pair has the same weight
-        per query.
+        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades neighbours weigh
+        the same wherever they stand, as all pairs do in RankNet, and other pairs in proportion to their distance.
     truncation
         Only pairs with at least one document among this many top ranks count; None is all.
     sigma
