@@ -97,7 +97,9 @@ def test_scorer_is_the_measure(task):
 def test_scorer_without_ids_names_the_switch(task):
     X, y, qid = task
     ranker = pk.rankers.ListNet().fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match=r"sklearn\.set_config\(enable_metadata_routing=True\): routing is switched off"):
+    with pytest.raises(
+        ValueError, match=r"sklearn\.set_config\(enable_metadata_routing=True\): routing is switched off"
+    ):
         scorer("AP")(ranker, X, y)
     with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match="qid= ") as raised:
         scorer("AP")(ranker, X, y)
@@ -107,7 +109,9 @@ def test_scorer_without_ids_names_the_switch(task):
 def test_search_without_routing_says_why_it_scores_nan(task):
     """scikit-learn turns the error of a scorer into NaN and a warning; the warning must name the switch."""
     X, y, qid = task
-    search = GridSearchCV(pk.rankers.ListNet(), {"alpha": [0.1]}, cv=pk.QueryKFold(2), scoring=scorer("AP"), refit=False)
+    search = GridSearchCV(
+        pk.rankers.ListNet(), {"alpha": [0.1]}, cv=pk.QueryKFold(2), scoring=scorer("AP"), refit=False
+    )
     with pytest.warns(UserWarning, match=r"enable_metadata_routing=True") as caught:
         search.fit(X, y, groups=qid, qid=qid)
     assert np.isnan(search.cv_results_["mean_test_score"]).all()
@@ -127,9 +131,7 @@ def test_set_score_request(task, routing):
         cv=pk.QueryKFold(3).set_split_request(qid="query"),
         scoring=scorer("AP").set_score_request(qid="query"),
     )
-    plain = cross_val_score(
-        pk.rankers.ListNet(), X, y, params={"qid": qid}, cv=pk.QueryKFold(3), scoring=scorer("AP")
-    )
+    plain = cross_val_score(pk.rankers.ListNet(), X, y, params={"qid": qid}, cv=pk.QueryKFold(3), scoring=scorer("AP"))
     np.testing.assert_array_equal(found, plain)
     with pytest.raises(TypeError, match="sample_weight"):
         scorer("AP").set_score_request(sample_weight=True)

@@ -9,12 +9,12 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run ``plackett``; data errors end with one line on stderr and exit code 1, misuse with 2."""
-    from plackett import DataError, MeasureError
+    from plackett import DataError, LossError, MeasureError
     from plackett.cli.app import app
 
     try:
         app()
-    except (DataError, MeasureError) as error:
+    except (DataError, LossError, MeasureError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:

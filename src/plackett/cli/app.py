@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from plackett import __version__
-from plackett.cli import catalogue, compare_runs, convert, evaluate, info
+from plackett.cli import catalogue, compare_runs, convert, evaluate, info, predict, train
 
 __all__ = ["app"]
 
@@ -29,5 +29,7 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
 app.command("list")(catalogue.list_items)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)
+app.command("train")(train.train)
+app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare-runs")(compare_runs.compare_runs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -18,15 +19,35 @@ def info(
     path: Annotated[Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv) or saved model.")],
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """Show what is in a dataset: queries, list lengths, labels, missing and constant features, duplicates."""
+    """Show what is in a dataset (queries, lengths, labels, missing and constant features, …) or the card of a model."""
     from plackett.data.files import read
     from plackett.data.profile import profile
 
+    if _is_model(path):
+        _model(path, as_json)
+        return
     facts = profile(read(path))
     if as_json:
         print_json(asdict(facts))
     else:
         print_table(("", ""), _rows(facts), title=str(path))
+
+
+def _is_model(path: Path) -> bool:
+    from plackett import _storage
+    from plackett.data.files import NATIVE, format_of
+
+    return format_of(path) is NATIVE and _storage.read(path)[1].get("kind") == "model"
+
+
+def _model(path: Path, as_json: bool) -> None:
+    from plackett.rankers.storage import card
+
+    words = card(path)
+    if as_json:
+        print_json(words)
+    else:
+        print_card(words["card"], words["parameters"], title=str(path))
 
 
 def _rows(facts: Profile) -> list[tuple[str, str]]:

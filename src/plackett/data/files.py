@@ -12,7 +12,7 @@ from plackett.data._bytes import bare_suffix
 from plackett.data._compression import CODECS
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["FORMATS", "Format", "read", "write"]
+__all__ = ["FORMATS", "LETOR", "NATIVE", "Format", "format_of", "read", "write"]
 
 
 class Format(NamedTuple):
@@ -40,7 +40,7 @@ FORMATS = (
         "write_letor",
     ),
 )
-_LETOR = FORMATS[-1]
+NATIVE, LETOR = FORMATS[0], FORMATS[-1]
 _BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
 
 
@@ -64,11 +64,16 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     >>> read(path).qids.tolist()
     ['a']
     """
+    format = format_of(path)
+    return getattr(import_module(format.module), format.reader)(path, **options)
+
+
+def format_of(path: str | os.PathLike[str]) -> Format:
+    """The format of a file that is there, by its suffix or by what it begins with."""
     if Path(path).is_dir():
         files = sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())[:5]
         raise DataError(f"{path} is a folder; name one of its files ({', '.join(files) or 'it has none'})")
-    format = _BY_SUFFIX.get(bare_suffix(path)) or _look(path)
-    return getattr(import_module(format.module), format.reader)(path, **options)
+    return _BY_SUFFIX.get(bare_suffix(path)) or _look(path)
 
 
 def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) -> None:
@@ -93,7 +98,7 @@ def _look(path: str | os.PathLike[str]) -> Format:
             return format
     if b"\0" in head and not any(head.startswith(codec.magic) for codec in CODECS):
         raise DataError(f"{path}: neither text nor a file of a known format. {_known()}")
-    return _LETOR
+    return LETOR
 
 
 def _known() -> str:

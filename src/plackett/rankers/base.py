@@ -17,7 +17,7 @@ from plackett.data.splits import split_queries
 from plackett.losses.base import Loss
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.base import Model, Monitor, Scorer
+from plackett.models.base import Model, Monitor
 from plackett.rankers.inputs import rows_to_score, training_data
 
 __all__ = ["GradientTrained", "Ranker"]
@@ -111,11 +111,11 @@ class Ranker(BaseEstimator):
             data, valid = self._set_aside(data)
         if self.early_stopping_rounds is not None:
             if valid is None:
-                raise ValueError(
+                raise DataError(
                     "early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2"
                 )
             if self.early_stopping_rounds < 1:
-                raise ValueError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
+                raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
         monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
         self._fit(data, monitor)
         self.n_features_in_ = data.n_features
@@ -133,7 +133,7 @@ class Ranker(BaseEstimator):
         """Training and validation part, by `validation_fraction`."""
         share = self.validation_fraction
         if share is None or not 0 < share < 1:
-            raise ValueError(f"validation_fraction={share}; give a share between 0 and 1")
+            raise DataError(f"validation_fraction={share}; give a share between 0 and 1")
         if data.n_queries < 2:
             raise DataError(f"validation_fraction={share} cannot split {data.n_queries} query; give eval_set instead")
         numbered = replace(data, qids=np.arange(data.n_queries))  # the draw must not depend on how ids are spelt

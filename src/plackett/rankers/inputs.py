@@ -41,9 +41,7 @@ def training_data(
         if y is not None or qid is not None or group is not None:
             raise DataError(f"{name}: a RankingDataset has its own labels and queries; give it alone")
         weights = {"sample_weight": (sample_weight, X.n_rows), "query_weight": (query_weight, X.n_queries)}
-        return X.replace(
-            **{field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None}
-        )
+        return X.replace(**{field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None})
     if y is None:
         raise DataError(
             f"{name} requires y to be passed, but the target y is None: give the labels, or a RankingDataset instead of X"

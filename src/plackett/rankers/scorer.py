@@ -55,8 +55,10 @@ class Scorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, *, qid: Any = None) -> float:
         """Mean of the measure over the queries, negated where less is better."""
         if qid is None and not isinstance(X, RankingDataset) and QID_COLUMN not in getattr(X, "columns", ()):
-            switch = "" if get_config()["enable_metadata_routing"] else (
-                ", after sklearn.set_config(enable_metadata_routing=True): routing is switched off"
+            switch = (
+                ""
+                if get_config()["enable_metadata_routing"]
+                else (", after sklearn.set_config(enable_metadata_routing=True): routing is switched off")
             )
             raise DataError(
                 f"{self!r} needs the query of each row: pass qid= (params={{'qid': qid}} to cross_validate, qid=qid to "

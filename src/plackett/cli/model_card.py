@@ -1,0 +1,26 @@
+"""The card of a model, as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett.cli.output import print_table
+
+__all__ = ["print_card"]
+
+
+def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) -> None:
+    """What was trained on what, and how good it was on validation data."""
+    data = card.get("data", {})
+    rows = [
+        ("algorithm", str(card.get("algorithm"))),
+        ("trained on", ", ".join(f"{data.get(name, 0):,} {name}" for name in ("queries", "rows", "features"))),
+        ("fingerprint of the data", str(data.get("fingerprint"))),
+    ]
+    valid = card.get("validation")
+    if valid:
+        best = f"{valid['measure']} {valid['value']:.4f}"
+        rows.append(("validation", f"{best} in round {valid['round']} of {valid['rounds']}"))
+    rows.append(("plackett", str(card.get("plackett"))))
+    rows += [(f"  {name}", repr(value)) for name, value in parameters.items()]
+    print_table(("", ""), rows, title=title)

@@ -1,0 +1,199 @@
+"""Every command, run as a user runs it: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.cli import main
+from plackett.data.scores import read_scores
+from plackett.rankers import storage
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Training, validation and test data as LETOR text, the rows of a query apart from each other."""
+    rng = np.random.default_rng(0)
+    for name, queries in (("train", 20), ("valid", 8), ("test", 6)):
+        qid = rng.permutation(np.repeat(np.arange(queries), 8))
+        X = rng.normal(size=(qid.size, 3)).round(3)
+        y = np.digitize(X[:, 0] - X[:, 1], [-0.5, 1]).astype(int)
+        lines = [
+            f"{label} qid:{q} " + " ".join(f"{j}:{v}" for j, v in enumerate(row, 1)) + f" #docid = d{i}"
+            for i, (label, q, row) in enumerate(zip(y, qid, X, strict=True))
+        ]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def train(run, folder, *more, algorithm="LambdaMART"):
+    parameters = ("-p", "n_estimators=4", "-p", "min_child_samples=1", "-p", "n_jobs=1")
+    return run("train", algorithm, folder / "train.txt", "--out", folder / "m.plackett", *parameters, *more)
+
+
+def test_version_and_misuse(run):
+    assert run("--version")[:2] == (0, f"{pk.__version__}\n")
+    assert run("no-such-command")[0] == 2
+
+
+def test_list(run):
+    code, out, _ = run("list", "--kind", "ranker", "--json")
+    found = {entry["name"]: entry for entry in json.loads(out)}
+    assert code == 0 and found["LambdaMART"]["module"] == "plackett.rankers.pairwise.lambdamart"
+    code, out, _ = run("list", "--kind", "measure")
+    assert code == 0 and "nDCG" in out
+    code, _, err = run("list", "--kind", "nonsense")
+    assert code == 2 and "ranker" in err
+
+
+def test_info_and_convert(run, folder):
+    code, out, _ = run("info", folder / "train.txt", "--json")
+    facts = json.loads(out)
+    assert code == 0 and (facts["n_queries"], facts["n_rows"], facts["n_features"]) == (20, 160, 3)
+    code, out, _ = run("convert", folder / "train.txt", folder / "train.plackett")
+    assert code == 0 and "20 queries, 160 documents, 3 features" in out
+    code, out, _ = run("info", folder / "train.plackett")
+    assert code == 0 and "160" in out
+    assert run("convert", folder / "train.txt", folder / "train.plackett")[0] == 2
+    assert run("convert", folder / "train.txt", folder / "train.plackett", "--force")[0] == 0
+    code, _, err = run("info", folder / "missing.txt")
+    assert code == 1 and "missing.txt" in err and "Traceback" not in err
+
+
+def test_train_and_predict(run, folder):
+    code, out, _ = train(run, folder, "--valid", folder / "valid.txt", "--json")
+    card = json.loads(out)
+    assert code == 0 and card["algorithm"] == "LambdaMART" and len(card["history"]) == 4
+    assert card["validation"]["value"] == max(card["history"]) > 0.8
+    code, out, _ = run("predict", folder / "m.plackett", folder / "test.txt", "--out", "-")
+    assert code == 0
+    data = pk.read_letor(folder / "test.txt")
+    expected = data.to_input_order(storage.load(folder / "m.plackett").predict(data))
+    assert [float(line) for line in out.split()] == expected.tolist()
+    code, out, _ = run(
+        "predict", folder / "m.plackett", folder / "test.txt", "--out", folder / "s.txt", "--run", folder / "r.run"
+    )
+    assert code == 0 and not out
+    np.testing.assert_array_equal(read_scores(folder / "s.txt"), expected)
+    by_document = {
+        docid: score for _, docid, score in pk.read_run(folder / "r.run").select("qid", "docid", "score").rows()
+    }
+    assert by_document == {f"d{i}": score for i, score in enumerate(expected)}
+
+
+def test_train_is_the_library_call(run, folder):
+    assert train(run, folder, "--seed", 5, algorithm="lambdamart")[0] == 0
+    data = pk.read_letor(folder / "train.txt")
+    ranker = pk.rankers.LambdaMART(n_estimators=4, min_child_samples=1, n_jobs=1, random_state=5).fit(data)
+    loaded = storage.load(folder / "m.plackett")
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+    assert loaded.get_params() == ranker.get_params()
+
+
+def test_info_of_a_model(run, folder):
+    train(run, folder, "--valid", folder / "valid.txt")
+    code, out, _ = run("info", folder / "m.plackett")
+    assert code == 0 and "LambdaMART" in out and "20 queries" in out and "nDCG@10" in out and "n_estimators" in out
+    code, out, _ = run("info", folder / "m.plackett", "--json")
+    assert json.loads(out)["card"]["data"]["rows"] == 160
+
+
+def test_train_refusals(run, folder):
+    for words, match in (
+        ((), "did you mean LambdaMART"),
+        (("-p", "n_trees=3"), "n_estimators"),
+        (("-p", "n_estimators"), "name=value"),
+        (("-p", "n_estimators=many"), "expected int"),
+        (("-p", "verbose=3"), "expected bool"),
+    ):
+        code, _, err = train(run, folder, *words, algorithm="LambdaMART" if words else "LamdaMart")
+        assert code == 2 and match in " ".join(err.replace("│", " ").split())
+    code, _, err = run("train", "LambdaMART", folder / "train.txt", "--out", folder / "no" / "m.plackett")
+    assert code == 2
+    for words, match in (
+        (("-p", "early_stopping_rounds=3"), "validation data"),
+        (("-p", "measure=nDCX"), "nDCX"),
+        (("-p", "boosting=bagged"), "boosting='bagged'"),
+    ):
+        code, _, err = train(run, folder, *words)
+        assert code == 1 and match in err and "Traceback" not in err
+    assert not (folder / "m.plackett").exists()
+    assert train(run, folder)[0] == 0
+    before = (folder / "m.plackett").read_bytes()
+    code, _, err = train(run, folder)
+    assert code == 2 and "--force" in err and (folder / "m.plackett").read_bytes() == before
+    assert train(run, folder, "--force", "-p", "num_leaves=2")[0] == 0
+    assert (folder / "m.plackett").read_bytes() != before
+
+
+def test_predict_refusals(run, folder):
+    train(run, folder)
+    code, _, err = run("predict", folder / "m.plackett", folder / "test.txt")
+    assert code == 2 and "--out" in err
+    run("convert", folder / "test.txt", folder / "test.plackett")
+    code, _, err = run("predict", folder / "test.plackett", folder / "test.txt", "--out", "-")
+    assert code == 1 and "holds a dataset, not a model" in err
+    (folder / "wide.txt").write_text("1 qid:1 1:0.5 9:1\n")
+    code, _, err = run("predict", folder / "m.plackett", folder / "wide.txt", "--out", "-")
+    assert code == 1 and "9" in err and "Traceback" not in err
+    (folder / "narrow.txt").write_text("1 qid:1 1:0.5\n")  # features that are 0 need not be named
+    assert run("predict", folder / "m.plackett", folder / "narrow.txt", "--out", "-")[0] == 0
+
+
+def test_evaluate(run, folder):
+    train(run, folder)
+    run("predict", folder / "m.plackett", folder / "test.txt", "--out", folder / "s.txt", "--run", folder / "r.run")
+    code, out, _ = run("evaluate", folder / "test.txt", folder / "s.txt", "-m", "nDCG@5", "-m", "AP", "--json")
+    found = json.loads(out)
+    data = pk.read_letor(folder / "test.txt")
+    expected = pk.evaluate(data, storage.load(folder / "m.plackett").predict(data), ["nDCG@5", "AP"]).mean
+    assert code == 0 and found["queries"] == 6 and found["mean"] == expected
+    pk.write_qrels(data.to_polars(), folder / "test.qrels")
+    code, out, _ = run(
+        "evaluate", "--qrels", folder / "test.qrels", "--run", folder / "r.run", "-m", "nDCG@5", "--json"
+    )
+    assert code == 0 and json.loads(out)["mean"]["nDCG@5"] == pytest.approx(expected["nDCG@5"], rel=1e-12)
+    code, _, err = run("evaluate", folder / "train.txt", folder / "s.txt")
+    assert code == 1 and "48" in err and "160" in err
+    assert run("evaluate", folder / "test.txt")[0] == 2
+    code, _, err = run("evaluate", folder / "test.txt", folder / "s.txt", "-m", "nDCQ")
+    assert code == 1 and "nDCQ" in err
+
+
+def test_compare_runs(run, folder):
+    for name, leaves in (("a", 2), ("b", 8)):
+        train(run, folder, "--force", "-p", f"num_leaves={leaves}")
+        run("predict", folder / "m.plackett", folder / "test.txt", "--out", folder / f"{name}.txt")
+    files = (folder / "a.txt", folder / "b.txt")
+    code, out, _ = run("compare-runs", *files, "--data", folder / "test.txt", "-m", "nDCG@5", "--json")
+    assert code == 0 and json.loads(out)
+    code, out, _ = run("compare-runs", *files, "--data", folder / "test.txt", "--format", "markdown")
+    assert code == 0 and "|" in out
+    assert run("compare-runs", files[0], "--data", folder / "test.txt")[0] == 2
+    assert run("compare-runs", *files)[0] == 2
+
+
+def test_installed_program(folder):
+    """The console script in a process of its own: output on stdout, errors in one line on stderr, exit codes."""
+    code = "from plackett.cli import main; main()"
+    out = subprocess.run([sys.executable, "-c", code, "info", folder / "none.txt"], capture_output=True, text=True)
+    assert out.returncode == 1 and out.stderr.startswith("error: ") and out.stderr.count("\n") == 1 and not out.stdout
