@@ -146,8 +146,8 @@ def naive_softmax(loss, scores, labels, weights):
     )
 
 
-#: Value of one query from scores, labels and sample weights. A new loss is written out here (a pair loss in `PHI`); until
-#: it is, `tests/losses/test_all.py` says so and the other checks hold it to the common rules only.
+#: Value of one query from scores, labels and sample weights. A new loss is written out here, a pair loss in `PHI`;
+#: until it is, `tests/losses/test_all.py` says so and the other checks hold it to the common rules only.
 NAIVE = {
     **dict.fromkeys(PHI, naive_pairs),
     "ListNet": naive_listnet,
