@@ -14,6 +14,8 @@ from plackett._index import PUBLIC
 
 if TYPE_CHECKING:
     # data
+    # rankers, and what they are made of
+    from plackett._load import load as load
     from plackett.data.concat import concat as concat
     from plackett.data.dataset import RankingDataset as RankingDataset
     from plackett.data.files import read as read
@@ -60,8 +62,6 @@ if TYPE_CHECKING:
     from plackett.experiments.risk import trisk as trisk
     from plackett.experiments.risk import urisk as urisk
     from plackett.experiments.winning_number import winning_number as winning_number
-
-    # rankers, and what they are made of
     from plackett.losses.custom import loss as loss
 
     # measures
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from plackett.rankers.pointwise.linear_regression import LinearRegression as LinearRegression
     from plackett.rankers.pointwise.mart import MART as MART
     from plackett.rankers.pointwise.mcrank import McRank as McRank
+    from plackett.rankers.scorer import scorer as scorer
 
     # packages that give all their items when called
     def losses() -> dict[str, Any]: ...
