@@ -94,9 +94,7 @@ def test_train_and_predict(run, folder):
     )
     assert code == 0 and not out
     np.testing.assert_array_equal(read_scores(folder / "s.txt"), expected)
-    by_document = {
-        docid: score for _, docid, score in pk.read_run(folder / "r.run").select("qid", "docid", "score").rows()
-    }
+    by_document = dict(pk.read_run(folder / "r.run").select("docid", "score").rows())
     assert by_document == {f"d{i}": score for i, score in enumerate(expected)}
 
 

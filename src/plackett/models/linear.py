@@ -84,7 +84,7 @@ class Linear:
     solver: str = "auto"
     max_iter: int = 300
     tol: float = 1e-6
-    learning_rate: float = 0.1
+    learning_rate: float = 0.5
     batch_size: int = 32
     standardize: bool = True
     warm_start: bool = False
@@ -166,8 +166,8 @@ def _spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh."""
     total = max(float(weight.sum()), np.finfo(float).tiny)
     mean = transposed_times(X, weight[:, None], n_jobs)[:, 0] / total
+    square: np.ndarray = np.zeros(mean.size)
     if isinstance(X, np.ndarray):
-        square = np.zeros(mean.size)
         for start in range(0, X.shape[0], _SPREAD_ROWS):  # in blocks, as the distances are float64
             rows = slice(start, start + _SPREAD_ROWS)
             square += weight[rows] @ (X[rows] - mean) ** 2
@@ -234,7 +234,7 @@ def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray
 
 
 def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
-    """AdaGrad over batches of queries; the mean of the second half of the path, or the best epoch on validation data."""
+    """AdaGrad over batches of queries; the mean of the second half of the path, or the best epoch on validation."""
     model = problem.model
     rng = np.random.default_rng(model.random_state)
     parts = query_batches(problem.data, model.batch_size, rng)

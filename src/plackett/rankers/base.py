@@ -119,10 +119,9 @@ class Ranker(BaseEstimator):
         monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
         self._fit(data, monitor)
         self.n_features_in_ = data.n_features
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self.__dict__.pop("feature_names_in_", None)
         if data.feature_names is not None:
-            self.feature_names_in_ = np.array(data.feature_names, dtype=object)
+            self.feature_names_in_: np.ndarray = np.array(data.feature_names, dtype=object)
         self.history_ = monitor.history
         self.card_ = self._card(data, monitor)
         if monitor.interrupted:
@@ -229,8 +228,8 @@ class Ranker(BaseEstimator):
     def _check_features(self, data: RankingDataset) -> None:
         if data.n_features != self.n_features_in_:
             raise DataError(
-                f"X has {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input"
+                f"X has {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input"
             )
         names = getattr(self, "feature_names_in_", None)
         if names is not None and data.feature_names is not None and list(names) != list(data.feature_names):

@@ -44,7 +44,7 @@ def training_data(
         return X.replace(**{field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None})
     if y is None:
         raise DataError(
-            f"{name} requires y to be passed, but the target y is None: give the labels, or a RankingDataset instead of X"
+            f"{name} requires y to be passed, but the target y is None: give labels, or a RankingDataset instead of X"
         )
     features, qid, names = _features(X, qid)
     if qid is None and group is None:
