@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plackett as pk
-from plackett.data.dataset import group_rows, ids_array
+from plackett.data.grouping import group_rows, ids_array
 
 QIDS = st.lists(st.sampled_from(["a", "b", "c", "10", "9"]), min_size=1, max_size=30)
 

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.dtypes import StringDType
 
 from plackett._errors import DataError
+from plackett.data import validation
+from plackett.data.grouping import ids_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from plackett.data.preferences import Preferences
     from plackett.data.strings import Strings
 
-__all__ = ["RankingDataset", "group_rows", "ids_array"]
+__all__ = ["RankingDataset"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,9 +138,9 @@ class RankingDataset:
         feature_names
             One name per column of ``X``.
         """
-        features = _features(X)
-        labels = None if y is None else _column(y, "y", np.float64)
-        n_rows = _n_rows(features, labels, qid, group, docids)
+        features = validation.features(X)
+        labels = None if y is None else validation.column(y, "y", np.float64)
+        n_rows = validation.count_rows(features, labels, qid, group, docids)
         if features is None:
             features = np.empty((n_rows, 0), np.float32)
         if labels is not None:
@@ -149,12 +150,12 @@ class RankingDataset:
                     f"label y[{bad[0]}] is {labels[bad[0]]}; every label must be a finite number "
                     "(use -1 for an unjudged document)"
                 )
-        offsets, qids, rows = _grouping(qid, group, n_rows)
+        offsets, qids, rows = validation.queries(qid, group, n_rows)
 
         def per_row(values: Any, name: str, dtype: Any) -> np.ndarray | None:
             if values is None:
                 return None
-            column = ids_array(values, name) if dtype is None else _column(values, name, dtype, ndim=None)
+            column = ids_array(values, name) if dtype is None else validation.column(values, name, dtype, ndim=None)
             if len(column) != n_rows:
                 raise DataError(f"{name} has {len(column)} entries, but there are {n_rows} rows")
             return column if rows is None else column[rows]
@@ -162,7 +163,7 @@ class RankingDataset:
         def per_query(values: Any, name: str, ndim: int) -> np.ndarray | None:
             if values is None:
                 return None
-            column = _column(values, name, np.float64, ndim=ndim)
+            column = validation.column(values, name, np.float64, ndim=ndim)
             if len(column) != qids.size:
                 raise DataError(f"{name} has {len(column)} entries, but there are {qids.size} queries")
             return column
@@ -373,137 +374,3 @@ class RankingDataset:
             digest.update(b"-" if part is None else np.ascontiguousarray(part).data)
         digest.update("\0".join(map(str, self.qids.tolist())).encode())
         return digest.hexdigest()
-
-
-# ------------------------------------------------------------------------------------------------------ validation
-
-
-def _features(X: Any) -> np.ndarray | csr_matrix | None:
-    if X is None:
-        return None
-    if hasattr(X, "tocsr"):
-        from scipy.sparse import csr_matrix
-
-        sparse = csr_matrix(X, dtype=np.float32)
-        _refuse_infinite(sparse.data)
-        return sparse
-    try:
-        dense = np.ascontiguousarray(X, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"X must be a table of numbers: {error}") from None
-    if dense.ndim != 2:
-        raise DataError(
-            f"X must be two-dimensional (rows, features), got shape {dense.shape}. Reshape your data: X.reshape(1, -1) "
-            "is one document, X.reshape(-1, 1) one feature"
-        )
-    _refuse_infinite(dense)
-    return dense
-
-
-def _refuse_infinite(values: np.ndarray) -> None:
-    # the sum of finite numbers is finite, and costs no array of flags; float64 cannot overflow here
-    with np.errstate(invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    found = np.isinf(values)
-    if found.any():
-        place = tuple(int(i) for i in np.argwhere(found)[0])
-        where = f"X[{place[0]}, {place[1]}]" if len(place) == 2 else "X"
-        raise DataError(f"{where} is infinite; a feature is a finite number or NaN for a missing value")
-
-
-def _column(values: Any, name: str, dtype: Any, ndim: int | None = 1) -> np.ndarray:
-    try:
-        column = np.ascontiguousarray(values, dtype=dtype)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must hold numbers: {error}") from None
-    if ndim is not None and column.ndim != ndim:
-        raise DataError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, got shape {column.shape}")
-    return column
-
-
-def _n_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:
-    if group is not None:
-        sizes = {"group (its sum)": int(np.sum(group))}
-    else:
-        sizes = {}
-    for name, value in (("X", features), ("y", labels), ("qid", qid), ("docids", docids)):
-        if value is not None:
-            sizes[name] = value.shape[0] if hasattr(value, "shape") else len(value)
-    if not sizes:
-        raise DataError("no rows: give X, y or qid")
-    if len(set(sizes.values())) > 1:
-        raise DataError("lengths differ: " + ", ".join(f"{name} has {size}" for name, size in sizes.items()))
-    return next(iter(sizes.values()))
-
-
-def _grouping(qid: Any, group: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    if qid is not None and group is not None:
-        raise DataError("give qid or group, not both")
-    if group is not None:
-        sizes = _column(group, "group", np.int64)
-        if (sizes < 0).any():
-            raise DataError(f"group[{int(np.flatnonzero(sizes < 0)[0])}] is negative")
-        return np.concatenate(([0], np.cumsum(sizes))), np.arange(sizes.size), None
-    if qid is None:
-        return np.array([0, n_rows], np.int64), np.zeros(1, np.int64), None
-    return group_rows(ids_array(qid, "qid"))
-
-
-def ids_array(values: Any, name: str = "ids") -> np.ndarray:
-    """Ids as an array of int64 or of strings, as they were given.
-
-    >>> ids_array(["q1", "q2"]).dtype.kind, ids_array([3, 4]).dtype.kind
-    ('T', 'i')
-    """
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise DataError(f"{name} must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind in "iub":
-        return array.astype(np.int64, copy=False)
-    if array.dtype.kind == "f":
-        whole = array.astype(np.int64)
-        if not (whole == array).all():
-            bad = int(np.flatnonzero(whole != array)[0])
-            raise DataError(f"{name}[{bad}] is {array[bad]}; ids are whole numbers or strings")
-        return whole
-    if array.dtype.kind == "S":
-        return np.strings.decode(array, "utf-8").astype(StringDType())
-    return array if array.dtype.kind == "T" else array.astype(StringDType())
-
-
-def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Group rows by id: offsets, the id of each group in order of first appearance, and the rows in grouped order.
-
-    The last is None where the rows are grouped already.
-
-    >>> group_rows(np.array([7, 7, 3, 7]))
-    (array([0, 3, 4]), array([7, 3]), array([0, 1, 3, 2]))
-    """
-    if ids.size == 0:
-        return np.zeros(1, np.int64), ids, None
-    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-    heads = ids[starts]
-    first, run_group = _first_appearances(heads)
-    if first.size == heads.size:
-        return np.append(starts, ids.size).astype(np.int64), heads, None
-    from plackett._sort import order_of_groups
-
-    group_of_row = np.repeat(run_group, np.diff(np.append(starts, ids.size)))
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(group_of_row, minlength=first.size))))
-    return offsets.astype(np.int64), heads[first], order_of_groups(group_of_row, offsets)
-
-
-def _first_appearances(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Place of the first appearance of each id, ascending, and for each entry the number of its id in that order."""
-    if ids.dtype.kind == "i" and (span := int(ids.max()) - int(ids.min()) + 1) <= 4 * ids.size + 1024:
-        code = ids - ids.min()  # a table over the range of the ids is faster than sorting them
-        place = np.full(span, -1)
-        place[code[::-1]] = np.arange(ids.size)[::-1]  # the last one written stays: the first appearance
-        first = np.sort(place[place >= 0])
-        place[code[first]] = np.arange(first.size)
-        return first, place[code]
-    unique, first, group = np.unique(ids, return_index=True, return_inverse=True)
-    number = np.empty(unique.size, np.int64)
-    number[np.argsort(first)] = np.arange(unique.size)
-    return np.sort(first), number[group]

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 
 from plackett._errors import DataError
-from plackett.data.dataset import RankingDataset, group_rows, ids_array
+from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import group_rows, ids_array
 
 __all__ = ["QueryKFold"]
 

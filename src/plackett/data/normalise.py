@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plackett._errors import DataError, PlackettWarning
-from plackett.data.dataset import RankingDataset, group_rows, ids_array
+from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import group_rows, ids_array
 from plackett.data.scaling import check_method, scale_queries
 
 __all__ = ["QueryNormalizer"]

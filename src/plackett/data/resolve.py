@@ -8,7 +8,7 @@ import numpy as np
 from numpy.dtypes import StringDType
 
 from plackett._errors import DataError
-from plackett.data.dataset import ids_array
+from plackett.data.grouping import ids_array
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset

@@ -12,7 +12,8 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.concat import concat
-from plackett.data.dataset import RankingDataset, group_rows, ids_array
+from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import group_rows, ids_array
 
 __all__ = ["Fold", "letor_folds", "split_queries"]
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel
-from plackett.data.dataset import RankingDataset, group_rows
+from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import group_rows
 from plackett.data.letor.block import Block
 from plackett.data.letor.comments import docids_of
 from plackett.data.letor.spans import run_starts

@@ -1,0 +1,71 @@
+"""Ids and groups: rows of one query brought together, ids kept as they were given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.dtypes import StringDType
+
+from plackett._errors import DataError
+
+__all__ = ["group_rows", "ids_array"]
+
+
+def ids_array(values: Any, name: str = "ids") -> np.ndarray:
+    """Ids as an array of int64 or of strings, as they were given.
+
+    >>> ids_array(["q1", "q2"]).dtype.kind, ids_array([3, 4]).dtype.kind
+    ('T', 'i')
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind in "iub":
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "f":
+        whole = array.astype(np.int64)
+        if not (whole == array).all():
+            bad = int(np.flatnonzero(whole != array)[0])
+            raise DataError(f"{name}[{bad}] is {array[bad]}; ids are whole numbers or strings")
+        return whole
+    if array.dtype.kind == "S":
+        return np.strings.decode(array, "utf-8").astype(StringDType())
+    return array if array.dtype.kind == "T" else array.astype(StringDType())
+
+
+def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Group rows by id: offsets, the id of each group in order of first appearance, and the rows in grouped order.
+
+    The last is None where the rows are grouped already.
+
+    >>> group_rows(np.array([7, 7, 3, 7]))
+    (array([0, 3, 4]), array([7, 3]), array([0, 1, 3, 2]))
+    """
+    if ids.size == 0:
+        return np.zeros(1, np.int64), ids, None
+    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+    heads = ids[starts]
+    first, run_group = _first_appearances(heads)
+    if first.size == heads.size:
+        return np.append(starts, ids.size).astype(np.int64), heads, None
+    from plackett._sort import order_of_groups
+
+    group_of_row = np.repeat(run_group, np.diff(np.append(starts, ids.size)))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(group_of_row, minlength=first.size))))
+    return offsets.astype(np.int64), heads[first], order_of_groups(group_of_row, offsets)
+
+
+def _first_appearances(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Place of the first appearance of each id, ascending, and for each entry the number of its id in that order."""
+    if ids.dtype.kind == "i" and (span := int(ids.max()) - int(ids.min()) + 1) <= 4 * ids.size + 1024:
+        code = ids - ids.min()  # a table over the range of the ids is faster than sorting them
+        place = np.full(span, -1)
+        place[code[::-1]] = np.arange(ids.size)[::-1]  # the last one written stays: the first appearance
+        first = np.sort(place[place >= 0])
+        place[code[first]] = np.arange(first.size)
+        return first, place[code]
+    unique, first, group = np.unique(ids, return_index=True, return_inverse=True)
+    number = np.empty(unique.size, np.int64)
+    number[np.argsort(first)] = np.arange(unique.size)
+    return np.sort(first), number[group]

@@ -1,0 +1,91 @@
+"""What a dataset is made of, checked: every error names the array, the place and what was found there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.grouping import group_rows, ids_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["column", "count_rows", "features", "queries"]
+
+
+def features(X: Any) -> np.ndarray | csr_matrix | None:
+    """Features as a float32 table in C order or a CSR matrix."""
+    if X is None:
+        return None
+    if hasattr(X, "tocsr"):
+        from scipy.sparse import csr_matrix
+
+        sparse = csr_matrix(X, dtype=np.float32)
+        _refuse_infinite(sparse.data)
+        return sparse
+    try:
+        dense = np.ascontiguousarray(X, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X must be a table of numbers: {error}") from None
+    if dense.ndim != 2:
+        raise DataError(
+            f"X must be two-dimensional (rows, features), got shape {dense.shape}. Reshape your data: X.reshape(1, -1) "
+            "is one document, X.reshape(-1, 1) one feature"
+        )
+    _refuse_infinite(dense)
+    return dense
+
+
+def _refuse_infinite(values: np.ndarray) -> None:
+    # the sum of finite numbers is finite, and costs no array of flags; float64 cannot overflow here
+    with np.errstate(invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    found = np.isinf(values)
+    if found.any():
+        place = tuple(int(i) for i in np.argwhere(found)[0])
+        where = f"X[{place[0]}, {place[1]}]" if len(place) == 2 else "X"
+        raise DataError(f"{where} is infinite; a feature is a finite number or NaN for a missing value")
+
+
+def column(values: Any, name: str, dtype: Any, ndim: int | None = 1) -> np.ndarray:
+    """Numbers of one type and number of dimensions."""
+    try:
+        column = np.ascontiguousarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must hold numbers: {error}") from None
+    if ndim is not None and column.ndim != ndim:
+        raise DataError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, got shape {column.shape}")
+    return column
+
+
+def count_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:
+    """The number of rows on which all arrays agree."""
+    if group is not None:
+        sizes = {"group (its sum)": int(np.sum(group))}
+    else:
+        sizes = {}
+    for name, value in (("X", features), ("y", labels), ("qid", qid), ("docids", docids)):
+        if value is not None:
+            sizes[name] = value.shape[0] if hasattr(value, "shape") else len(value)
+    if not sizes:
+        raise DataError("no rows: give X, y or qid")
+    if len(set(sizes.values())) > 1:
+        raise DataError("lengths differ: " + ", ".join(f"{name} has {size}" for name, size in sizes.items()))
+    return next(iter(sizes.values()))
+
+
+def queries(qid: Any, group: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Offsets, ids and grouped rows from ids of rows or sizes of groups; see `group_rows`."""
+    if qid is not None and group is not None:
+        raise DataError("give qid or group, not both")
+    if group is not None:
+        sizes = column(group, "group", np.int64)
+        if (sizes < 0).any():
+            raise DataError(f"group[{int(np.flatnonzero(sizes < 0)[0])}] is negative")
+        return np.concatenate(([0], np.cumsum(sizes))), np.arange(sizes.size), None
+    if qid is None:
+        return np.array([0, n_rows], np.int64), np.zeros(1, np.int64), None
+    return group_rows(ids_array(qid, "qid"))
