@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import naive_pairwise
 import plackett
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -15,6 +16,7 @@ from checks_losses import CHECKS, NAIVE, NAIVE_GRADIENT
 
 #: Parameters other than the defaults.
 OTHERS = {
+    **naive_pairwise.OTHERS,
     "Logistic": [{"margin": 0.7}, {"normalize": True}],
     "Exponential": [{"margin": 0.7}, {"normalize": True}],
     "Hinge": [{"margin": 0.3}, {"margin": 0.0, "normalize": True}],

@@ -38,10 +38,15 @@ class PairLoss(Loss):
     normalize: bool = False
 
     #: ``sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient,
-    #: curvature)`` over all pairs of unequal labels, and ``phi(z, value, slope, curvature)`` for an array of
-    #: differences minus margins.
+    #: curvature, *shape)`` over all pairs of unequal labels, and ``phi(z, value, slope, curvature, *shape)`` for an
+    #: array of differences minus margins.
     sweep: ClassVar[Callable[..., Any]]
     phi: ClassVar[Callable[..., Any]]
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """Further numbers that decide the form of the loss; `sweep` and `phi` take them last."""
+        return ()
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
@@ -80,6 +85,7 @@ class _AllPairs(BoundLoss):
             self.scale,
             value,
             *out,
+            *self.loss.shape,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
@@ -113,7 +119,7 @@ class _Preferences(BoundLoss):
         """Loss per query, gradient and curvature per score."""
         winner, loser = self.pairs.winner, self.pairs.loser
         losses, slopes, bends = self._terms
-        self.loss.phi(scores[winner] - scores[loser] - self.margin, losses, slopes, bends)
+        self.loss.phi(scores[winner] - scores[loser] - self.margin, losses, slopes, bends, *self.loss.shape)
         slopes, bends = slopes * self.weight, bends * self.weight
         n = scores.size
         gradient = np.bincount(winner, slopes, n) - np.bincount(loser, slopes, n)

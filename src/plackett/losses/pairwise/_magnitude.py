@@ -1,0 +1,160 @@
+"""What the magnitude-preserving losses share: pairs with a wanted difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise._rows import gather
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["MagnitudeLoss", "gather_magnitudes", "power", "wanted"]
+
+#: Closer to the wanted difference than this the curvature of |z|^β with β < 2 grows no more.
+_CLOSE = 1e-6
+
+
+@kernel(inline=True)
+def power(t, beta):  # type: ignore[no-untyped-def]
+    """t^β, β t^(β−1) and a curvature for t ≥ 0: exact for β ≥ 2, that of the quadratic bound at t below."""
+    if beta == 2.0:
+        return t * t, 2.0 * t, 2.0
+    if beta == 1.0:
+        return t, (1.0 if t > 0.0 else 0.0), 1.0 / max(t, _CLOSE)
+    factor = beta * (beta - 1.0) if beta > 2.0 else beta
+    return t**beta, beta * t ** (beta - 1.0), factor * (t if beta > 2.0 else max(t, _CLOSE)) ** (beta - 2.0)
+
+
+@kernel
+def gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes):  # type: ignore[no-untyped-def]
+    """As `gather`, with the labels that the differences are wanted of."""
+    n = gather(q, offsets, scores, order, judged, weight, work)
+    for i in range(n):
+        magnitudes[i] = labels[order[offsets[q] + i]]
+    return n
+
+
+@kernel
+def wanted(magnitudes, u, start, stop, target):  # type: ignore[no-untyped-def]
+    """Wanted differences of document u from the documents ``start`` to ``stop``."""
+    for v in range(start, stop):
+        target[v - start] = magnitudes[u] - magnitudes[v]
+    return target[: stop - start]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MagnitudeLoss(Loss):
+    """A loss of pairs that are to differ by as much as their labels do.
+
+    The pairs are all pairs of judged documents of a query, those of equal labels included, each once; or the explicit
+    preferences of the dataset, whose margins are the wanted differences (without margins, the differences of the
+    labels). A pair weighs the product of the weights of its two documents.
+
+    Parameters
+    ----------
+    beta
+        Power β of the deviation, at least 1.
+    normalize
+        Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
+    """
+
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "surrogate"
+
+    beta: float = 2.0
+    normalize: bool = False
+
+    #: ``sweep(lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, *shape)`` over
+    #: all pairs, and ``phi(gap, target, value, slope, curvature, *shape)`` for arrays of pairs.
+    sweep: ClassVar[Callable[..., Any]]
+    phi: ClassVar[Callable[..., Any]]
+
+    def __post_init__(self) -> None:
+        if not self.beta >= 1:
+            raise LossError(f"{self.name}: beta={self.beta}; give a number of at least 1")
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        """Whether the gradient is Lipschitz continuous: for β of 2 and above."""
+        return self.beta >= 2
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """Numbers that decide the form of the loss; `sweep` and `phi` take them last."""
+        return (float(self.beta),)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on the preferences of a dataset, or on all its pairs of judged documents."""
+        form = _AllPairs if data.preferences is None else _Preferences
+        return form(self, data, n_jobs)
+
+
+class _AllPairs(BoundLoss):
+    def __init__(self, loss: MagnitudeLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.order, _, self.judged = label_order(data, n_jobs)
+        self.scale = self.query_weight
+        if loss.normalize:
+            weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
+            total, squares = (np.bincount(data.query_of_row, w, data.n_queries) for w in (weight, weight**2))
+            pairs = np.maximum(0.5 * (total**2 - squares), 0.0)
+            self.scale = np.divide(self.query_weight, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+            self.scale.flags.writeable = False  # as `query_weight` is
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            self.loss.sweep,
+            self.data.offsets,
+            scores,
+            self.data.labels,
+            self.order,
+            self.judged,
+            self.sample_weight,
+            self.scale,
+            *out,
+            *self.loss.shape,
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]
+
+
+class _Preferences(BoundLoss):
+    def __init__(self, loss: MagnitudeLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        pairs = data.preferences
+        assert pairs is not None
+        self.loss, self.winner, self.loser = loss, pairs.winner, pairs.loser
+        if pairs.margin is not None:
+            self.target = pairs.margin
+        elif data.y is not None:
+            self.target = data.y[self.winner] - data.y[self.loser]
+        else:
+            raise LossError(f"{loss.name} needs labels, or preferences with margins, to know the wanted differences")
+        self.query = data.query_of_row[self.winner]
+        weight = self.sample_weight[self.winner] * self.sample_weight[self.loser]
+        if pairs.weight is not None:
+            weight = weight * pairs.weight
+        if loss.normalize:
+            total = np.bincount(self.query, weight, data.n_queries)[self.query]
+            weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+        self.weight = weight * self.query_weight[self.query]
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        losses, slopes, bends = (np.empty(self.winner.size) for _ in range(3))
+        self.loss.phi(scores[self.winner] - scores[self.loser], self.target, losses, slopes, bends, *self.loss.shape)
+        slopes, bends, n = slopes * self.weight, bends * self.weight, scores.size
+        gradient = np.bincount(self.winner, slopes, n) - np.bincount(self.loser, slopes, n)
+        curvature = np.bincount(self.winner, bends, n) + np.bincount(self.loser, bends, n)
+        return np.bincount(self.query, losses * self.weight, self.data.n_queries), gradient, curvature

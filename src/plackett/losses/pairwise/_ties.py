@@ -1,0 +1,103 @@
+"""What the models of comparisons with ties share: pairs of unequal labels and pairs of equal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["TieLoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TieLoss(Loss):
+    """Minus the log-likelihood of comparisons that may end in a tie.
+
+    Each pair of judged documents of a query is a comparison: won by the document with the higher label, tied where the
+    labels are equal. A pair weighs the product of the weights of its two documents.
+
+    Parameters
+    ----------
+    tie_weight
+        What a tied pair counts beside one that is not; most pairs of a long list are tied at the lowest label. With 0
+        ties are left out.
+    normalize
+        Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
+    """
+
+    convex: ClassVar[bool] = True
+
+    tie_weight: float = 1.0
+    normalize: bool = False
+
+    #: ``sweep(lo, hi, offsets, scores, width, order, below, judged, weight, scale, tie_weight, value, gradient,
+    #: curvature)``.
+    sweep: ClassVar[Callable[..., Any]]
+
+    @property
+    def width(self) -> float:
+        """How far apart documents may be and still tie, on the scale of the scores."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        if not self.tie_weight >= 0:
+            raise LossError(f"{self.name}: tie_weight={self.tie_weight}; give 0 or a positive number")
+        if self.tie_weight > 0 and self.width == 0:
+            raise LossError(f"{self.name}: without a width no pair ever ties; widen it, or set tie_weight=0")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: TieLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.order, self.below, self.judged = label_order(data, n_jobs)
+        self.scale = self.query_weight
+        if loss.normalize:
+            pairs = self._pair_weight()
+            self.scale = np.divide(self.query_weight, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+            self.scale.flags.writeable = False  # as `query_weight` is
+
+    def _pair_weight(self) -> np.ndarray:
+        """Weight of all pairs of each query; a tie counts ``tie_weight``."""
+        data, query = self.data, self.data.query_of_row
+        weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
+        ends = self.below[np.argsort(self.order)]  # documents of a query with the same label end at the same place
+        blocks, block = np.unique(np.stack([query, ends]), axis=1, return_inverse=True)
+
+        def pairs(group: np.ndarray, n: int) -> np.ndarray:
+            return 0.5 * (np.bincount(group, weight, n) ** 2 - np.bincount(group, weight**2, n))
+
+        tied = np.bincount(blocks[0], pairs(block.ravel(), blocks.shape[1]), data.n_queries)
+        return np.maximum(pairs(query, data.n_queries) - (1.0 - self.loss.tie_weight) * tied, 0.0)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            self.loss.sweep,
+            self.data.offsets,
+            scores,
+            float(self.loss.width),
+            self.order,
+            self.below,
+            self.judged,
+            self.sample_weight,
+            self.scale,
+            float(self.loss.tie_weight),
+            *out,
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]

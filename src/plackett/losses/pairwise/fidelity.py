@@ -1,0 +1,97 @@
+"""Fidelity pair loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel
+from plackett._maths import exp
+from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
+from plackett.losses.pairwise.base import PairLoss
+
+__all__ = ["Fidelity"]
+
+
+@kernel
+def _phi(z, value, slope, curvature, target):  # type: ignore[no-untyped-def]
+    a = np.sqrt(target)
+    b = np.sqrt(1.0 - target)
+    for i in range(z.size):
+        e = exp(-abs(z[i]))
+        large = 1.0 / (1.0 + e)
+        small = e * large
+        right = large if z[i] >= 0.0 else small
+        wrong = small if z[i] >= 0.0 else large
+        p = np.sqrt(right)
+        r = np.sqrt(wrong)
+        miss = wrong / (1.0 + p) if target == 1.0 else a - p  # 1 - √P loses its digits where P is nearly 1
+        value[i] = 0.5 * (miss * miss + (r - b) * (r - b))
+        d = -0.5 * p * r * (a * r - b * p)
+        slope[i] = d
+        curvature[i] = max(0.25 * right * wrong, abs(d))
+
+
+@kernel
+def _sweep(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature, target
+):
+    work = lanes(lo, hi, judged)
+    for q in range(lo, hi):
+        n = gather(q, offsets, scores, order, judged, weight, work)
+        total = 0.0
+        for u in range(n):
+            start = below[offsets[q] + u]
+            z, f, d, c = gaps(work, u, start, n, margin)
+            _phi(z, f, d, c, target)
+            total += add(work, u, start, n)
+        value[q] = scale[q] * total
+        scatter(q, offsets, order, n, scale, work, gradient, curvature)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Fidelity(PairLoss):
+    r"""Fidelity pair loss :math:`\varphi(z) = 1 - \sqrt{\bar P P} - \sqrt{(1 - \bar P)(1 - P)}`, the loss of FRank.
+
+    :math:`P = 1/(1 + e^{-(z - \text{margin})})` is the modelled probability that the first document belongs before the
+    second, :math:`\bar P` the wanted one. It lies between 0 and 1 and is 0 where the two agree, so that hopeless pairs
+    pull less than under the cross entropy. It is not convex, and no bound of the number of misordered pairs: at z = 0
+    it is 0.293. The curvature is a surrogate that bounds the second derivative in the usual case of P̄ = 1.
+
+    Parameters
+    ----------
+    target
+        The wanted probability P̄ that a preferred document comes first.
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
+    >>> round(Fidelity()(np.array([0.0, 0.0]), data), 3)  # 1 - √½
+    0.293
+
+    References
+    ----------
+    Tsai, Liu, Qin, Chen, Ma: FRank: a ranking method with fidelity loss. SIGIR 2007.
+    """
+
+    name: ClassVar[str] = "Fidelity"
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.frank",)
+    paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
+    curvature: ClassVar[str] = "surrogate"
+    sweep = staticmethod(_sweep)
+    phi = staticmethod(_phi)
+
+    target: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.target <= 1.0:
+            raise LossError(f"{self.name}: target={self.target}; give a probability between 0 and 1")
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """The wanted probability."""
+        return (float(self.target),)

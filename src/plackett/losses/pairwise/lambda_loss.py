@@ -1,0 +1,239 @@
+"""LambdaLoss: bounds of nDCG and of the average relevant position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._maths import exp, log1p
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.measures.gains import check_gain, ideal_dcg
+
+__all__ = ["LambdaLoss"]
+
+
+class _Scheme(NamedTuple):
+    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + near · ρ + far · δ)."""
+
+    of_measure: str
+    alone: bool = False
+    level: float = 0.0
+    near: float = 0.0
+    far: bool = False
+
+
+SCHEMES = {
+    "nDCG1": _Scheme("nDCG", alone=True),
+    "nDCG2": _Scheme("nDCG", near=1.0),
+    "nDCG2++": _Scheme("nDCG", near=1.0, far=True),
+    "ARP1": _Scheme("ARP", alone=True),
+    "ARP2": _Scheme("ARP", level=1.0),
+}
+
+
+@kernel(fastmath=REASSOC)
+def _against_lower(top, s, w, a, d, near, g, h, sigma, alone, level, far):  # type: ignore[no-untyped-def]
+    """Pairs of one document with those ranked below it; the row of the lower ones is added to, sums come back."""
+    score, amount, discount, factor = top
+    value = 0.0
+    slope = 0.0
+    bend = 0.0
+    for j in range(s.size):
+        gap = sigma * (score - s[j])  # not below 0
+        size = factor * w[j]
+        more = amount - a[j]
+        weight = level + near[j] + far * (discount - d[j])
+        right = size * (amount if alone else weight * max(more, 0.0))  # for the upper document to stand first
+        wrong = size * (a[j] if alone else weight * max(-more, 0.0))
+        e = exp(-gap)
+        p = 1.0 / (1.0 + e)
+        q = e * p
+        value += (right + wrong) * log1p(e) + wrong * gap
+        push = wrong * p - right * q
+        curve = (right + wrong) * p * q
+        slope += push
+        bend += curve
+        g[j] -= push
+        h[j] += curve
+    return value, slope, bend
+
+
+@kernel
+def _lambda_loss(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    scores,
+    amounts,
+    weight,
+    judged,
+    query_weight,
+    discounts,
+    rho,
+    sigma,
+    alone,
+    level,
+    far,
+    on_rank,
+    value,
+    gradient,
+    curvature,
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    # apart by more than a vector step: sums must not depend on where the rows lie
+    s, w, a, d, g, h = np.empty((6, longest + 64), np.float64)
+    keys, spare_keys = np.empty((2, longest), np.float64)
+    rows, spare_rows = np.empty((2, longest), np.int64)
+    bits = 1.0 / np.log(2.0)
+    for q in range(lo, hi):
+        first = offsets[q]
+        n = offsets[q + 1] - first
+        for i in range(n):
+            keys[i] = scores[first + i]
+        argsort_descending(keys, rows, spare_keys, spare_rows, n)
+        for i in range(n):
+            row = first + rows[i]
+            s[i] = keys[i]
+            w[i] = weight[row] if judged[row] else 0.0
+            d[i] = discounts[i]
+            a[i] = amounts[row] * discounts[i] if on_rank else amounts[row]
+            g[i] = 0.0
+            h[i] = 0.0
+        total = 0.0
+        for i in range(n - 1):
+            if w[i] == 0.0:
+                continue
+            r = slice(i + 1, n)
+            top = (s[i], a[i], d[i], w[i])
+            near = rho[: n - i - 1]
+            f, slope, bend = _against_lower(top, s[r], w[r], a[r], d[r], near, g[r], h[r], sigma, alone, level, far)
+            total += f
+            g[i] += slope
+            h[i] += bend
+        factor = bits * query_weight[q]
+        value[q] = factor * total
+        for i in range(n):
+            gradient[first + rows[i]] = factor * sigma * g[i]
+            curvature[first + rows[i]] = factor * sigma * sigma * h[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LambdaLoss(Loss):
+    r"""LambdaLoss: logistic pair losses whose weights make the sum a bound of a measure's cost.
+
+    .. math:: \sum_{(u, v)} \omega_{uv} \log_2\big(1 + e^{-\sigma (s_u - s_v)}\big)
+
+    with :math:`G_u = (2^{y_u} - 1)/Z`, :math:`\eta(r) = 1/\log_2(1 + r)`, :math:`\pi` the ranks of the current scores
+    (equal scores in the order of the rows) and
+
+    ============= ============================== =============================================================
+    ``bound``     pairs                          weight
+    ============= ============================== =============================================================
+    ``"nDCG1"``   all u, v                       :math:`G_u\,\eta(\pi_u)`
+    ``"nDCG2"``   :math:`y_u > y_v`              :math:`\rho_{uv} |G_u - G_v|`
+    ``"nDCG2++"`` :math:`y_u > y_v`              :math:`(\rho_{uv} + \mu\,\delta_{uv}) |G_u - G_v|`
+    ``"ARP1"``    all u, v                       :math:`y_u`
+    ``"ARP2"``    :math:`y_u > y_v`              :math:`|y_u - y_v|`
+    ============= ============================== =============================================================
+
+    where :math:`\rho_{uv} = \eta(|\pi_u - \pi_v|) - \eta(|\pi_u - \pi_v| + 1)` and
+    :math:`\delta_{uv} = |\eta(\pi_u) - \eta(\pi_v)|`, the weight of LambdaRank. For σ = 1 and above ``nDCG1`` is at
+    least :math:`\sum_u G_u (1 - \eta(\pi_u))`, ``nDCG2`` and ``nDCG2++`` at least 1 − nDCG, ``ARP1`` and ``ARP2`` at
+    least the sum :math:`\sum_u y_u \pi_u` less :math:`\sum_u y_u` and less its smallest value.
+
+    A step takes the ranks as given: gradient and curvature hold the weights fixed. The value jumps where the ranks
+    change, so the loss counts as not smooth (the ARP bounds are).
+
+    Parameters
+    ----------
+    bound
+        Which of them.
+    mu
+        Weight μ of the second term of ``nDCG2++``.
+    sigma
+        Steepness σ.
+    gain
+        Gain of the nDCG bounds: ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
+    >>> round(LambdaLoss(bound="ARP2")(np.array([0.0, 0.0]), data), 6)
+    1.0
+
+    References
+    ----------
+    Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss framework for ranking metric optimization. CIKM 2018.
+    """
+
+    name: ClassVar[str] = "LambdaLoss"
+    ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
+    paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
+    smooth: ClassVar[bool] = False
+
+    bound: str = "nDCG2++"
+    mu: float = 10.0
+    sigma: float = 1.0
+    gain: Any = "exp2"
+
+    def __post_init__(self) -> None:
+        if self.bound not in SCHEMES:
+            raise LossError(f"{self.name}: bound={self.bound!r}; the bounds are {', '.join(SCHEMES)}")
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+        if not self.mu >= 0:
+            raise LossError(f"{self.name}: mu={self.mu}; give 0 or a positive number")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: LambdaLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        scheme = self.scheme = SCHEMES[loss.bound]
+        self.judged = data.labels >= 0
+        self.amounts = np.maximum(data.labels, 0.0)
+        if scheme.of_measure == "nDCG":
+            gains = finite_gains(data.labels, loss.gain, loss.name)
+            ideal = ideal_dcg(data, loss.gain, "log2", None)[data.query_of_row]
+            self.amounts = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
+        discounts = 1.0 / np.log2(2.0 + np.arange(data.group.max(initial=0) + 1))
+        self.discounts = discounts
+        self.rho = scheme.near * (discounts[:-1] - discounts[1:])
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            _lambda_loss,
+            self.data.offsets,
+            scores,
+            self.amounts,
+            self.sample_weight,
+            self.judged,
+            self.query_weight,
+            self.discounts,
+            self.rho,
+            float(self.loss.sigma),
+            self.scheme.alone,
+            self.scheme.level,
+            float(self.loss.mu) * self.scheme.far,
+            self.scheme.alone and self.scheme.of_measure == "nDCG",
+            *out,
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]

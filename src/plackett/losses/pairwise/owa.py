@@ -1,0 +1,203 @@
+"""Ordered weighted averages of pair losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["OWA"]
+
+#: Weights by name: from the number of places to that many unnormalised weights.
+SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
+    "harmonic": lambda n: 1.0 / np.arange(1.0, n + 1.0),
+    "uniform": np.ones,
+}
+
+
+@kernel
+def _sum_to(sums, x):  # type: ignore[no-untyped-def]
+    """Sum of the first x weights, x a real number: linear between whole numbers, constant after the last."""
+    i = int(x)
+    if i >= sums.size - 1:
+        return sums[sums.size - 1]
+    return sums[i] + (x - i) * (sums[i + 1] - sums[i])
+
+
+@kernel
+def _owa(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    scores,
+    order,
+    below,
+    judged,
+    weight,
+    query_weight,
+    sums,
+    margin,
+    normalize,
+    value,
+    gradient,
+    curvature,
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, judged[q])
+    keys, spare_keys = np.empty((2, longest), np.float64)
+    places, spare_places = np.empty((2, longest), np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = judged[q]
+        if n == 0 or below[a] == n:
+            continue  # one label only: no pairs
+        for i in range(n):
+            keys[i] = scores[order[a + i]]
+        argsort_descending(keys, places, spare_keys, spare_places, n)  # the losses of all u fall in this order of v
+        count = 0.0
+        for u in range(n):
+            if below[a + u] < n:
+                count += weight[order[a + u]]
+        scale = query_weight[q] / (count if normalize and count > 0.0 else 1.0)
+        total = 0.0
+        lower_mass = 0.0
+        end = n
+        for u in range(n - 1, -1, -1):
+            first = below[a + u]
+            while end > first:
+                end -= 1
+                lower_mass += weight[order[a + end]]
+            row = order[a + u]
+            if lower_mass == 0.0 or weight[row] == 0.0:
+                continue
+            factor = scale * weight[row] / _sum_to(sums, lower_mass)
+            place = 0.0
+            done = 0.0
+            for i in range(n):
+                if scores[row] - keys[i] >= margin:
+                    break
+                if places[i] < first:
+                    continue
+                v = order[a + places[i]]
+                place += weight[v]
+                here = _sum_to(sums, place)
+                share = factor * (here - done)
+                done = here
+                total += share * (margin - (scores[row] - keys[i]))
+                gradient[v] += share
+                gradient[row] -= share
+                curvature[v] += share
+                curvature[row] += share
+                if done == sums[sums.size - 1]:
+                    break
+        value[q] = total
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OWA(Loss):
+    r"""Ordered weighted average of hinge pair losses
+
+    .. math:: \sum_u \sum_t \alpha_t\, \ell_{u(t)}, \qquad \ell_{uv} = \max(0, \text{margin} - (s_u - s_v)),
+
+    where :math:`\ell_{u(1)} \ge \ell_{u(2)} \ge \dots` are the losses of u against the documents v with lower labels
+    from the largest on, and the weights do not grow and sum to 1. The more weight stands in front, the more the loss
+    looks at the top of the list. One sort by score serves all u. Convex, not smooth; the curvature is a surrogate, the
+    weight of the violated pairs.
+
+    A document with sample weight w stands for w copies of it: it takes up w places among the v, and u counts w times.
+
+    Parameters
+    ----------
+    weights
+        ``"harmonic"`` (:math:`\alpha_t \propto 1/t`), ``"uniform"`` (the mean over v), or a tuple of numbers that do
+        not grow, with zeros after its end: ``(1,)`` is the largest loss, ``(1, 1, 1)`` the mean of the three largest.
+    margin
+        By how much the better document should be ahead.
+    normalize
+        Divide the loss of a query by the number of documents u, so that queries with many do not dominate.
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0, 0], qid=[1] * 3)
+    >>> scores = np.array([0.0, 1.0, -2.0])  # losses 2 and 0
+    >>> [OWA(weights=w)(scores, data) for w in ("uniform", (1,))]
+    [1.0, 2.0]
+
+    References
+    ----------
+    Usunier, Buffoni, Gallinari: Ranking with ordered weighted pairwise classification. ICML 2009.
+    """
+
+    name: ClassVar[str] = "OWA"
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
+    paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
+    smooth: ClassVar[bool] = False
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "surrogate"
+
+    weights: Any = "harmonic"
+    margin: float = 1.0
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.weights, str):
+            if self.weights not in SCHEMES:
+                raise LossError(f"{self.name}: weights={self.weights!r}; give {', '.join(SCHEMES)} or numbers")
+            return
+        numbers = tuple(float(w) for w in self.weights)
+        if not numbers or numbers[0] <= 0 or min(numbers) < 0 or (np.diff(numbers) > 0).any():
+            raise LossError(
+                f"{self.name}: weights={numbers}; give numbers of 0 or more, not growing, the first above 0"
+            )
+        object.__setattr__(self, "weights", numbers)
+
+    def table(self, n: int) -> np.ndarray:
+        """The first n weights at most, not yet normalised."""
+        return SCHEMES[self.weights](n) if isinstance(self.weights, str) else np.array(self.weights[:n])
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: OWA, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.order, self.below, self.judged = label_order(data, n_jobs)
+        mass = np.bincount(data.query_of_row, self.sample_weight, data.n_queries).max(initial=0.0)
+        if mass > 1e8:
+            raise LossError(f"{loss.name}: the sample weights of a query sum to {mass:g}; scale them down")
+        self.sums = np.concatenate([[0.0], np.cumsum(loss.table(int(mass) + 1))])
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        over_queries(
+            _owa,
+            self.data.offsets,
+            scores,
+            self.order,
+            self.below,
+            self.judged,
+            self.sample_weight,
+            self.query_weight,
+            self.sums,
+            float(self.loss.margin),
+            self.loss.normalize,
+            *out,
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]

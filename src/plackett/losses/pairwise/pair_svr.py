@@ -1,0 +1,87 @@
+"""Support vector regression of label differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel
+from plackett.losses.pairwise._magnitude import MagnitudeLoss, gather_magnitudes, power, wanted
+from plackett.losses.pairwise._rows import add, gaps, lanes, scatter
+
+__all__ = ["PairSVR", "deviations"]
+
+
+@kernel
+def _phi(gap, target, value, slope, curvature, beta, epsilon):  # type: ignore[no-untyped-def]
+    for i in range(gap.size):
+        z = gap[i] - target[i]
+        miss = abs(z) - epsilon
+        f, d, c = power(max(miss, 0.0), beta)
+        value[i] = f
+        slope[i] = d if z > 0.0 else -d
+        curvature[i] = c if miss > 0.0 or epsilon == 0.0 else 0.0
+
+
+@kernel
+def deviations(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, beta, epsilon
+):
+    """Σ max(0, |Δ − y| − ε)^β over all pairs of judged documents."""
+    work = lanes(lo, hi, judged)
+    magnitudes, target = np.empty((2, work.shape[1]), np.float64)
+    for q in range(lo, hi):
+        n = gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes)
+        total = 0.0
+        for u in range(n - 1):
+            gap, f, d, c = gaps(work, u, u + 1, n, 0.0)
+            _phi(gap, wanted(magnitudes, u, u + 1, n, target), f, d, c, beta, epsilon)
+            total += add(work, u, u + 1, n)
+        value[q] = scale[q] * total
+        scatter(q, offsets, order, n, scale, work, gradient, curvature)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PairSVR(MagnitudeLoss):
+    r"""Loss of differences :math:`\max(0, |s_u - s_v - (y_u - y_v)| - \varepsilon)^\beta`.
+
+    Support vector regression of the differences of labels: deviations up to ε are free. With ε = 0 it is
+    `MagnitudePreserving`. Convex; the curvature is exact for β = 2 and above.
+
+    Parameters
+    ----------
+    epsilon
+        Half the width ε of the free zone.
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [2, 0], qid=[1, 1])
+    >>> PairSVR(epsilon=0.5)(np.array([0.0, 0.0]), data)  # (|0 - 2| - 0.5)²
+    2.25
+
+    References
+    ----------
+    Cortes, Mohri, Rastogi: Magnitude-preserving ranking algorithms. ICML 2007.
+    """
+
+    name: ClassVar[str] = "PairSVR"
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.svr",)
+    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
+    sweep = staticmethod(deviations)
+    phi = staticmethod(_phi)
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.epsilon >= 0:
+            raise LossError(f"{self.name}: epsilon={self.epsilon}; give 0 or a positive number")
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """Power and free zone."""
+        return float(self.beta), float(self.epsilon)

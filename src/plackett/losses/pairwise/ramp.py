@@ -1,0 +1,86 @@
+"""Ramp pair loss: a hinge that levels off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel
+from plackett.losses.pairwise._hinge_sweep import hinge_sweep
+from plackett.losses.pairwise.base import PairLoss
+
+__all__ = ["Ramp"]
+
+
+@kernel
+def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
+    for i in range(z.size):  # z is the difference minus the margin
+        value[i] = min(height, max(0.0, -z[i]))
+        slope[i] = -1.0 if -height <= z[i] < 0.0 else 0.0
+        curvature[i] = -slope[i]
+
+
+@kernel
+def _sweep(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature, height
+):
+    # a ramp is the difference of two hinges
+    hinge_sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, False, value, gradient, curvature)
+    end = offsets[hi]
+    f, g, h = np.zeros(hi), np.zeros(end), np.zeros(end)
+    hinge_sweep(lo, hi, offsets, scores, margin - height, order, below, judged, weight, scale, False, f, g, h)
+    for q in range(lo, hi):
+        value[q] = max(0.0, value[q] - f[q])
+        for row in range(offsets[q], offsets[q + 1]):
+            gradient[row] -= g[row]
+            curvature[row] = max(0.0, curvature[row] - h[row])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ramp(PairLoss):
+    r"""Ramp pair loss :math:`\varphi(z) = \min(\text{height}, \max(0, \text{margin} - z))`.
+
+    The difference of two hinges, :math:`H_{\text{margin}}(z) - H_{\text{margin} - \text{height}}(z)` with
+    :math:`H_a(z) = \max(0, a - z)`: a pair that is wrong by far costs no more than one that is wrong, and does not
+    pull. It is neither smooth nor convex; `plackett.RampRank` minimises it by a sequence of convex problems. All pairs in
+    O(n log n) by sorted sweeps. The curvature is a surrogate, the weight of the pairs on the slope.
+
+    Parameters
+    ----------
+    height
+        Largest loss of a pair: 1 − s where the second hinge is called :math:`H_s` and the margin is 1.
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0, 0], qid=[1, 1, 1])
+    >>> Ramp()(np.array([0.0, 0.5, 50.0]), data)  # 1.5, and 2 instead of 51
+    3.5
+
+    References
+    ----------
+    Collobert, Sinz, Weston, Bottou: Trading convexity for scalability. ICML 2006.
+    """
+
+    name: ClassVar[str] = "Ramp"
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
+    paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "surrogate"
+    sweep = staticmethod(_sweep)
+    phi = staticmethod(_phi)
+
+    margin: float = 1.0
+    height: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.height > 0:
+            raise LossError(f"{self.name}: height={self.height}; give a positive number")
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """The height."""
+        return (float(self.height),)

@@ -1,0 +1,112 @@
+"""Bradley–Terry comparisons with ties (Rao and Kupper)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel
+from plackett._maths import exp, log1p
+from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
+from plackett.losses.pairwise._ties import TieLoss
+
+__all__ = ["RaoKupper"]
+
+
+@kernel(inline=True)
+def _softplus(x):  # type: ignore[no-untyped-def]
+    """log(1 + e^x), its slope and its curvature."""
+    e = exp(-abs(x))
+    large = 1.0 / (1.0 + e)
+    small = e * large
+    return log1p(e) + max(x, 0.0), large if x >= 0.0 else small, small * large
+
+
+@kernel
+def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
+    for i in range(z.size):
+        f, d, c = _softplus(width - z[i])
+        value[i] = f
+        slope[i] = -d
+        curvature[i] = c
+
+
+@kernel
+def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
+    constant = np.log(np.expm1(2.0 * width))
+    for i in range(z.size):
+        f, d, c = _softplus(width - z[i])
+        g, e, b = _softplus(width + z[i])
+        value[i] = tie_weight * (f + g - constant)
+        slope[i] = tie_weight * (e - d)
+        curvature[i] = tie_weight * (c + b)
+
+
+@kernel
+def _sweep(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, width, order, below, judged, weight, scale, tie_weight, value, gradient, curvature
+):
+    work = lanes(lo, hi, judged)
+    for q in range(lo, hi):
+        n = gather(q, offsets, scores, order, judged, weight, work)
+        total = 0.0
+        for u in range(n):
+            end = below[offsets[q] + u]
+            z, f, d, c = gaps(work, u, end, n, 0.0)
+            _won(z, f, d, c, width)
+            total += add(work, u, end, n)
+            if tie_weight > 0.0:
+                z, f, d, c = gaps(work, u, u + 1, end, 0.0)
+                _tied(z, f, d, c, width, tie_weight)
+                total += add(work, u, u + 1, end)
+        value[q] = scale[q] * total
+        scatter(q, offsets, order, n, scale, work, gradient, curvature)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RaoKupper(TieLoss):
+    r"""Minus the log-likelihood of the Bradley–Terry model with ties of Rao and Kupper.
+
+    .. math:: P(u \succ v) = \frac{e^{s_u}}{e^{s_u} + \theta e^{s_v}}, \qquad
+              P(u \sim v) = \frac{(\theta^2 - 1)\, e^{s_u + s_v}}{(e^{s_u} + \theta e^{s_v})(\theta e^{s_u} + e^{s_v})}
+
+    Ties teach the model that the scores of documents with equal labels should be close. With θ = 1 and
+    ``tie_weight=0`` it is the cross entropy of RankNet (`Logistic`). Convex, with the exact curvature.
+
+    Parameters
+    ----------
+    theta
+        Width θ of ties, above 1: documents of equal score tie with probability (θ − 1)/(θ + 1).
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 1], qid=[1, 1])
+    >>> float(np.exp(-RaoKupper(theta=3.0)(np.zeros(2), data)).round(6))  # probability of the tie
+    0.5
+
+    References
+    ----------
+    Zhou, Xue, Zha, Yu: Learning to rank with ties. SIGIR 2008.
+    Rao, Kupper: Ties in paired-comparison experiments. Journal of the American Statistical Association 1967.
+    """
+
+    name: ClassVar[str] = "RaoKupper"
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
+    paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
+    sweep = staticmethod(_sweep)
+
+    theta: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.theta >= 1:
+            raise LossError(f"{self.name}: theta={self.theta}; give a number above 1")
+        super().__post_init__()
+
+    @property
+    def width(self) -> float:
+        """Logarithm of θ."""
+        return float(np.log(self.theta))

@@ -1,0 +1,87 @@
+"""Sigmoid pair loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from plackett._errors import LossError
+from plackett._kernel import kernel
+from plackett._maths import exp
+from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
+from plackett.losses.pairwise.base import PairLoss
+
+__all__ = ["Sigmoid"]
+
+
+@kernel
+def _phi(z, value, slope, curvature, sigma):  # type: ignore[no-untyped-def]
+    for i in range(z.size):
+        e = exp(-sigma * abs(z[i]))
+        large = 1.0 / (1.0 + e)
+        small = e * large
+        value[i] = small if z[i] >= 0.0 else large
+        slope[i] = -sigma * small * large
+        curvature[i] = -sigma * slope[i]
+
+
+@kernel
+def _sweep(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature, sigma
+):
+    work = lanes(lo, hi, judged)
+    for q in range(lo, hi):
+        n = gather(q, offsets, scores, order, judged, weight, work)
+        total = 0.0
+        for u in range(n):
+            start = below[offsets[q] + u]
+            z, f, d, c = gaps(work, u, start, n, margin)
+            _phi(z, f, d, c, sigma)
+            total += add(work, u, start, n)
+        value[q] = scale[q] * total
+        scatter(q, offsets, order, n, scale, work, gradient, curvature)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sigmoid(PairLoss):
+    r"""Sigmoid pair loss :math:`\varphi(z) = 1/(1 + e^{\sigma (z - \text{margin})})`.
+
+    A smooth count of misordered pairs: it lies between 0 and 1, so that a pair that cannot be put right counts like
+    any other. As σ grows it comes to the count itself. It is not convex: start from another ranker
+    (`plackett.SigmoidRank` does). The curvature is a surrogate, :math:`\sigma\,|\varphi'|`, which bounds the second
+    derivative.
+
+    Parameters
+    ----------
+    sigma
+        Steepness σ.
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0, 0], qid=[1, 1, 1])
+    >>> round(Sigmoid(sigma=100.0)(np.array([0.0, 1.0, -1.0]), data), 3)  # one misordered pair of two
+    1.0
+
+    References
+    ----------
+    Carvalho, Elsas, Cohen, Carbonell: A meta-learning approach for robust rank learning. LR4IR 2008.
+    """
+
+    name: ClassVar[str] = "Sigmoid"
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
+    paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
+    curvature: ClassVar[str] = "surrogate"
+    sweep = staticmethod(_sweep)
+    phi = staticmethod(_phi)
+
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """The steepness."""
+        return (float(self.sigma),)

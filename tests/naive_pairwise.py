@@ -1,0 +1,223 @@
+"""The pair losses once more, as plain loops over documents and pairs, for the battery of losses."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
+from plackett.measures.gains import gains_of
+
+
+def pairs_of(labels):
+    n = len(labels)
+    return [(u, v) for u in range(n) for v in range(n) if labels[u] > labels[v] >= 0]
+
+
+def tied_pairs_of(labels):
+    n = len(labels)
+    return [(u, v) for u in range(n) for v in range(u + 1, n) if labels[u] == labels[v] >= 0]
+
+
+def _sigmoid(x):
+    return np.exp(-np.logaddexp(0.0, -x))
+
+
+def fidelity(loss, z):
+    p, wanted = _sigmoid(z), loss.target
+    return 1.0 - np.sqrt(wanted * p) - np.sqrt((1.0 - wanted) * _sigmoid(-z))
+
+
+#: Loss of a pair from the loss and the difference less the margin.
+PHI = {
+    "Logistic": lambda loss, z: np.logaddexp(0.0, -z),
+    "Exponential": lambda loss, z: np.exp(-z),
+    "Hinge": lambda loss, z: max(0.0, -z),
+    "SquaredHinge": lambda loss, z: max(0.0, -z) ** 2,
+    "QuadraticBound": lambda loss, z: max(0.0, -z) ** 2,
+    "Fidelity": fidelity,
+    "Sigmoid": lambda loss, z: _sigmoid(-loss.sigma * z),
+    "Ramp": lambda loss, z: max(0.0, -z) - max(0.0, -loss.height - z),
+}
+
+
+def naive_pairs(loss, scores, labels, weights):
+    total = mass = 0.0
+    for u, v in pairs_of(labels):
+        w = weights[u] * weights[v]
+        total += w * PHI[loss.name](loss, scores[u] - scores[v] - loss.margin)
+        mass += w
+    return _per_mass(loss, total, mass)
+
+
+def _per_mass(loss, total, mass):
+    if loss.normalize:
+        return total / mass if mass > 0 else 0.0
+    return total
+
+
+def magnitude_preserving(loss, gap, target):
+    return abs(gap - target) ** loss.beta
+
+
+def hinge_magnitude(loss, gap, target):
+    return abs(gap - target) ** loss.beta if gap * target < 0 else 0.0
+
+
+def pair_svr(loss, gap, target):
+    return max(0.0, abs(gap - target) - loss.epsilon) ** loss.beta
+
+
+MAGNITUDE = {
+    "MagnitudePreserving": magnitude_preserving,
+    "HingeMagnitude": hinge_magnitude,
+    "PairSVR": pair_svr,
+}
+
+
+def naive_magnitudes(loss, scores, labels, weights):
+    total = mass = 0.0
+    for u, v in pairs_of(labels) + tied_pairs_of(labels):
+        w = weights[u] * weights[v]
+        total += w * MAGNITUDE[loss.name](loss, scores[u] - scores[v], labels[u] - labels[v])
+        mass += w
+    return _per_mass(loss, total, mass)
+
+
+def naive_pnorm_push(loss, scores, labels, weights):
+    total = mass = 0.0
+    for v in range(len(labels)):
+        better = [u for u, other in pairs_of(labels) if other == v and weights[u] > 0]
+        if not better or weights[v] == 0:
+            continue
+        inner = np.logaddexp.reduce([np.log(weights[u]) - (scores[u] - scores[v]) for u in better])
+        if loss.normalize:
+            inner -= np.log(sum(weights[u] for u in better))
+        total += weights[v] * np.exp(min(loss.p * inner, 600.0))
+        mass += weights[v]
+    return _per_mass(loss, total, mass)
+
+
+def naive_owa(loss, scores, labels, weights):
+    """Weighted documents as so many copies: the weights are multiples of ½ here, so copies of ½ do."""
+    total = mass = 0.0
+    for u in sorted({u for u, _ in pairs_of(labels)}):
+        losses = []
+        for _, v in (pair for pair in pairs_of(labels) if pair[0] == u):
+            halves = round(2 * weights[v])
+            assert halves == 2 * weights[v]
+            losses += [max(0.0, loss.margin - (scores[u] - scores[v]))] * halves
+        mass += weights[u]
+        if losses:
+            alpha = np.zeros(len(losses))
+            known = np.repeat(loss.table(len(losses)), 2)[: len(losses)]  # each place is two halves
+            alpha[: known.size] = known
+            total += weights[u] * (alpha @ np.sort(losses)[::-1]) / alpha.sum()
+    return _per_mass(loss, total, mass)
+
+
+def rao_kupper(loss, gap):
+    """Logarithms of the probabilities that the first wins and that the two tie."""
+    won = -np.logaddexp(0.0, np.log(loss.theta) - gap)
+    lost = -np.logaddexp(0.0, np.log(loss.theta) + gap)
+    with np.errstate(divide="ignore"):
+        return won, won + lost + np.log(loss.theta**2 - 1.0)
+
+
+def thurstone_mosteller(loss, gap):
+    gap = abs(gap), gap
+    a, b = loss.epsilon - gap[0], -loss.epsilon - gap[0]
+    with np.errstate(divide="ignore"):
+        tied = log_ndtr(a) + np.log(-np.expm1(log_ndtr(b) - log_ndtr(a)))
+        if a > -5:
+            tied = np.log(ndtr(a) - ndtr(b))
+    return log_ndtr(gap[1] - loss.epsilon), tied
+
+
+TIES = {"RaoKupper": rao_kupper, "ThurstoneMosteller": thurstone_mosteller}
+
+
+def naive_ties(loss, scores, labels, weights):
+    total = mass = 0.0
+    for u, v in pairs_of(labels):
+        w = weights[u] * weights[v]
+        total -= w * TIES[loss.name](loss, scores[u] - scores[v])[0]
+        mass += w
+    for u, v in tied_pairs_of(labels) if loss.tie_weight else ():
+        w = weights[u] * weights[v] * loss.tie_weight
+        total -= w * TIES[loss.name](loss, scores[u] - scores[v])[1]
+        mass += w
+    return _per_mass(loss, total, mass)
+
+
+def lambda_loss_weights(loss, scores, labels):
+    """Weight of each ordered pair of documents, from the ranks of the scores."""
+    n = len(labels)
+    rank = np.empty(n, int)
+    rank[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
+
+    def discount(r):
+        return 1.0 / np.log2(1.0 + r)
+
+    gains = gains_of(labels, loss.gain)
+    ideal = sum(g * discount(r + 1) for r, g in enumerate(sorted(gains, reverse=True)))
+    gains = gains / ideal if ideal > 0 else 0.0 * gains
+    omega = np.zeros((n, n))
+    for u in range(n):
+        for v in range(n):
+            if u == v or labels[u] < 0 or labels[v] < 0:
+                continue
+            apart = abs(rank[u] - rank[v])
+            rho = discount(apart) - discount(apart + 1)
+            delta = abs(discount(rank[u]) - discount(rank[v]))
+            more = max(gains[u] - gains[v], 0.0)
+            omega[u, v] = {
+                "nDCG1": gains[u] * discount(rank[u]),
+                "nDCG2": rho * more,
+                "nDCG2++": (rho + loss.mu * delta) * more,
+                "ARP1": labels[u],
+                "ARP2": max(labels[u] - labels[v], 0.0),
+            }[loss.bound]
+    return omega
+
+
+def naive_lambda_loss(loss, scores, labels, weights):
+    omega = lambda_loss_weights(loss, scores, labels) * np.outer(weights, weights)
+    gap = loss.sigma * (scores[:, None] - scores[None, :])
+    return (omega * np.logaddexp(0.0, -gap)).sum() / np.log(2.0)
+
+
+#: Value of one query from scores, labels and sample weights.
+NAIVE = {
+    **dict.fromkeys(PHI, naive_pairs),
+    **dict.fromkeys(MAGNITUDE, naive_magnitudes),
+    **dict.fromkeys(TIES, naive_ties),
+    "PNormPush": naive_pnorm_push,
+    "OWA": naive_owa,
+    "LambdaLoss": naive_lambda_loss,
+}
+
+#: Parameters other than the defaults.
+OTHERS = {
+    "QuadraticBound": [{"margin": 0.3, "normalize": True}],
+    "Fidelity": [{"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5}],
+    "Sigmoid": [{"margin": 0.7}, {"normalize": True, "sigma": 5.0}],
+    "Ramp": [{"margin": 0.3, "height": 0.9}, {"normalize": True}],
+    "MagnitudePreserving": [{"beta": 1.5}, {"beta": 1.0}, {"beta": 3.0}, {"normalize": True}],
+    "HingeMagnitude": [{"beta": 1.0}, {"beta": 2.5, "normalize": True}],
+    "PairSVR": [{"beta": 1.0, "epsilon": 0.7}, {"epsilon": 0.0, "normalize": True}],
+    "PNormPush": [{"p": 1.0}, {"p": 2.5, "normalize": True}],
+    "OWA": [{"weights": "uniform", "normalize": True}, {"weights": (1,)}, {"weights": (3, 2, 2), "margin": 0.3}],
+    "RaoKupper": [{"theta": 1.1}, {"theta": 1.0, "tie_weight": 0.0}, {"normalize": True, "tie_weight": 0.3}],
+    "ThurstoneMosteller": [{"epsilon": 0.05, "tie_weight": 0.2}, {"normalize": True}],
+    "LambdaLoss": [
+        {"bound": "nDCG1"},
+        {"bound": "nDCG2", "sigma": 2.0, "gain": "linear"},
+        {"bound": "ARP1"},
+        {"bound": "ARP2", "sigma": 0.5},
+    ],
+}
+
+
+def learns_from_ties(loss):
+    """Whether documents of equal labels are something to learn from."""
+    return loss.name in (*MAGNITUDE, *TIES) or getattr(loss, "bound", "") in ("nDCG1", "ARP1")
