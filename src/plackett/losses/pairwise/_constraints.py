@@ -66,7 +66,7 @@ class Constraints:
         member = np.where(found.in_pairs, np.arange(data.n_rows), -1)
         arcs, bounds = _tied(data, found)
         query = data.query_of_row[found.rows[found.starts]]
-        lower = np.flatnonzero((query[1:] == query[:-1]))  # grades with a higher one in the same query
+        lower = np.flatnonzero(query[1:] == query[:-1])  # grades with a higher one in the same query
         bottom, top = data.n_rows + 2 * (lower + 1), data.n_rows + 2 * lower + 1
         gain = gains[found.rows[found.starts]]
         arcs.append((bottom, top, gain[lower + 1] - gain[lower], np.zeros(lower.size)))
@@ -132,7 +132,7 @@ def _tied(data: RankingDataset, found: Grades) -> tuple[list[tuple[np.ndarray, .
     rows, bottom = found.rows[kept], n + 2 * grade[kept]
     bottoms = np.unique(bottom)
     none = np.zeros(rows.size)
-    arcs = [
+    arcs: list[tuple[np.ndarray, ...]] = [
         (rows, bottom, none, none),
         (bottom + 1, rows, none, none),
         (bottoms, bottoms + 1, np.zeros(bottoms.size), np.ones(bottoms.size)),

@@ -49,8 +49,8 @@ class Isotonic(Loss):
         falls.
     ties
         λ₂, the price of the distance ζ₂ that documents of the same label may have,
-        :math:`|s_i + \delta_i - s_j - \delta_j| \le \zeta_2`; infinity makes them equal, 0 leaves them alone. For labels,
-        and in queries that have pairs.
+        :math:`|s_i + \delta_i - s_j - \delta_j| \le \zeta_2`; infinity makes them equal, 0 leaves them alone. For
+        labels, and in queries that have pairs.
 
     Examples
     --------
