@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
+from plackett.measures.gains import check_discount, discount_table
 
 __all__ = ["ListMLELoss"]
 
@@ -20,9 +21,9 @@ __all__ = ["ListMLELoss"]
 class ListMLELoss(Loss):
     r"""Negative log-likelihood of the ideal order under the Plackett–Luce model.
 
-    .. math:: L = \sum_{r=1}^{k} w_{(r)} \Big( \log \sum_{t \ge r} e^{s_{(t)}} - s_{(r)} \Big)
+    .. math:: L = \sum_{r=1}^{k} \eta(r)\, w_{(r)} \Big( \log \sum_{t \ge r} e^{s_{(t)}} - s_{(r)} \Big)
 
-    with (r) the document at rank r of the ideal order. Documents of equal label have no order among themselves: each
+    with (r) the document at rank r of the ideal order and η = 1 unless ranks are weighted. Documents of equal label have no order among themselves: each
     is drawn from its own block and everything below (Breslow's form for ties, as in the Cox model), so that the
     result does not depend on the order of the rows. The lowest block adds nothing. With distinct labels this is
     ListMLE as published; a query whose labels are all equal has loss 0.
@@ -31,20 +32,26 @@ class ListMLELoss(Loss):
     ----------
     k
         Only the first k ranks count; a block that is cut counts by its share. None is all.
+    discount
+        Weight η of each rank, so that the top of the list counts more: ``"none"``, ``"log2"``, ``"letor"``,
+        ``"reciprocal"`` or a list of weights, as in nDCG. The ranks of a block share their mean weight.
 
     References
     ----------
     Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Lan, Zhu, Guo, Niu, Cheng: Position-aware ListMLE: a sequential learning process for ranking. UAI 2014.
     """
 
     name: ClassVar[str] = "ListMLE"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
+    ids: ClassVar[tuple[str, ...]] = ("lecture.listwise", "listwise.position_weighted")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
 
     k: int | None = None
+    discount: Any = "none"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
         if self.k is not None and self.k < 1:
             raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
 
@@ -57,7 +64,9 @@ class _Bound(BoundLoss):
     def __init__(self, loss: ListMLELoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.order, self.below, self.judged = label_order(data, n_jobs)
-        self.k = loss.k or max(data.n_rows, 1)
+        ranks = discount_table(loss.discount, int(self.data.group.max(initial=1)))
+        ranks[loss.k or ranks.size :] = 0.0
+        self.upto = np.concatenate(([0.0], np.cumsum(ranks)))  # weight of the first i ranks
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
@@ -71,7 +80,7 @@ class _Bound(BoundLoss):
             self.judged,
             self.sample_weight,
             self.query_weight,
-            self.k,
+            self.upto,
             *out,
             n_jobs=self.n_jobs,
         )
@@ -80,7 +89,7 @@ class _Bound(BoundLoss):
 
 @kernel
 def _listmle(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, order, below, judged, weight, query_weight, k, value, gradient, curvature
+    lo, hi, offsets, scores, order, below, judged, weight, query_weight, upto, value, gradient, curvature
 ):
     longest = 0
     for q in range(lo, hi):
@@ -109,7 +118,7 @@ def _listmle(  # type: ignore[no-untyped-def]
         start = 0
         while start < n:
             stop = below[a + start]
-            share = min(max((k - start) / (stop - start), 0.0), 1.0) if stop < n else 0.0
+            share = (upto[stop] - upto[start]) / (stop - start) if stop < n else 0.0
             block = 0.0
             for i in range(start, stop):
                 w = share * weight[order[a + i]]

@@ -15,7 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
-__all__ = ["ListNetLoss"]
+__all__ = ["CrossEntropy", "ListNetLoss"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -54,15 +54,16 @@ class ListNetLoss(Loss):
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+        return CrossEntropy(data, finite_gains(data.labels, self.target, self.name) / self.temperature, n_jobs)
 
 
-class _Bound(BoundLoss):
-    def __init__(self, loss: ListNetLoss, data: RankingDataset, n_jobs: int | None) -> None:
+class CrossEntropy(BoundLoss):
+    """Cross entropy of top-one probabilities: those proportional to weight times e^exponent against softmax(scores)."""
+
+    def __init__(self, data: RankingDataset, exponent: np.ndarray, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.target = np.empty(data.n_rows)
         self.entropy = np.empty(data.n_queries)
-        exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
         out = self.target, self.entropy
         over_queries(_target, data.offsets, data.labels, exponent, self.sample_weight, *out, n_jobs=n_jobs)
 

@@ -1,0 +1,82 @@
+"""Random numbers per document that depend on the seed, the labels of the query and the place of the row in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel, over_queries
+from plackett._random import mix
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["label_key", "sampled_orders", "unit", "uniform"]
+
+
+@kernel
+def label_key(labels, seed):  # type: ignore[no-untyped-def]
+    """Start of the draws of a query: a hash of the seed and of its labels."""
+    state = mix(seed ^ np.uint64(labels.size))
+    for i in range(labels.size):
+        state = mix(state ^ np.float64(labels[i]).view(np.uint64))
+    return state
+
+
+@kernel
+def unit(bits):  # type: ignore[no-untyped-def]
+    """Number inside (0, 1) from 64 random bits."""
+    return (np.float64(bits >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@kernel
+def _uniform(lo, hi, offsets, labels, seed, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        a = offsets[q]
+        b = offsets[q + 1]
+        state = label_key(labels[a:b], seed)
+        for t in range(out.shape[0]):
+            for i in range(a, b):
+                state = mix(state)
+                out[t, i] = unit(state)
+
+
+def uniform(data: RankingDataset, seed: int, times: int, n_jobs: int | None) -> np.ndarray:
+    """Numbers in (0, 1), ``times`` for each document."""
+    out = np.empty((times, data.n_rows))
+    over_queries(_uniform, data.offsets, data.labels, np.uint64(seed), out, n_jobs=n_jobs)
+    return out
+
+
+@kernel
+def _orders(lo, hi, offsets, labels, exponent, seed, longer_than, out):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    keys = np.empty(longest, np.float64)
+    rows = np.empty(longest, np.int64)
+    spare_keys = np.empty(longest, np.float64)
+    spare_rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        if n <= longer_than:
+            continue
+        state = label_key(labels[a : a + n], seed)
+        for t in range(out.shape[0]):
+            for i in range(n):
+                state = mix(state)
+                keys[i] = exponent[a + i] - np.log(-np.log(unit(state)))  # Gumbel noise makes it Plackett–Luce
+            argsort_descending(keys, rows, spare_keys, spare_rows, n)
+            for i in range(n):
+                out[t, a + i] = rows[i]
+
+
+def sampled_orders(
+    data: RankingDataset, exponent: np.ndarray, seed: int, times: int, longer_than: int, n_jobs: int | None
+) -> np.ndarray:
+    """Orders of the documents drawn from the Plackett–Luce model of e^exponent, for queries of more documents than given.
+
+    Entry ``[t, a + r]`` is the place inside its query of the document at rank r; a document of exponent −∞ comes last.
+    """
+    out = np.zeros((times, data.n_rows), np.int32)
+    over_queries(_orders, data.offsets, data.labels, exponent, np.uint64(seed), longer_than, out, n_jobs=n_jobs)
+    return out

@@ -1,0 +1,133 @@
+"""ApproxAP: average precision with smooth ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._maths import exp
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.listwise._smooth_ranks import smooth_rank, to_scores
+from plackett.losses.listwise.approx_err import check_steepness
+from plackett.losses.listwise.softrank import check_relevant
+
+__all__ = ["ApproxAPLoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ApproxAPLoss(Loss):
+    r"""One minus average precision, with smooth ranks and smooth comparisons of ranks.
+
+    .. math:: L = 1 - \frac{1}{R} \sum_{j\ \text{rel.}} \frac{w_j}{\hat\pi_j} \Big( 1 + \sum_{i \ne j\ \text{rel.}}
+              \frac{1}{1 + e^{\beta (\hat\pi_i - \hat\pi_j)}} \Big)
+
+    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and R the number of relevant documents. As α and β grow the loss
+    comes to 1 − AP. Unjudged documents take up ranks. A query without a relevant document has loss 0.
+
+    Parameters
+    ----------
+    alpha
+        Steepness of the smooth ranks.
+    beta
+        Steepness of the comparison of two ranks.
+    rel
+        Least relevant label.
+
+    References
+    ----------
+    Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.
+    Information Retrieval 2010.
+    """
+
+    name: ClassVar[str] = "ApproxAP"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
+    paper: ClassVar[str] = "Qin, Liu, Li 2010"
+    curvature: ClassVar[str] = "none"
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_steepness(self)
+
+    def settle(self, data: RankingDataset) -> ApproxAPLoss:
+        """The loss itself; refuses labels among which nothing counts as relevant."""
+        check_relevant(self, data)
+        return self
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: ApproxAPLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.relevant = data.labels >= max(loss.rel, 0.0)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        over_queries(
+            _approx_ap,
+            self.data.offsets,
+            scores,
+            self.relevant,
+            self.sample_weight,
+            self.query_weight,
+            self.loss.alpha,
+            self.loss.beta,
+            *out[:2],
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _approx_ap(lo, hi, offsets, scores, relevant, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    # apart by more than a vector step: see ApproxNDCG
+    s, g, rank, slope = np.empty((4, longest + 64), np.float64)
+    rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        m = 0
+        for i in range(n):
+            s[i] = alpha * scores[a + i]
+            g[i] = 0.0
+            if relevant[a + i]:
+                rows[m] = i
+                m += 1
+        if m == 0:
+            continue
+        for j in range(m):
+            rank[j] = smooth_rank(s[:n], s[rows[j]])
+            slope[j] = 0.0
+        reached = 0.0
+        for j in range(m):
+            share = weight[a + rows[j]] / (m * rank[j])
+            ahead = 0.5  # 1, less the half that the document counts as ahead of itself
+            for i in range(m):
+                t = 1.0 / (1.0 + exp(beta * (rank[i] - rank[j])))
+                ahead += t
+                force = share * beta * t * (1.0 - t)  # cancels for i = j
+                slope[i] -= force
+                slope[j] += force
+            reached += share * ahead
+            slope[j] -= share * ahead / rank[j]
+        for j in range(m):
+            total = to_scores(s[:n], s[rows[j]], -slope[j], g[:n])  # what j counts as ahead of itself cancels
+            g[rows[j]] -= total
+        value[q] = query_weight[q] * (1.0 - reached)
+        for i in range(n):
+            gradient[a + i] = query_weight[q] * alpha * g[i]

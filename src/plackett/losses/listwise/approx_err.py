@@ -1,0 +1,193 @@
+"""ApproxERR and ApproxRR: expected reciprocal rank and reciprocal rank with smooth ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._maths import exp
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.listwise._smooth_ranks import smooth_rank, to_scores
+from plackett.losses.listwise.softrank import check_relevant
+
+__all__ = ["ApproxERRLoss", "ApproxRRLoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ApproxERRLoss(Loss):
+    r"""One minus expected reciprocal rank, with smooth ranks and smooth comparisons of ranks.
+
+    .. math:: L = 1 - \sum_j \frac{w_j R_j}{\hat\pi_j} \prod_{i \ne j} \Big( 1 - \frac{R_i}
+              {1 + e^{\beta (\hat\pi_i - \hat\pi_j)}} \Big), \qquad R_j = \frac{2^{y_j} - 1}{2^{y_{\max}}}
+
+    with the smooth ranks :math:`\hat\pi` of ApproxNDCG. As α and β grow the loss comes to 1 − ERR. A query without a
+    positive label has loss 0.
+
+    Parameters
+    ----------
+    alpha, beta
+        Steepness of the smooth ranks, and of the comparison of two ranks.
+    max_label
+        Largest grade; None is the largest label of the training data.
+
+    References
+    ----------
+    Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.
+    Information Retrieval 2010. Chapelle, Metzler, Zhang, Grinspan: Expected reciprocal rank for graded relevance. CIKM
+    2009.
+    """
+
+    name: ClassVar[str] = "ApproxERR"
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Qin, Liu, Li 2010"
+    curvature: ClassVar[str] = "none"
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    max_label: float | None = None
+
+    def __post_init__(self) -> None:
+        check_steepness(self)
+
+    def settle(self, data: RankingDataset) -> ApproxERRLoss:
+        """The loss with the largest grade fixed."""
+        return self.replace(max_label=self._largest(data))
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        largest = self._largest(data)
+        if data.labels.max(initial=0.0) > largest:
+            raise LossError(f"{self.name}: label {data.labels.max():g} is above max_label={largest:g}")
+        labels = np.maximum(data.labels, 0.0)
+        return _Bound(self, data, np.exp2(labels - largest) - np.exp2(-largest), n_jobs)
+
+    def _largest(self, data: RankingDataset) -> float:
+        return float(data.labels.max(initial=0.0)) if self.max_label is None else self.max_label
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ApproxRRLoss(Loss):
+    r"""One minus reciprocal rank of the first relevant document, with smooth ranks and comparisons.
+
+    It is `ApproxERRLoss` with :math:`R_j = 1` for relevant documents and 0 for others. A query without a relevant
+    document has loss 0.
+
+    Parameters
+    ----------
+    alpha, beta
+        Steepness of the smooth ranks, and of the comparison of two ranks.
+    rel
+        Least relevant label.
+
+    References
+    ----------
+    Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.
+    Information Retrieval 2010. Shi et al.: CLiMF: learning to maximize reciprocal rank. RecSys 2012.
+    """
+
+    name: ClassVar[str] = "ApproxRR"
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Qin, Liu, Li 2010"
+    curvature: ClassVar[str] = "none"
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_steepness(self)
+
+    def settle(self, data: RankingDataset) -> ApproxRRLoss:
+        """The loss itself; refuses labels among which nothing counts as relevant."""
+        check_relevant(self, data)
+        return self
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, (data.labels >= max(self.rel, 0.0)).astype(float), n_jobs)
+
+
+def check_steepness(loss: Any) -> None:
+    """Refuse steepness that is none."""
+    for name in ("alpha", "beta"):
+        if not getattr(loss, name) > 0:
+            raise LossError(f"{loss.name}: {name}={getattr(loss, name)}; give a positive number")
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: Any, data: RankingDataset, satisfaction: np.ndarray, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.satisfaction = satisfaction
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        over_queries(
+            _approx_err,
+            self.data.offsets,
+            scores,
+            self.satisfaction,
+            self.sample_weight,
+            self.query_weight,
+            self.loss.alpha,
+            self.loss.beta,
+            *out[:2],
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _approx_err(lo, hi, offsets, scores, satisfaction, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    # apart by more than a vector step: see ApproxNDCG
+    s, g, rank, slope, doubt = np.empty((5, longest + 64), np.float64)
+    rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        m = 0
+        for i in range(n):
+            s[i] = alpha * scores[a + i]
+            g[i] = 0.0
+            if satisfaction[a + i] > 0.0:
+                rows[m] = i
+                m += 1
+        if m == 0:
+            continue
+        for j in range(m):
+            rank[j] = smooth_rank(s[:n], s[rows[j]])
+            slope[j] = 0.0
+        reached = 0.0
+        for j in range(m):
+            part = weight[a + rows[j]] * satisfaction[a + rows[j]] / rank[j]
+            for i in range(m):  # chance that the user comes as far as j
+                if i != j:
+                    r = satisfaction[a + rows[i]]
+                    past = exp(beta * (rank[i] - rank[j]))
+                    doubt[i] = past  # odds that i is after j
+                    part *= (1.0 - r + past) / (1.0 + past)
+            reached += part
+            slope[j] -= part / rank[j]
+            for i in range(m):
+                if i != j:
+                    r = satisfaction[a + rows[i]]
+                    past = doubt[i]
+                    force = part * beta * r * past / ((1.0 + past) * (1.0 - r + past))
+                    slope[i] += force
+                    slope[j] -= force
+        for j in range(m):
+            total = to_scores(s[:n], s[rows[j]], -slope[j], g[:n])  # what j counts as ahead of itself cancels
+            g[rows[j]] -= total
+        value[q] = query_weight[q] * (1.0 - reached)
+        for i in range(n):
+            gradient[a + i] = query_weight[q] * alpha * g[i]

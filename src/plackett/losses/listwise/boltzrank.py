@@ -1,0 +1,146 @@
+"""BoltzRank: a Boltzmann distribution over orders whose energy is low where the scores fall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.listwise._boltzmann import boltzmann, target_means
+from plackett.losses.listwise._draws import sampled_orders
+from plackett.measures.gains import check_gain, discount_table, ideal_dcg
+
+__all__ = ["BoltzRankLoss"]
+
+#: Most documents of the exact form: it goes over 2^m sets.
+_MOST = 18
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BoltzRankLoss(Loss):
+    r"""Loss of a Boltzmann distribution over the orders of a query.
+
+    .. math:: E(\pi \mid s) = \frac{2}{m (m - 1)} \sum_{u < v} \alpha (v - u)\, (s_{\pi^{-1}(v)} - s_{\pi^{-1}(u)})
+              = \sum_j c_{\pi(j)} s_j, \qquad P(\pi \mid s) \propto e^{-E}
+
+    with :math:`c_r = \frac{2 \alpha}{m - 1} \big(r - \frac{m + 1}{2}\big)`; the order by score is the most probable. The
+    loss is
+
+    .. math:: L = \lambda \Big(1 - \mathrm{E}_{P(\cdot \mid s)}\,\mathrm{nDCG}\Big)
+              + (1 - \lambda)\, \mathrm{KL}\big(P(\cdot \mid g(y))\,\|\,P(\cdot \mid s)\big)
+
+    It is convex for λ = 0. Unjudged documents take no part. A query whose labels are all equal has loss 0. Sample
+    weights multiply the gains of nDCG and, before normalising, the target's e^{g(y)}, that is log w is added to g(y).
+
+    Cost: the exact form is dynamic programming over all sets, :math:`2^m m` steps. Queries of more than ``max_exact``
+    judged documents use a fixed set of orders instead, over which both distributions are normalised: ``n_samples``
+    orders drawn once from the Plackett–Luce model of the labels (one half of them flattened), in
+    linear time each. The draw depends on the place of rows in their query (rankers sort rows by content first).
+
+    Parameters
+    ----------
+    mix
+        λ, the share of expected nDCG.
+    alpha
+        Steepness α of the energy.
+    target
+        g, what the target distribution takes as scores: ``"linear"``, ``"exp2"``, ``"binary"`` or a table.
+    gain
+        Gain of nDCG.
+    max_exact, n_samples, random_state
+        Most documents for the exact form, up to 18; orders for longer lists; the seed.
+
+    References
+    ----------
+    Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.
+    """
+
+    name: ClassVar[str] = "BoltzRank"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
+    paper: ClassVar[str] = "Volkovs, Zemel 2009"
+    curvature: ClassVar[str] = "none"
+
+    mix: float = 0.5
+    alpha: float = 1.0
+    target: Any = "linear"
+    gain: Any = "exp2"
+    max_exact: int = 8
+    n_samples: int = 64
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        if not 0 <= self.mix <= 1:
+            raise LossError(f"{self.name}: mix={self.mix}; give a share from 0 to 1")
+        if not self.alpha > 0:
+            raise LossError(f"{self.name}: alpha={self.alpha}; give a positive number")
+        if not 0 <= self.max_exact <= _MOST:
+            raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
+        if self.n_samples < 2:
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give two orders or more")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: BoltzRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        taking_part = (data.labels >= 0) & (self.sample_weight > 0)
+        exponent = finite_gains(data.labels, loss.target, loss.name) + np.log(
+            np.where(taking_part, self.sample_weight, 1)
+        )
+        ideal = ideal_dcg(data, loss.gain, "log2", None)[data.query_of_row]
+        gains = finite_gains(data.labels, loss.gain, loss.name) * self.sample_weight
+        self.gains = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
+        self.ranks = discount_table("log2", int(data.group.max(initial=1)))
+        drawn = np.where(taking_part, exponent, -np.inf)
+        half = loss.n_samples // 2
+        sharp = sampled_orders(data, drawn, loss.random_state, loss.n_samples - half, loss.max_exact, n_jobs)
+        flat = sampled_orders(data, 0.25 * drawn, loss.random_state + 1, half, loss.max_exact, n_jobs)
+        self.orders = np.concatenate([sharp, flat])
+        self.part = taking_part & _has_pairs(data, taking_part)[data.query_of_row]
+        self.means = np.zeros(data.n_rows)  # E[c of the rank] under the target
+        self.constant = np.zeros(data.n_queries)  # −E − log Z under the target
+        known = self.part, exponent, self.gains, self.ranks, self.orders, loss.max_exact, loss.alpha
+        over_queries(target_means, data.offsets, *known, self.means, self.constant, n_jobs=n_jobs, rows_per_thread=500)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        over_queries(
+            boltzmann,
+            self.data.offsets,
+            self.part,
+            scores,
+            self.gains,
+            self.ranks,
+            self.orders,
+            self.loss.max_exact,
+            self.loss.alpha,
+            self.loss.mix,
+            self.means,
+            self.constant,
+            self.query_weight,
+            *out[:2],
+            n_jobs=self.n_jobs,
+            rows_per_thread=500,
+        )
+        return out  # type: ignore[return-value]
+
+
+def _has_pairs(data: RankingDataset, part: np.ndarray) -> np.ndarray:
+    """Whether the documents of each query that take part have two labels at least."""
+    low, high = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
+    query = data.query_of_row[part]
+    np.minimum.at(low, query, data.labels[part])
+    np.maximum.at(high, query, data.labels[part])
+    return low < high

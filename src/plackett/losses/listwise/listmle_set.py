@@ -1,0 +1,227 @@
+"""ListMLE over all orders that the labels allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import REASSOC, kernel, over_queries
+from plackett._maths import exp
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
+
+#: Step and least end of the integral over the logarithm of time: the error of the trapezoid rule is about e^(−π²/step).
+_STEP = 0.25
+_LEFT = -40.0
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListMLESetLoss(Loss):
+    r"""Negative log of the probability that the order of the labels comes about under the Plackett–Luce model.
+
+    .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
+              = -\sum_b \log \int_0^1 \prod_{i \in b} \big(1 - x^{e^{s_i} / T_b}\big)\,dx,
+              \quad T_b = \sum_{l_j < l_b} e^{s_j}
+
+    where :math:`\Omega_y` has all orders in which higher labels stand first, and the product goes over the blocks b of
+    equal label, but for the lowest: a block is above everything lower if the last of its exponential clocks rings
+    before the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant
+    :math:`\log |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the
+    labels it is ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12, in linear time.
+    Documents of weight 0 take no part; a block weighs the mean weight of its documents.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    """
+
+    name: ClassVar[str] = "ListMLESet"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
+    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(data, _set, n_jobs)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListMLEBestLoss(Loss):
+    r"""ListMLE of the most likely of the orders that the labels allow.
+
+    .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
+
+    The minimum is at the order by label and, among equal labels, by score. It is continuous, with a kink where two
+    documents of equal label have equal scores. Documents of weight 0 take no part; each rank weighs the weight of its
+    document (the order stays the one by score). A query whose labels are all equal has loss 0.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    """
+
+    name: ClassVar[str] = "ListMLEBest"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
+    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(data, _best, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, data: RankingDataset, kernel, n_jobs: int | None) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(data, n_jobs=n_jobs)
+        if data.y is None:
+            raise LossError("a loss over the orders that labels allow needs labels")
+        self.kernel = kernel
+        counted = data.replace(y=np.where(self.sample_weight > 0, data.labels, -1.0))
+        self.order, self.below, self.judged = label_order(counted, n_jobs)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        known = self.order, self.below, self.judged, self.sample_weight, self.query_weight
+        over_queries(self.kernel, self.data.offsets, scores, *known, *out[:2], n_jobs=self.n_jobs, rows_per_thread=1000)
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _rest(s, rest):  # type: ignore[no-untyped-def]
+    """log Σ e^s of each place and everything after it."""
+    largest = -np.inf
+    total = 0.0
+    for i in range(s.size - 1, -1, -1):
+        if s[i] <= largest:
+            total += np.exp(s[i] - largest)
+        else:
+            total = total * np.exp(largest - s[i]) + 1.0
+            largest = s[i]
+        rest[i] = largest + np.log(total)
+
+
+@kernel
+def _log_rings(x):  # type: ignore[no-untyped-def]
+    """log(1 − e^(−e^x)): how likely a clock of rate e^x has rung by time 1."""
+    if x < -30.0:
+        return x
+    return np.log(-np.expm1(-np.exp(x))) if x < 3.7 else 0.0
+
+
+@kernel(fastmath=REASSOC)
+def _share(x):  # type: ignore[no-untyped-def]
+    """Derivative of `_log_rings`."""
+    e = exp(min(x, 6.5))
+    return 1.0 if x < -30.0 else e / (exp(e) - 1.0)
+
+
+@kernel
+def _block(s, log_rest, weights, slopes):  # type: ignore[no-untyped-def]
+    """−log of the probability that all of a block come before everything lower; its slopes for s, minus their sum."""
+    points = np.int64((np.log(1.0 + s.size) + 4.0 - _LEFT) / _STEP)
+    largest = -np.inf
+    for p in range(points):
+        z = _LEFT + p * _STEP
+        w = z - np.exp(z)
+        for i in range(s.size):
+            w += _log_rings(z + s[i] - log_rest)
+        weights[p] = w
+        largest = max(largest, w)
+    total = 0.0
+    for p in range(points):
+        weights[p] = np.exp(weights[p] - largest)
+        total += weights[p]
+    all_slopes = 0.0
+    for i in range(s.size):
+        slope = 0.0
+        for p in range(points):
+            if weights[p] > 0.0:
+                slope += weights[p] * _share(_LEFT + p * _STEP + s[i] - log_rest)
+        slopes[i] = slope / total
+        all_slopes += slopes[i]
+    return -(largest + np.log(total * _STEP)), all_slopes
+
+
+@kernel
+def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, judged[q])
+    s = np.empty(longest, np.float64)
+    rest = np.empty(longest, np.float64)
+    slopes = np.empty(longest, np.float64)
+    weights = np.empty(np.int64((np.log(2.0 + longest) + 4.0 - _LEFT) / _STEP) + 1, np.float64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = judged[q]
+        if n == 0 or below[a] == n:
+            continue
+        for i in range(n):
+            s[i] = scores[order[a + i]]
+        _rest(s[:n], rest[:n])
+        loss = 0.0
+        pull = 0.0  # Σ over the blocks above of their slope for log T, times e^(rest now − rest then)
+        start = 0
+        while start < n:
+            stop = below[a + start]
+            block = 0.0
+            for i in range(start, stop):
+                row = order[a + i]
+                gradient[row] = pull * np.exp(s[i] - rest[start]) if start > 0 else 0.0
+                block += weight[row] / (stop - start)
+            if stop < n:
+                own, total = _block(s[start:stop], rest[stop], weights, slopes)
+                loss += block * own
+                for i in range(start, stop):
+                    gradient[order[a + i]] -= block * slopes[i - start]
+                pull = (pull * np.exp(rest[stop] - rest[start]) if start > 0 else 0.0) + block * total
+            start = stop
+        value[q] = query_weight[q] * loss
+        for i in range(n):
+            gradient[order[a + i]] *= query_weight[q]
+
+
+@kernel
+def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, judged[q])
+    s = np.empty(longest, np.float64)
+    rest = np.empty(longest, np.float64)
+    rows = np.empty(longest, np.int64)
+    places = np.empty(longest, np.int64)
+    spare_keys = np.empty(longest, np.float64)
+    spare_rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = judged[q]
+        if n == 0 or below[a] == n:
+            continue
+        start = 0
+        while start < n:  # by label, and by score inside a block
+            stop = below[a + start]
+            for i in range(start, stop):
+                s[i] = scores[order[a + i]]
+            argsort_descending(s[start:stop], places, spare_keys, spare_rows, stop - start)
+            for i in range(start, stop):
+                rows[i] = order[a + start + places[i - start]]
+            start = stop
+        _rest(s[:n], rest[:n])
+        loss = 0.0
+        pull = 0.0
+        for i in range(n):
+            w = weight[rows[i]]
+            loss += w * (rest[i] - s[i])
+            pull = w + (pull * np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0)
+            gradient[rows[i]] = query_weight[q] * (pull * np.exp(s[i] - rest[i]) - w)
+        value[q] = query_weight[q] * loss

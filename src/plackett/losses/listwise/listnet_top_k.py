@@ -1,0 +1,263 @@
+"""ListNet on the probabilities of the first k documents, or of whole orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.listwise._draws import sampled_orders
+from plackett.measures.gains import check_discount, check_gain, discount_table
+
+__all__ = ["ListNetTopKLoss"]
+
+#: Most documents of the exact form: it goes over 2^m sets.
+_MOST = 20
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListNetTopKLoss(Loss):
+    r"""Divergence between the Plackett–Luce distributions of the first k documents of the labels and of the scores.
+
+    .. math:: L = \sum_{\pi} P_y(\pi) \log \frac{P_y(\pi)}{P_s(\pi)}
+              = \sum_{S,\,|S| < k} P_y(S)\; \eta(|S| + 1)\, \mathrm{KL}\big(P_y(\cdot \mid \bar S)\,\|\,P_s(\cdot \mid \bar S)\big)
+
+    with :math:`P_y \propto w_j e^{g(y_j)/\tau}` at each draw, :math:`P_y(S)` the probability that the documents of S are
+    the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
+    labels are all equal has loss 0; k = 1 is `ListNetLoss`.
+
+    Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents. Longer
+    lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each: an
+    unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the place of
+    rows in their query (rankers sort rows by content first).
+
+    Parameters
+    ----------
+    k
+        Number of ranks; None is whole orders.
+    target, temperature
+        g and τ of the target, as in `ListNetLoss`.
+    discount
+        Weight η of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
+    max_exact
+        Most documents for the exact form, up to 20.
+    n_samples, random_state
+        Orders drawn for each longer list, and the seed.
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    """
+
+    name: ClassVar[str] = "ListNetTopK"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
+    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+
+    k: int | None = None
+    target: Any = "linear"
+    temperature: float = 1.0
+    discount: Any = "none"
+    max_exact: int = 12
+    n_samples: int = 8
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
+        if self.k is not None and self.k < 1:
+            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
+        if not self.temperature > 0:
+            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
+        if not 0 <= self.max_exact <= _MOST:
+            raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
+        if self.n_samples < 1:
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give a positive number of orders")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: ListNetTopKLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
+        with np.errstate(divide="ignore"):
+            self.target = exponent + np.log(self.sample_weight)
+        self.target[data.labels < 0] = np.nan  # takes no part
+        ranks = discount_table(loss.discount, int(data.group.max(initial=1)))
+        ranks[loss.k or ranks.size :] = 0.0
+        self.ranks = ranks
+        self.max_exact = loss.max_exact
+        # unjudged documents last: they are cut off before a rank of theirs is looked at
+        drawn = np.where(np.isnan(self.target), -np.inf, self.target)
+        self.orders = sampled_orders(data, drawn, loss.random_state, loss.n_samples, loss.max_exact, n_jobs)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        over_queries(
+            _listnet,
+            self.data.offsets,
+            scores,
+            self.data.labels,
+            self.target,
+            self.query_weight,
+            self.ranks,
+            self.orders,
+            self.max_exact,
+            *out[:2],
+            n_jobs=self.n_jobs,
+            rows_per_thread=500,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _log_sum(x, mask, n):  # type: ignore[no-untyped-def]
+    """log Σ e^x over the documents that are not in a set."""
+    largest = -np.inf
+    for i in range(n):
+        if mask >> i & 1 == 0:
+            largest = max(largest, x[i])
+    if largest == -np.inf:
+        return largest
+    total = 0.0
+    for i in range(n):
+        if mask >> i & 1 == 0:
+            total += np.exp(x[i] - largest)
+    return largest + np.log(total)
+
+
+@kernel
+def _exact(t, s, n, ranks, reached, g):  # type: ignore[no-untyped-def]
+    """The divergence over all sets; ``reached`` is scratch for the probability of each set."""
+    loss = 0.0
+    reached[: 1 << n] = 0.0
+    reached[0] = 1.0
+    last = 0
+    for r in range(n):
+        if ranks[r] != 0.0:
+            last = r + 1
+    for mask in range((1 << n) - 1):
+        p = reached[mask]
+        if p == 0.0:
+            continue
+        size = 0
+        for i in range(n):
+            size += mask >> i & 1
+        if size >= last:
+            continue
+        log_t = _log_sum(t, mask, n)
+        if log_t == -np.inf:
+            continue  # only documents of weight 0 are left
+        log_s = _log_sum(s, mask, n)
+        w = p * ranks[size]
+        for i in range(n):
+            if mask >> i & 1 == 0:
+                target = np.exp(t[i] - log_t)
+                if target > 0.0:
+                    loss += w * target * (t[i] - log_t - s[i] + log_s)
+                    reached[mask | 1 << i] += p * target
+                g[i] += w * (np.exp(s[i] - log_s) - target)
+    return loss
+
+
+@kernel
+def _suffix(x, log_x):  # type: ignore[no-untyped-def]
+    """log Σ e^x of each place and everything after it; −∞ where all are."""
+    largest = -np.inf
+    total = 0.0
+    for i in range(x.size - 1, -1, -1):
+        if x[i] > -np.inf:
+            if x[i] <= largest:
+                total += np.exp(x[i] - largest)
+            else:
+                total = total * np.exp(largest - x[i]) + 1.0
+                largest = x[i]
+        log_x[i] = largest + np.log(total) if total > 0.0 else -np.inf
+
+
+@kernel
+def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):  # type: ignore[no-untyped-def]
+    """The divergence along one order, whose places are those of the documents that take part."""
+    for i in range(n):
+        x[i] = t[order[i]]
+        y[i] = s[order[i]]
+    _suffix(x[:n], log_t[:n])
+    _suffix(y[:n], log_s[:n])
+    loss = 0.0
+    mean = 0.0  # Σ over the rest of P_y (log target − score), P_y among the rest
+    for i in range(n - 1, -1, -1):
+        if log_t[i] > -np.inf:
+            p = np.exp(x[i] - log_t[i])
+            own = p * (x[i] - y[i]) if p > 0.0 else 0.0
+            mean = own + (np.exp(log_t[i + 1] - log_t[i]) * mean if i + 1 < n else 0.0)
+            loss += ranks[i] * (mean - log_t[i] + log_s[i])
+    push = 0.0  # Σ over the ranks so far of weight · e^(rest now − rest then), for scores and for targets
+    pull = 0.0
+    for i in range(n):
+        if log_t[i] > -np.inf:
+            push = ranks[i] + (push * np.exp(log_s[i] - log_s[i - 1]) if i > 0 else 0.0)
+            pull = ranks[i] + (pull * np.exp(log_t[i] - log_t[i - 1]) if i > 0 else 0.0)
+            g[order[i]] += push * np.exp(y[i] - log_s[i]) - pull * np.exp(x[i] - log_t[i])
+        else:
+            push = push * np.exp(log_s[i] - log_s[i - 1])
+            g[order[i]] += push * np.exp(y[i] - log_s[i])
+    return loss
+
+
+@kernel
+def _listnet(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, labels, target, query_weight, ranks, orders, max_exact, value, gradient
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    t, s, g, x, y, log_t, log_s = np.empty((7, longest), np.float64)
+    place = np.empty(longest, np.int64)
+    rows = np.empty(longest, np.int64)
+    order = np.empty(longest, np.int64)
+    reached = np.empty(1 << min(max_exact, longest), np.float64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        length = offsets[q + 1] - a
+        n = 0
+        low = np.inf
+        high = -np.inf
+        for i in range(length):
+            place[i] = -1
+            if not np.isnan(target[a + i]):
+                t[n] = target[a + i]
+                s[n] = scores[a + i]
+                g[n] = 0.0
+                low = min(low, labels[a + i])
+                high = max(high, labels[a + i])
+                rows[n] = a + i
+                place[i] = n
+                n += 1
+        if not low < high:
+            continue
+        if length <= max_exact:
+            loss = _exact(t, s, n, ranks, reached, g)
+            share = query_weight[q]
+        else:
+            loss = 0.0
+            share = query_weight[q] / orders.shape[0]
+            for d in range(orders.shape[0]):
+                at = 0
+                for i in range(length):
+                    if place[orders[d, a + i]] >= 0:
+                        order[at] = place[orders[d, a + i]]
+                        at += 1
+                loss += _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g)
+        value[q] = share * loss
+        for i in range(n):
+            gradient[rows[i]] = share * g[i]

@@ -1,0 +1,143 @@
+"""Policy gradient of any measure under the Plackett–Luce model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel, over_queries
+from plackett._random import mix
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.listwise._draws import label_key, unit
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+
+__all__ = ["PlackettLucePolicy"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PlackettLucePolicy(Loss):
+    r"""Gradient of minus the expected measure of orders drawn from the Plackett–Luce model of the scores.
+
+    .. math:: -\nabla \mathrm{E}_{\pi \sim s} M(\pi) \approx -\frac{1}{N - 1} \sum_t \big(M(\pi_t) - \bar M\big)\,
+              \nabla \log P(\pi_t \mid s)
+
+    for N drawn orders, with their mean as baseline, which keeps the estimate unbiased. It works for every measure, and it
+    is a gradient without a value. A measure with a cut-off k needs only the likelihood of the first k ranks, which
+    makes the estimate less noisy. A measure to be minimised is minimised. Sample weights do not enter, as measures do
+    not have any: documents of weight 0 count as unjudged.
+
+    The draws are a function of the seed and of the labels in the order of the scores, and so do not depend on the order
+    of rows or queries; they are drawn anew when the order changes.
+
+    Parameters
+    ----------
+    measure
+        Any measure.
+    n_samples
+        Number N of orders; the noise falls with its square root.
+    random_state
+        Seed.
+
+    References
+    ----------
+    Williams: Simple statistical gradient-following algorithms for connectionist reinforcement learning. Machine
+    Learning 1992. Oosterhuis: Computationally efficient optimization of Plackett–Luce ranking models for relevance and
+    fairness. SIGIR 2021.
+    """
+
+    name: ClassVar[str] = "PlackettLucePolicy"
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Oosterhuis 2021"
+    has_value: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+
+    measure: Any = "nDCG@10"
+    n_samples: int = 16
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measure", str(parse(self.measure)))
+        if self.n_samples < 2:
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give two orders or more")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The gradient on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: PlackettLucePolicy, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.measure = parse(loss.measure)
+        self.judged = data.replace(y=np.where(self.sample_weight > 0, data.labels, -1.0))
+        cutoff = getattr(self.measure, "k", None) if self.measure.cutoff == "k" else None
+        self.k = cutoff or max(int(data.group.max(initial=1)), 1)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Zeros for the value and the curvature that do not exist, and the gradient per score."""
+        out = tuple(self._buffers())
+        data, measure = self.judged, self.measure
+        ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
+        noisy = np.empty((self.loss.n_samples, data.n_rows))
+        seed = np.uint64(self.loss.random_state)
+        over_queries(_perturb, data.offsets, scores, ranked.labels, ranked.rows, seed, noisy, n_jobs=self.n_jobs)
+        found = np.stack([measure.per_query(Scored(data, draw, n_jobs=self.n_jobs)) for draw in noisy])
+        found = np.nan_to_num(found - found[0])  # of a query with nothing to measure nothing is left
+        sign = -1.0 if measure.ascending else 1.0
+        worth = sign * (found - found.mean(axis=0)) / (self.loss.n_samples - 1) * self.query_weight
+        over_queries(_score_function, data.offsets, scores, noisy, worth, self.k, out[1], n_jobs=self.n_jobs)
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
+    """Scores with Gumbel noise, whose order is a draw from the Plackett–Luce model."""
+    for q in range(lo, hi):
+        state = label_key(labels[offsets[q] : offsets[q + 1]], seed)
+        for t in range(out.shape[0]):
+            for i in range(offsets[q], offsets[q + 1]):
+                state = mix(state)
+                out[t, rows[i]] = scores[rows[i]] - np.log(-np.log(unit(state)))
+
+
+@kernel
+def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):  # type: ignore[no-untyped-def]
+    """Add worth · gradient of the log-likelihood of the first k ranks of each drawn order."""
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    keys, spare_keys, rest = np.empty((3, longest), np.float64)
+    rows = np.empty(longest, np.int64)
+    spare_rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        for t in range(noisy.shape[0]):
+            if worth[t, q] == 0.0:
+                continue
+            for i in range(n):
+                keys[i] = noisy[t, a + i]
+            argsort_descending(keys, rows, spare_keys, spare_rows, n)
+            largest = -np.inf
+            total = 0.0
+            for i in range(n - 1, -1, -1):
+                s = scores[a + rows[i]]
+                if s <= largest:
+                    total += np.exp(s - largest)
+                else:
+                    total = total * np.exp(largest - s) + 1.0
+                    largest = s
+                rest[i] = largest + np.log(total)
+            pull = 0.0
+            for i in range(n):
+                counted = 1.0 if i < k else 0.0
+                pull = counted + (pull * np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0)
+                gradient[a + rows[i]] += worth[t, q] * (counted - pull * np.exp(scores[a + rows[i]] - rest[i]))

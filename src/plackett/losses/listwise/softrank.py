@@ -1,0 +1,225 @@
+"""SoftRank: expected nDCG or precision of noisy scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.listwise._rank_distribution import add_pull, expectation, normal_expectation, pair_chances
+from plackett.measures.gains import check_gain, discount_table, ideal_dcg
+
+__all__ = ["SoftNDCGLoss", "SoftPCLoss", "SoftRankBound"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SoftNDCGLoss(Loss):
+    r"""One minus the expected nDCG of scores with Gaussian noise.
+
+    .. math:: P_{uj} = \Phi\Big(\frac{s_u - s_j}{\sqrt 2\,\sigma}\Big), \qquad
+              L = 1 - \frac{1}{Z} \sum_j w_j G(y_j) \sum_r \frac{P_j(r)}{\log_2(1 + r)}
+
+    with :math:`P_j(r)` the distribution of one plus the number of documents ahead of j, every contest taken as
+    independent. As σ falls the loss comes to 1 − nDCG. Unjudged documents have no gain but take up ranks. A query
+    without a positive gain has loss 0.
+
+    Cost: exact distributions take :math:`m^2` steps for each relevant of m documents. In lists of more than
+    ``max_exact`` documents the number ahead is taken as normal with its own mean and variance: m steps each.
+
+    Parameters
+    ----------
+    sigma
+        Standard deviation σ of the noise of a score.
+    gain
+        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
+    max_exact
+        Longest list with exact distributions.
+
+    References
+    ----------
+    Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
+    """
+
+    name: ClassVar[str] = "SoftNDCG"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.softrank",)
+    paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
+    curvature: ClassVar[str] = "none"
+
+    sigma: float = 1.0
+    gain: Any = "exp2"
+    max_exact: int = 100
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        check_sigma(self)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        gains = finite_gains(data.labels, self.gain, self.name)
+        ideal = ideal_dcg(data, self.gain, "log2", None)
+        longest = int(data.group.max(initial=1))
+        return SoftRankBound(
+            data, gains, ideal, discount_table("log2", longest + 1), self.sigma, self.max_exact, n_jobs
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SoftPCLoss(Loss):
+    r"""One minus the expected precision at k of scores with Gaussian noise.
+
+    .. math:: L = 1 - \frac{1}{\min(k, R)} \sum_{j\ \text{relevant}} w_j P(\text{rank of } j \le k)
+
+    with the rank distribution of `SoftNDCGLoss`. The divisor, with R the number of relevant documents, makes 1 the best
+    value for every query; P@k itself divides by k. A query without a relevant document has loss 0.
+
+    Parameters
+    ----------
+    k
+        Number of ranks.
+    rel
+        Least relevant label.
+    sigma, max_exact
+        Noise, and longest list with exact distributions, as in `SoftNDCGLoss`.
+
+    References
+    ----------
+    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
+    """
+
+    name: ClassVar[str] = "SoftPC"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.softpc",)
+    paper: ClassVar[str] = "Yilmaz, Robertson 2010"
+    curvature: ClassVar[str] = "none"
+
+    k: int = 10
+    rel: float = 1.0
+    sigma: float = 1.0
+    max_exact: int = 100
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks")
+        check_sigma(self)
+
+    def settle(self, data: RankingDataset) -> SoftPCLoss:
+        """The loss itself; refuses labels among which nothing counts as relevant."""
+        check_relevant(self, data)
+        return self
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        relevant = (data.labels >= max(self.rel, 0.0)).astype(float)
+        best = np.minimum(np.bincount(data.query_of_row, relevant, data.n_queries), self.k)
+        longest = int(data.group.max(initial=1))
+        table = (np.arange(longest + 1) < self.k).astype(float)
+        return SoftRankBound(data, relevant, best, table, self.sigma, self.max_exact, n_jobs)
+
+
+def check_sigma(loss: Any) -> None:
+    """Refuse noise that is none."""
+    if not loss.sigma > 0:
+        raise LossError(f"{loss.name}: sigma={loss.sigma}; give a positive number")
+
+
+def check_relevant(loss: Any, data: RankingDataset) -> None:
+    """Refuse labels that are all below the least relevant one, though some say more than others."""
+    largest = data.labels.max(initial=-1.0)
+    if 0 < largest < loss.rel:
+        raise LossError(
+            f"{loss.name}: no label reaches rel={loss.rel:g} (the largest is {largest:g}); give a smaller rel"
+        )
+
+
+class SoftRankBound(BoundLoss):
+    """Expected Σ gain · table[number ahead] / best, over noisy scores; the noise may differ between documents."""
+
+    def __init__(
+        self,
+        data: RankingDataset,
+        gains: np.ndarray,
+        best: np.ndarray,
+        table: np.ndarray,
+        sigma: float | np.ndarray,
+        max_exact: int,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        gains, best = gains * self.sample_weight, best[data.query_of_row]
+        self.gains = np.divide(gains, best, out=np.zeros_like(gains), where=best > 0)
+        self.table = table
+        self.variance = np.broadcast_to(np.square(np.asarray(sigma, float)), data.n_rows).copy()
+        self.max_exact = max_exact
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        over_queries(
+            _soft,
+            self.data.offsets,
+            scores,
+            self.gains,
+            self.variance,
+            self.table,
+            self.query_weight,
+            self.max_exact,
+            *out[:2],
+            n_jobs=self.n_jobs,
+            rows_per_thread=500,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel
+def _soft(lo, hi, offsets, scores, gains, variance, table, query_weight, max_exact, value, gradient):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    # apart by more than a vector step: see ApproxNDCG
+    g, p, slope, force, chance = np.empty((5, longest + 64), np.float64)
+    others = np.empty(longest, np.int64)
+    exact = min(longest, max_exact) + 1
+    values = np.empty((exact, exact), np.float64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        s = scores[a : a + n]
+        v = variance[a : a + n]
+        g[:n] = 0.0
+        reached = 0.0
+        some = False
+        for j in range(n):
+            gain = gains[a + j]
+            if gain <= 0.0:
+                continue
+            some = True
+            pair_chances(s, v, j, p[:n], slope[:n])
+            force[j] = 0.0
+            if n <= max_exact:
+                m = 0
+                for u in range(n):
+                    if u != j:
+                        others[m] = u
+                        m += 1
+                reached += gain * expectation(p, others, m, table, values, chance, force)
+            else:
+                mean = 0.0
+                spread = 0.0
+                for u in range(n):
+                    mean += p[u]
+                    spread += p[u] * (1.0 - p[u])
+                expected, for_mean, for_spread = normal_expectation(mean, spread, table, n - 1)
+                reached += gain * expected
+                for u in range(n):
+                    force[u] = for_mean + for_spread * (1.0 - 2.0 * p[u])
+            for u in range(n):
+                force[u] *= -gain
+            g[j] -= add_pull(force[:n], slope[:n], g[:n])
+        if some:
+            value[q] = query_weight[q] * (1.0 - reached)
+            for i in range(n):
+                gradient[a + i] = query_weight[q] * g[i]

@@ -1,0 +1,236 @@
+"""StructRank: likelihood of the preferences under a cumulative distribution network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._random import below as draw_below
+from plackett._random import mix
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["StructRankLoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StructRankLoss(Loss):
+    r"""Negative log-likelihood of all preferences of a query under a cumulative distribution network.
+
+    A preference of u over v is an edge with margin :math:`\Delta_{uv} = s_u - s_v`; the joint cumulative distribution of
+    the margins is a product of multivariate sigmoids :math:`1 / (1 + \sum_e e^{-\Delta_e})`. Which edges share a sigmoid
+    is the structure:
+
+    - ``"edges"``: each two edges of the same winner, :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}}
+      + e^{-\theta_2 \Delta_{uv'}})`, as in the paper;
+    - ``"document"``: all edges of a winner, :math:`\sum_u \log(1 + \sum_{v < u} e^{-\theta_1 \Delta_{uv}})`, which is
+      ListMLE for labels without ties and θ = 1;
+    - ``"edge"``: each edge alone, which is RankNet.
+
+    Here v < u says that v has a lower label. A term weighs the product of the weights of its documents. With
+    ``normalize`` the terms of a winner are averaged. All structures are convex.
+
+    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others, at most ``max_edges²``. A winner of more than
+    ``max_edges`` edges uses that many pairs of edges squared, drawn with ``random_state``, in place of all; the draw
+    depends on the place of rows in their query (rankers sort rows by content first).
+
+    Parameters
+    ----------
+    structure
+        ``"edges"``, ``"document"`` or ``"edge"``.
+    theta
+        Weights :math:`\theta_1, \theta_2` of the margins.
+    normalize
+        Take the mean over the terms of a winner, and not their sum.
+    max_edges, random_state
+        Most edges of a winner that are paired in full, and the seed for larger ones.
+
+    References
+    ----------
+    Huang, Frey: Structured ranking learning using cumulative distribution networks. NIPS 2008.
+    """
+
+    name: ClassVar[str] = "StructRank"
+    ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
+    paper: ClassVar[str] = "Huang, Frey 2008"
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+
+    structure: str = "edges"
+    theta: tuple[float, float] = (1.0, 1.0)
+    normalize: bool = True
+    max_edges: int = 64
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if self.structure not in _STRUCTURES:
+            known = ", ".join(_STRUCTURES)
+            raise LossError(f"{self.name}: structure={self.structure!r}; the structures are {known}")
+        object.__setattr__(self, "theta", tuple(float(t) for t in self.theta))
+        if len(self.theta) != 2 or not min(self.theta) > 0:
+            raise LossError(f"{self.name}: theta={self.theta}; give two positive numbers")
+        if self.max_edges < 1:
+            raise LossError(f"{self.name}: max_edges={self.max_edges}; give a positive number")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: StructRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        if data.y is None:
+            raise LossError(f"{loss.name} needs labels, and the dataset has none")
+        self.loss = loss
+        self.order, self.below, self.judged = label_order(data, n_jobs)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        out = tuple(self._buffers())
+        over_queries(
+            _structrank,
+            self.data.offsets,
+            scores,
+            self.order,
+            self.below,
+            self.judged,
+            self.sample_weight,
+            self.query_weight,
+            _STRUCTURES[self.loss.structure],
+            *self.loss.theta,
+            self.loss.normalize,
+            self.loss.max_edges,
+            np.uint64(self.loss.random_state),
+            *out[:2],
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD // 4,
+        )
+        return out  # type: ignore[return-value]
+
+
+#: Codes of the structures in the kernel.
+_STRUCTURES = {"edges": 0, "document": 1, "edge": 2}
+
+
+@kernel
+def _sigmoid_of_two(x, y):  # type: ignore[no-untyped-def]
+    """log(1 + e^x + e^y) and its two slopes."""
+    top = max(0.0, x, y)
+    one = np.exp(-top)
+    ex = np.exp(x - top)
+    ey = np.exp(y - top)
+    total = one + ex + ey
+    return top + np.log(total), ex / total, ey / total
+
+
+@kernel
+def _edges(u, first, n, s, w, theta_1, theta_2, normalize, max_edges, state, g):  # type: ignore[no-untyped-def]
+    edges = n - first
+    drawn = edges > max_edges
+    pairs = max_edges * max_edges if drawn else edges * edges
+    scale = (1.0 if normalize else np.float64(edges) * edges) / pairs
+    loss = 0.0
+    for p in range(pairs):
+        if drawn:
+            state = mix(state)
+            v = first + draw_below(state, edges)
+            z = first + draw_below(state >> np.uint64(32), edges)
+        else:
+            v = first + p // edges
+            z = first + p % edges
+        weight = scale * w[u] * w[v] * w[z]
+        if weight > 0.0:
+            term, slope_v, slope_z = _sigmoid_of_two(theta_1 * (s[v] - s[u]), theta_2 * (s[z] - s[u]))
+            loss += weight * term
+            slope_v *= weight * theta_1
+            slope_z *= weight * theta_2
+            g[v] += slope_v
+            g[z] += slope_z
+            g[u] -= slope_v + slope_z
+    return loss
+
+
+@kernel
+def _document(u, first, n, s, w, theta, g):  # type: ignore[no-untyped-def]
+    top = 0.0
+    for v in range(first, n):
+        top = max(top, theta * (s[v] - s[u]))
+    total = np.exp(-top)
+    for v in range(first, n):
+        total += np.exp(theta * (s[v] - s[u]) - top)
+    pull = 0.0
+    for v in range(first, n):
+        slope = w[u] * theta * np.exp(theta * (s[v] - s[u]) - top) / total
+        g[v] += slope
+        pull += slope
+    g[u] -= pull
+    return w[u] * (top + np.log(total))
+
+
+@kernel
+def _edge(u, first, n, s, w, theta, normalize, g):  # type: ignore[no-untyped-def]
+    loss = 0.0
+    for v in range(first, n):
+        x = theta * (s[v] - s[u])
+        weight = w[u] * w[v] / (n - first if normalize else 1)
+        top = max(0.0, x)
+        total = np.exp(-top) + np.exp(x - top)
+        loss += weight * (top + np.log(total))
+        slope = weight * theta * np.exp(x - top) / total
+        g[v] += slope
+        g[u] -= slope
+    return loss
+
+
+@kernel
+def _structrank(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    scores,
+    order,
+    below,
+    judged,
+    weight,
+    query_weight,
+    structure,
+    theta_1,
+    theta_2,
+    normalize,
+    max_edges,
+    seed,
+    value,
+    gradient,
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, judged[q])
+    s, w, g = np.empty((3, longest), np.float64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = judged[q]
+        for i in range(n):
+            s[i] = scores[order[a + i]]
+            w[i] = weight[order[a + i]]
+            g[i] = 0.0
+        loss = 0.0
+        for u in range(n):
+            first = below[a + u]
+            if first == n or w[u] == 0.0:
+                continue
+            if structure == 0:
+                state = mix(mix(seed ^ np.uint64(n)) ^ np.uint64(u))
+                loss += _edges(u, first, n, s, w, theta_1, theta_2, normalize, max_edges, state, g)
+            elif structure == 1:
+                loss += _document(u, first, n, s, w, theta_1, g)
+            else:
+                loss += _edge(u, first, n, s, w, theta_1, normalize, g)
+        value[q] = query_weight[q] * loss
+        for i in range(n):
+            gradient[order[a + i]] = query_weight[q] * g[i]

@@ -1,0 +1,61 @@
+"""XE-NDCG: a cross entropy that bounds nDCG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.listwise.listnet import CrossEntropy
+
+__all__ = ["XENDCGLoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class XENDCGLoss(Loss):
+    r"""Cross entropy between gains and the softmax of the scores.
+
+    .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j (2^{y_j} - \gamma_j),\ Q_j \propto e^{s_j}
+
+    It is convex and, for every γ in [0, 1), bounds the logarithm of mean nDCG. A query whose labels are all equal has
+    loss 0. LightGBM's ``rank_xendcg`` is this loss on trees with γ drawn anew in every round.
+
+    Parameters
+    ----------
+    gamma
+        γ, the same for all documents.
+    random_state
+        Draw γ of each document from [0, 1) with this seed instead, once for a dataset: noise that keeps documents of
+        equal label apart. The draw depends on the labels of the query and the place of the row in it.
+
+    References
+    ----------
+    Bruch: An alternative cross entropy loss for learning-to-rank. WWW 2021.
+    """
+
+    name: ClassVar[str] = "XENDCG"
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Bruch 2021"
+    convex: ClassVar[bool] = True
+
+    gamma: float = 0.5
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma < 1:
+            raise LossError(f"{self.name}: gamma={self.gamma}; give a number from 0 to below 1")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        gamma: float | np.ndarray = self.gamma
+        if self.random_state is not None:
+            from plackett.losses.listwise._draws import uniform
+
+            gamma = uniform(data, self.random_state, 1, n_jobs)[0]
+        labels = np.maximum(data.labels, 0.0)
+        # log(2^y − γ), for labels of any size
+        return CrossEntropy(data, labels * np.log(2.0) + np.log1p(-gamma * np.exp2(-labels)), n_jobs)
