@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._kernel import REASSOC, kernel, over_queries
 
 __all__ = ["table_times", "transposed_times"]
@@ -24,6 +25,8 @@ def table_times(X: Any, weights: np.ndarray, n_jobs: int | None = None) -> np.nd
     >>> table_times(np.array([[1, 2], [3, 4]], np.float32), np.array([[10.0], [1.0]])).tolist()
     [[12.0], [34.0]]
     """
+    if X.shape[1] != weights.shape[0]:
+        raise DataError(f"a table of {X.shape[1]} features with weights for {weights.shape[0]}")
     out = np.zeros((X.shape[0], weights.shape[1]))
     over_queries(_parts(X)[0], _blocks(X), *_parts(X)[2], np.ascontiguousarray(weights.T), out, n_jobs=n_jobs)
     return out

@@ -13,6 +13,7 @@ from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.base import Monitor, Scorer
+from plackett.models.tree_text import check_text, trees_only
 
 __all__ = ["TreeScorer", "Trees"]
 
@@ -43,12 +44,15 @@ class TreeScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""
+        check_text(self.text)
         return {"lightgbm": np.frombuffer(self.text.encode(), np.uint8)}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeScorer:
         """The scorer that `to_arrays` wrote."""
-        return cls(arrays["lightgbm"].tobytes().decode())
+        text = arrays["lightgbm"].tobytes().decode()
+        check_text(text)
+        return cls(text)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -132,7 +136,7 @@ class Trees:
                 callbacks=[watch],
                 init_model=None if start is None else start.booster,
             )
-        return TreeScorer(watch.best(0 if start is None else start.booster.current_iteration()))
+        return TreeScorer(trees_only(watch.best(0 if start is None else start.booster.current_iteration())))
 
     def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
         chosen = {
