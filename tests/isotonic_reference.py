@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 
 
 def least_moves(scores, weights, pairs, margins, slack, tied=(), ties=0.0):
@@ -44,9 +44,28 @@ def least_moves(scores, weights, pairs, margins, slack, tied=(), ties=0.0):
     E = np.vstack([np.array(rows).T, np.array(bounds) / size])
     f = np.zeros(n + 3)
     f[-1] = 1.0
-    mu, _ = nnls(E, f, maxiter=100 * len(bounds))
-    r = E @ mu - f
+    r = _residual(E, f)
     x = -r[:-1] / r[-1] * size
     zeta = 1.0 if slack == 0 else 0.0 if slack == np.inf else x[n] / np.sqrt(price)
     room = x[n + 1] / np.sqrt(price_ties) if 0 < ties < np.inf else 0.0
     return x[:n] / np.sqrt(weights), zeta, room
+
+
+def _residual(E, f):
+    """E μ - f for the best μ ≥ 0; SciPy's `nnls` is not always optimal, and then `lsq_linear` is."""
+    size = 1e-12 * max(1.0, np.abs(E).max() ** 2)
+    for solve in (_nnls, _bounded):
+        mu = solve(E, f)
+        r = E @ mu - f
+        slope = E.T @ r
+        if slope.min() > -size and np.abs(slope[mu > 0]).max(initial=0.0) < size:
+            return r
+    raise RuntimeError("no optimum found")
+
+
+def _nnls(E, f):
+    return nnls(E, f, maxiter=100 * E.shape[1])[0]
+
+
+def _bounded(E, f):
+    return lsq_linear(E, f, (0.0, np.inf), method="bvls", tol=1e-16, max_iter=10_000).x
