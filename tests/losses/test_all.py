@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import naive_listwise
 import naive_pairwise
 import plackett
 
@@ -17,6 +18,7 @@ from checks_losses import CHECKS, NAIVE, NAIVE_GRADIENT
 #: Parameters other than the defaults.
 OTHERS = {
     **naive_pairwise.OTHERS,
+    **naive_listwise.OTHERS,
     "Logistic": [{"margin": 0.7}, {"normalize": True}],
     "Exponential": [{"margin": 0.7}, {"normalize": True}],
     "Hinge": [{"margin": 0.3}, {"margin": 0.0, "normalize": True}],
@@ -31,7 +33,7 @@ OTHERS = {
         {"measure": "ARP", "normalize": False, "truncation": None},
     ],
     "ListNet": [{"target": "exp2", "temperature": 3.0}, {"target": {0: 0, 1: 5, 2: 1}}],
-    "ListMLE": [{"k": 1}, {"k": 3}],
+    "ListMLE": [{"k": 1}, {"k": 3}, *naive_listwise.OTHERS["ListMLE"]],
     "ApproxNDCG": [{"alpha": 10.0}, {"gain": "linear", "alpha": 0.1}],
     "Square": [{"target": "exp2"}, {"target": {0: 0.5, 1: 3, 2: 1}}],
     "Softmax": [{"gamma": 0.3}, {"n_classes": 7}],

@@ -11,7 +11,7 @@ __all__ = ["boltzmann", "target_means"]
 
 @kernel
 def _slope(rank, n, alpha):  # type: ignore[no-untyped-def]
-    """c of a rank counted from 0."""
+    """The coefficient c of a rank counted from 0."""
     return 2.0 * alpha / (n - 1) * (rank - 0.5 * (n - 1))
 
 
@@ -29,7 +29,7 @@ def _add(log_weight, mean, entry, log_more, more):  # type: ignore[no-untyped-de
 
 @kernel
 def _exact(s, x, n, ranks, alpha, table, means, covariances):  # type: ignore[no-untyped-def]
-    """log Z, E[Σ x·ranks], and for each document E[c] and E[Σ x·ranks · c]; the documents of a set are the first ones.
+    """The log of Z, E[Σ x·ranks], and of each document E[c] and E[Σ x·ranks · c]; documents of a set stand first.
 
     ``table`` is scratch: log-weights and mean values of what came before, and of what comes after, each set.
     """

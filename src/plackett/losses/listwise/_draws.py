@@ -9,7 +9,7 @@ from plackett._random import mix
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["label_key", "sampled_orders", "unit", "uniform"]
+__all__ = ["label_key", "sampled_orders", "uniform", "unit"]
 
 
 @kernel
@@ -73,7 +73,7 @@ def _orders(lo, hi, offsets, labels, exponent, seed, longer_than, out):  # type:
 def sampled_orders(
     data: RankingDataset, exponent: np.ndarray, seed: int, times: int, longer_than: int, n_jobs: int | None
 ) -> np.ndarray:
-    """Orders of the documents drawn from the Plackett–Luce model of e^exponent, for queries of more documents than given.
+    """Orders drawn from the Plackett–Luce model of e^exponent, for queries of more documents than ``longer_than``.
 
     Entry ``[t, a + r]`` is the place inside its query of the document at rank r; a document of exponent −∞ comes last.
     """

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from plackett._kernel import REASSOC, kernel
 
 __all__ = ["add_pull", "expectation", "normal_expectation", "pair_chances"]

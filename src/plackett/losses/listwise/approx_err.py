@@ -20,13 +20,13 @@ __all__ = ["ApproxERRLoss", "ApproxRRLoss"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ApproxERRLoss(Loss):
-    r"""One minus expected reciprocal rank, with smooth ranks and smooth comparisons of ranks.
+    r"""One minus normalised expected reciprocal rank, with smooth ranks and smooth comparisons of ranks.
 
-    .. math:: L = 1 - \sum_j \frac{w_j R_j}{\hat\pi_j} \prod_{i \ne j} \Big( 1 - \frac{R_i}
+    .. math:: L = 1 - \frac{1}{Z} \sum_j \frac{w_j R_j}{\hat\pi_j} \prod_{i \ne j} \Big( 1 - \frac{R_i}
               {1 + e^{\beta (\hat\pi_i - \hat\pi_j)}} \Big), \qquad R_j = \frac{2^{y_j} - 1}{2^{y_{\max}}}
 
-    with the smooth ranks :math:`\hat\pi` of ApproxNDCG. As α and β grow the loss comes to 1 − ERR. A query without a
-    positive label has loss 0.
+    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and Z the largest ERR of the query. As α and β grow the loss
+    comes to 1 − nERR. A query without a positive label has loss 0.
 
     Parameters
     ----------
@@ -63,8 +63,11 @@ class ApproxERRLoss(Loss):
         largest = self._largest(data)
         if data.labels.max(initial=0.0) > largest:
             raise LossError(f"{self.name}: label {data.labels.max():g} is above max_label={largest:g}")
-        labels = np.maximum(data.labels, 0.0)
-        return _Bound(self, data, np.exp2(labels - largest) - np.exp2(-largest), n_jobs)
+        satisfaction = np.exp2(np.maximum(data.labels, 0.0) - largest) - np.exp2(-largest)
+        falling = np.exp2(np.maximum(data.sorted_labels, 0.0) - largest) - np.exp2(-largest)
+        best = np.empty(data.n_queries)
+        over_queries(_ideal, data.offsets, falling, best, n_jobs=n_jobs)
+        return _Bound(self, data, satisfaction, best, n_jobs)
 
     def _largest(self, data: RankingDataset) -> float:
         return float(data.labels.max(initial=0.0)) if self.max_label is None else self.max_label
@@ -109,7 +112,8 @@ class ApproxRRLoss(Loss):
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
-        return _Bound(self, data, (data.labels >= max(self.rel, 0.0)).astype(float), n_jobs)
+        relevant = (data.labels >= max(self.rel, 0.0)).astype(float)
+        return _Bound(self, data, relevant, np.ones(data.n_queries), n_jobs)
 
 
 def check_steepness(loss: Any) -> None:
@@ -120,10 +124,13 @@ def check_steepness(loss: Any) -> None:
 
 
 class _Bound(BoundLoss):
-    def __init__(self, loss: Any, data: RankingDataset, satisfaction: np.ndarray, n_jobs: int | None) -> None:
+    def __init__(
+        self, loss: Any, data: RankingDataset, satisfaction: np.ndarray, best: np.ndarray, n_jobs: int | None
+    ) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
         self.satisfaction = satisfaction
+        self.best = best
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
@@ -133,6 +140,7 @@ class _Bound(BoundLoss):
             self.data.offsets,
             scores,
             self.satisfaction,
+            self.best,
             self.sample_weight,
             self.query_weight,
             self.loss.alpha,
@@ -145,7 +153,17 @@ class _Bound(BoundLoss):
 
 
 @kernel
-def _approx_err(lo, hi, offsets, scores, satisfaction, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
+def _ideal(lo, hi, offsets, satisfaction, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        out[q] = 0.0
+        doubt = 1.0
+        for i in range(offsets[q], offsets[q + 1]):
+            out[q] += doubt * satisfaction[i] / (i - offsets[q] + 1)
+            doubt *= 1.0 - satisfaction[i]
+
+
+@kernel
+def _approx_err(lo, hi, offsets, scores, satisfaction, best, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -169,7 +187,7 @@ def _approx_err(lo, hi, offsets, scores, satisfaction, weight, query_weight, alp
             slope[j] = 0.0
         reached = 0.0
         for j in range(m):
-            part = weight[a + rows[j]] * satisfaction[a + rows[j]] / rank[j]
+            part = weight[a + rows[j]] * satisfaction[a + rows[j]] / (best[q] * rank[j])
             for i in range(m):  # chance that the user comes as far as j
                 if i != j:
                     r = satisfaction[a + rows[i]]

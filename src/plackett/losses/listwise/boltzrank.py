@@ -28,8 +28,8 @@ class BoltzRankLoss(Loss):
     .. math:: E(\pi \mid s) = \frac{2}{m (m - 1)} \sum_{u < v} \alpha (v - u)\, (s_{\pi^{-1}(v)} - s_{\pi^{-1}(u)})
               = \sum_j c_{\pi(j)} s_j, \qquad P(\pi \mid s) \propto e^{-E}
 
-    with :math:`c_r = \frac{2 \alpha}{m - 1} \big(r - \frac{m + 1}{2}\big)`; the order by score is the most probable. The
-    loss is
+    with :math:`c_r = \frac{2 \alpha}{m - 1} \big(r - \frac{m + 1}{2}\big)`; the order by score is the most probable.
+    The loss is
 
     .. math:: L = \lambda \Big(1 - \mathrm{E}_{P(\cdot \mid s)}\,\mathrm{nDCG}\Big)
               + (1 - \lambda)\, \mathrm{KL}\big(P(\cdot \mid g(y))\,\|\,P(\cdot \mid s)\big)

@@ -17,9 +17,9 @@ from plackett.losses.pairwise.base import label_order
 
 __all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
 
-#: Step and least end of the integral over the logarithm of time: the error of the trapezoid rule is about e^(−π²/step).
-_STEP = 0.25
+#: Where the integral over the logarithm of time begins at the latest, and how far below its peak an integrand is nothing.
 _LEFT = -40.0
+_NOTHING = 42.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -34,7 +34,7 @@ class ListMLESetLoss(Loss):
     equal label, but for the lowest: a block is above everything lower if the last of its exponential clocks rings
     before the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant
     :math:`\log |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the
-    labels it is ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12, in linear time.
+    labels it is ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12.
     Documents of weight 0 take no part; a block weighs the mean weight of its documents.
 
     References
@@ -98,7 +98,7 @@ class _Bound(BoundLoss):
 
 @kernel
 def _rest(s, rest):  # type: ignore[no-untyped-def]
-    """log Σ e^s of each place and everything after it."""
+    """The log of Σ e^s of each place and everything after it."""
     largest = -np.inf
     total = 0.0
     for i in range(s.size - 1, -1, -1):
@@ -126,17 +126,43 @@ def _share(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _block(s, log_rest, weights, slopes):  # type: ignore[no-untyped-def]
+def _step(n):  # type: ignore[no-untyped-def]
+    """Step of the integral for a block of n: the integrand gets narrower as 1/√n."""
+    return min(0.25, 0.8 / np.sqrt(n + 1.0))
+
+
+@kernel
+def _log_density(z, s, log_rest):  # type: ignore[no-untyped-def]
+    """Log of the integrand over the logarithm of time; concave."""
+    w = z - np.exp(z)
+    for i in range(s.size):
+        w += _log_rings(z + s[i] - log_rest)
+    return w
+
+
+@kernel
+def _block(s, log_rest, at, weights, slopes):  # type: ignore[no-untyped-def]
     """−log of the probability that all of a block come before everything lower; its slopes for s, minus their sum."""
-    points = np.int64((np.log(1.0 + s.size) + 4.0 - _LEFT) / _STEP)
+    step = _step(s.size)
+    peak = _LEFT
     largest = -np.inf
-    for p in range(points):
-        z = _LEFT + p * _STEP
-        w = z - np.exp(z)
-        for i in range(s.size):
-            w += _log_rings(z + s[i] - log_rest)
-        weights[p] = w
-        largest = max(largest, w)
+    for p in range(np.int64(np.log(1.0 + s.size) + 4.0 - _LEFT)):
+        w = _log_density(_LEFT + p, s, log_rest)
+        if w > largest:
+            largest = w
+            peak = _LEFT + p
+    points = 0
+    for side in range(2):  # from the peak to both sides, as far as it matters
+        z = peak if side == 0 else peak - step
+        while points < weights.size:
+            w = _log_density(z, s, log_rest)
+            if w < largest - _NOTHING:
+                break
+            largest = max(largest, w)
+            at[points] = z
+            weights[points] = w
+            points += 1
+            z += step if side == 0 else -step
     total = 0.0
     for p in range(points):
         weights[p] = np.exp(weights[p] - largest)
@@ -145,11 +171,10 @@ def _block(s, log_rest, weights, slopes):  # type: ignore[no-untyped-def]
     for i in range(s.size):
         slope = 0.0
         for p in range(points):
-            if weights[p] > 0.0:
-                slope += weights[p] * _share(_LEFT + p * _STEP + s[i] - log_rest)
+            slope += weights[p] * _share(at[p] + s[i] - log_rest)
         slopes[i] = slope / total
         all_slopes += slopes[i]
-    return -(largest + np.log(total * _STEP)), all_slopes
+    return -(largest + np.log(total * step)), all_slopes
 
 
 @kernel
@@ -160,7 +185,7 @@ def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, va
     s = np.empty(longest, np.float64)
     rest = np.empty(longest, np.float64)
     slopes = np.empty(longest, np.float64)
-    weights = np.empty(np.int64((np.log(2.0 + longest) + 4.0 - _LEFT) / _STEP) + 1, np.float64)
+    at, weights = np.empty((2, np.int64(1.5 * (np.log(1.0 + longest) + 10.0 - _LEFT) / _step(longest))), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -180,7 +205,7 @@ def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, va
                 gradient[row] = pull * np.exp(s[i] - rest[start]) if start > 0 else 0.0
                 block += weight[row] / (stop - start)
             if stop < n:
-                own, total = _block(s[start:stop], rest[stop], weights, slopes)
+                own, total = _block(s[start:stop], rest[stop], at, weights, slopes)
                 loss += block * own
                 for i in range(start, stop):
                     gradient[order[a + i]] -= block * slopes[i - start]

@@ -25,14 +25,15 @@ class ListNetTopKLoss(Loss):
     r"""Divergence between the Plackett–Luce distributions of the first k documents of the labels and of the scores.
 
     .. math:: L = \sum_{\pi} P_y(\pi) \log \frac{P_y(\pi)}{P_s(\pi)}
-              = \sum_{S,\,|S| < k} P_y(S)\; \eta(|S| + 1)\, \mathrm{KL}\big(P_y(\cdot \mid \bar S)\,\|\,P_s(\cdot \mid \bar S)\big)
+              = \sum_{S,\,|S| < k} P_y(S)\; \eta(|S| + 1)\,
+              \mathrm{KL}\big(P_y(\cdot \mid \bar S)\,\|\,P_s(\cdot \mid \bar S)\big)
 
-    with :math:`P_y \propto w_j e^{g(y_j)/\tau}` at each draw, :math:`P_y(S)` the probability that the documents of S are
-    the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
+    with :math:`P_y \propto w_j e^{g(y_j)/\tau}` at each draw, :math:`P_y(S)` the probability that the documents of S
+    are the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
     labels are all equal has loss 0; k = 1 is `ListNetLoss`.
 
-    Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents. Longer
-    lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each: an
+    Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
+    Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each: an
     unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the place of
     rows in their query (rankers sort rows by content first).
 
@@ -122,7 +123,7 @@ class _Bound(BoundLoss):
 
 @kernel
 def _log_sum(x, mask, n):  # type: ignore[no-untyped-def]
-    """log Σ e^x over the documents that are not in a set."""
+    """The log of Σ e^x over the documents that are not in a set."""
     largest = -np.inf
     for i in range(n):
         if mask >> i & 1 == 0:
@@ -172,7 +173,7 @@ def _exact(t, s, n, ranks, reached, g):  # type: ignore[no-untyped-def]
 
 @kernel
 def _suffix(x, log_x):  # type: ignore[no-untyped-def]
-    """log Σ e^x of each place and everything after it; −∞ where all are."""
+    """The log of Σ e^x of each place and everything after it; −∞ where all are."""
     largest = -np.inf
     total = 0.0
     for i in range(x.size - 1, -1, -1):

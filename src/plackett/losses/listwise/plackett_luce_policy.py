@@ -27,8 +27,8 @@ class PlackettLucePolicy(Loss):
     .. math:: -\nabla \mathrm{E}_{\pi \sim s} M(\pi) \approx -\frac{1}{N - 1} \sum_t \big(M(\pi_t) - \bar M\big)\,
               \nabla \log P(\pi_t \mid s)
 
-    for N drawn orders, with their mean as baseline, which keeps the estimate unbiased. It works for every measure, and it
-    is a gradient without a value. A measure with a cut-off k needs only the likelihood of the first k ranks, which
+    for N drawn orders, with their mean as baseline, which keeps the estimate unbiased. It works for every measure, and
+    it is a gradient without a value. A measure with a cut-off k needs only the likelihood of the first k ranks, which
     makes the estimate less noisy. A measure to be minimised is minimised. Sample weights do not enter, as measures do
     not have any: documents of weight 0 count as unjudged.
 
@@ -91,8 +91,11 @@ class _Bound(BoundLoss):
         over_queries(_perturb, data.offsets, scores, ranked.labels, ranked.rows, seed, noisy, n_jobs=self.n_jobs)
         found = np.stack([measure.per_query(Scored(data, draw, n_jobs=self.n_jobs)) for draw in noisy])
         found = np.nan_to_num(found - found[0])  # of a query with nothing to measure nothing is left
+        total = np.zeros(data.n_queries)
+        for draw in found:  # one by one: the last bits of a mean must not depend on the number of queries
+            total += draw
         sign = -1.0 if measure.ascending else 1.0
-        worth = sign * (found - found.mean(axis=0)) / (self.loss.n_samples - 1) * self.query_weight
+        worth = sign * (found - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
         over_queries(_score_function, data.offsets, scores, noisy, worth, self.k, out[1], n_jobs=self.n_jobs)
         return out  # type: ignore[return-value]
 

@@ -26,8 +26,8 @@ class SoftAPLoss(Loss):
     contests as in `SoftNDCGLoss`, and R the number of relevant documents. Unjudged documents count as not relevant. A
     query without a relevant document has loss 0.
 
-    Cost: exact expectations take :math:`m^2` steps for each relevant of m documents. In lists of more than ``max_exact``
-    documents the expectation is a second-order expansion around the means of A and B: m steps each.
+    Cost: exact expectations take :math:`m^2` steps for each relevant of m documents. In lists of more than
+    ``max_exact`` documents the expectation is a second-order expansion around the means of A and B: m steps each.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class SoftPCLoss(Loss):
     paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
 
-    k: int = 10
+    k: int = 3
     rel: float = 1.0
     sigma: float = 1.0
     max_exact: int = 100

@@ -22,12 +22,12 @@ __all__ = ["StructRankLoss"]
 class StructRankLoss(Loss):
     r"""Negative log-likelihood of all preferences of a query under a cumulative distribution network.
 
-    A preference of u over v is an edge with margin :math:`\Delta_{uv} = s_u - s_v`; the joint cumulative distribution of
-    the margins is a product of multivariate sigmoids :math:`1 / (1 + \sum_e e^{-\Delta_e})`. Which edges share a sigmoid
-    is the structure:
+    A preference of u over v is an edge with margin :math:`\Delta_{uv} = s_u - s_v`; the joint cumulative distribution
+    of the margins is a product of multivariate sigmoids :math:`1 / (1 + \sum_e e^{-\Delta_e})`. Which edges share a
+    sigmoid is the structure:
 
-    - ``"edges"``: each two edges of the same winner, :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}}
-      + e^{-\theta_2 \Delta_{uv'}})`, as in the paper;
+    - ``"edges"``: each two edges of the same winner,
+      :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}} + e^{-\theta_2 \Delta_{uv'}})`;
     - ``"document"``: all edges of a winner, :math:`\sum_u \log(1 + \sum_{v < u} e^{-\theta_1 \Delta_{uv}})`, which is
       ListMLE for labels without ties and θ = 1;
     - ``"edge"``: each edge alone, which is RankNet.
