@@ -7,7 +7,8 @@ import inspect
 import pytest
 
 import plackett
-from checks_rankers import CHECKS, small
+from checks_rankers import CHECKS, easy_task, small
+from plackett import PlackettWarning
 from plackett.models.trees import Trees
 from plackett.rankers.gradient_ranker import GradientRanker
 
@@ -39,3 +40,22 @@ def test_ranker(name, check, tmp_path):
 
 def _needs_torch(cls):
     return any(base.__module__ == "plackett.models.neural" for base in cls.__mro__)
+
+
+def test_list_aware_rankers_warn_without_ids():
+    pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    from plackett.models.neural import Neural
+
+    X, y, qid = easy_task(n_queries=6)
+    network = Neural(architecture="attention", hidden=(8,), n_heads=2, n_layers=1, max_epochs=2, device="cpu", n_jobs=1)
+    ranker = GradientRanker(loss="ListNet", model=network).fit(X, y, qid=qid)
+    ranker.predict(X, qid=qid)
+    with pytest.warns(PlackettWarning, match="looks at whole lists"):
+        ranker.predict(X)
+
+
+@pytest.mark.parametrize(("parameters", "match"), [({"loss": "Logitsic"}, "Logistic"), ({"model": "tree"}, "Trees")])
+def test_unknown_names_are_listed(parameters, match):
+    X, y, qid = easy_task(n_queries=3)
+    with pytest.raises(ValueError, match=match):
+        GradientRanker(**parameters).fit(X, y, qid=qid)

@@ -68,7 +68,6 @@ def test_parameters_survive(tmp_path):
 
 def test_user_defined_loss(tmp_path):
     """Known: trains on. Unknown: predicts, saves again, and refuses to train by name."""
-    X, y, qid = task()
     code = """
 import sys, numpy as np, plackett as pk
 from plackett.losses.custom import loss

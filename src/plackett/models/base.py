@@ -24,6 +24,10 @@ class Scorer(Protocol):
 
     kind: ClassVar[str]
 
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on the other documents of its list."""
+
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one score per output; ``offsets`` matter to list-aware models only."""
 

@@ -24,6 +24,7 @@ class LinearScorer:
     """Scores ``X @ weights + intercept``; one column of weights per output."""
 
     kind: ClassVar[str] = "linear"
+    list_aware: ClassVar[bool] = False
     weights: np.ndarray
     intercept: np.ndarray
 
@@ -75,7 +76,6 @@ class Linear:
         Go on from the weights of the last ``fit``.
     """
 
-    name: ClassVar[str] = "linear"
     ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
 
@@ -173,7 +173,7 @@ def _spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
             square += weight[rows] @ (X[rows] - mean) ** 2
     else:
         stored = np.repeat(weight, np.diff(X.indptr))
-        square = np.bincount(X.indices, stored * (X.data - mean[X.indices]) ** 2, mean.size)
+        square += np.bincount(X.indices, stored * (X.data - mean[X.indices]) ** 2, mean.size)
         square += (total - np.bincount(X.indices, stored, mean.size)) * mean**2  # what is not stored is 0
     spread = np.sqrt(np.maximum(square, 0.0) / total)
     # the spread of a constant column is rounding noise

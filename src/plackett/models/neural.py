@@ -35,6 +35,11 @@ class NeuralScorer:
     weights: dict[str, np.ndarray]
     device: str = "auto"
 
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on the other documents of its list."""
+        return self.network.list_aware
+
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output; in blocks, so that memory is bounded."""
         device = pick_device(self.device)

@@ -64,7 +64,7 @@ def _words(block: str, title: str) -> dict[str, str]:
     pairs = [line.split("=", 1) for line in lines[1:] if line]
     if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) != len(pairs):
         raise DataError(f"{title} has a line that is no name=value, or a name twice")
-    return {name: value for name, value in pairs}
+    return {pair[0]: pair[1] for pair in pairs}
 
 
 def _check_tree(words: dict[str, str], last_feature: int) -> None:

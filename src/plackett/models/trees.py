@@ -23,6 +23,7 @@ class TreeScorer:
     """A LightGBM ensemble, kept as LightGBM's own text."""
 
     kind: ClassVar[str] = "trees"
+    list_aware: ClassVar[bool] = False
     text: str
 
     @cached_property
@@ -84,7 +85,6 @@ class Trees:
         Further parameters in LightGBM's own names; they win over the above.
     """
 
-    name: ClassVar[str] = "trees"
     ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = True
 

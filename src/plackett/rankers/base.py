@@ -188,6 +188,12 @@ class Ranker(BaseEstimator):
         self._check_fitted()
         rows = rows_to_score(X, qid)
         self._check_features(rows.data)
+        if self.scorer_.list_aware and not rows.grouped:
+            warnings.warn(
+                f"{type(self).__name__} looks at whole lists; predict without qid takes all rows for one. Give qid=…",
+                PlackettWarning,
+                stacklevel=2,
+            )
         return rows.give_back(self._score_rows(rows.data))
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:

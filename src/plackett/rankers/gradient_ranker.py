@@ -7,18 +7,12 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from plackett._errors import LossError
+from plackett.catalogue import items
 from plackett.losses.base import Loss
 from plackett.models.base import Model
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["GradientRanker"]
-
-#: Models by name, with the module that has each; a network is imported only where it is used.
-MODELS = {
-    "linear": ("plackett.models.linear", "Linear"),
-    "trees": ("plackett.models.trees", "Trees"),
-    "neural": ("plackett.models.neural", "Neural"),
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,25 +47,26 @@ class GradientRanker(GradientTrained):
         """The loss to minimise."""
         if isinstance(self.loss, Loss):
             return self.loss
-        import plackett
         from plackett.losses.custom import REGISTERED
 
-        known = plackett.losses() | REGISTERED
-        if self.loss not in known:
-            raise LossError(f"loss={self.loss!r}; the losses are {', '.join(known)}, or give a loss object")
-        chosen = known[self.loss]
-        return chosen if isinstance(chosen, Loss) else chosen()
+        return REGISTERED[self.loss] if self.loss in REGISTERED else _named("loss", self.loss)()
 
     def make_model(self) -> Model:
         """The model to train."""
         if not isinstance(self.model, str):
             return self.model
-        if self.model not in MODELS:
-            raise LossError(f"model={self.model!r}; the models are {', '.join(MODELS)}, or give a model object")
-        module, symbol = MODELS[self.model]
-        return getattr(import_module(module), symbol)(random_state=self.random_state, n_jobs=self.n_jobs)
+        return _named("model", self.model)(random_state=self.random_state, n_jobs=self.n_jobs)
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
         """Whether NaN features are missing values: as the model has it."""
-        return getattr(self.make_model(), "allow_nan", False)
+        return self.make_model().allow_nan
+
+
+def _named(kind: str, name: str) -> Any:
+    """Class of the loss or model of this name; only its own module is imported."""
+    for item in items(kind):
+        if str(name).lower() in (item.name.lower(), item.symbol.lower()):
+            return getattr(import_module(item.module), item.symbol)
+    known = ", ".join(item.name for item in items(kind))
+    raise LossError(f"{kind}={name!r}; there are {known}; or give an object")

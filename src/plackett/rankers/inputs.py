@@ -21,6 +21,8 @@ class Rows(NamedTuple):
 
     data: RankingDataset
     caller_order: bool
+    #: Whether the queries are known; otherwise all rows stand as one.
+    grouped: bool
 
     def give_back(self, scores: np.ndarray) -> np.ndarray:
         """Scores in the order in which the caller's rows stood."""
@@ -80,9 +82,10 @@ def rows_to_score(X: Any, qid: Any = None) -> Rows:
     if isinstance(X, RankingDataset):
         if qid is not None:
             raise DataError("predict: a RankingDataset knows its queries; give it without qid")
-        return Rows(X, False)
+        return Rows(X, caller_order=False, grouped=True)
     features, qid, names = _features(X, qid)
-    return Rows(RankingDataset.from_arrays(features, None, qid, feature_names=names), True)
+    data = RankingDataset.from_arrays(features, None, qid, feature_names=names)
+    return Rows(data, caller_order=True, grouped=qid is not None)
 
 
 def _features(X: Any, qid: Any) -> tuple[Any, Any, list[str] | None]:
