@@ -368,10 +368,11 @@ def check_interrupt(make):
     X, y, qid = easy_task()
     update = Monitor.update
     for after in (0, 2):
-        rounds = []
+        rounds, raised = [], []
 
-        def interrupted(self, *args, rounds=rounds, after=after):
+        def interrupted(self, *args, rounds=rounds, raised=raised, after=after):
             if len(rounds) == after:
+                raised.append(True)
                 raise KeyboardInterrupt
             rounds.append(update(self, *args))
             return rounds[-1]
@@ -385,7 +386,7 @@ def check_interrupt(make):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", PlackettWarning)
                 ranker = make(validation_fraction=0.3).fit(X, y, qid=qid)
-        if len(rounds) < after:  # there were fewer rounds than that
+        if not raised:  # there were no more rounds than that
             return
         assert [w.category for w in caught] == [PlackettWarning] and "interrupted" in str(caught[0].message)
         assert len(ranker.history_) == after
