@@ -115,11 +115,16 @@ def check_order_of_input(make):
 
 
 def check_deterministic(make):
-    """The same for a seed, and for any number of threads."""
+    """The same for a seed, for any number of threads, and wherever in memory things happen to lie."""
     X, y, qid = easy_task(n_queries=40)
-    one, two, again = (make(n_jobs=n, random_state=3).fit(X, y, qid=qid).predict(X, qid=qid) for n in (1, 2, 2))
-    np.testing.assert_array_equal(two, again)
-    np.testing.assert_array_equal(one, two)
+    rng = np.random.default_rng(0)
+    memory, found = [], []
+    for n_jobs in (1, 2, 2, 1, 1):
+        found.append(make(n_jobs=n_jobs, random_state=3).fit(X, y, qid=qid).predict(X, qid=qid))
+        memory += [np.empty(size) for size in rng.integers(1, 200, 50)]
+        del memory[::3]
+    for again in found[1:]:
+        np.testing.assert_array_equal(again, found[0])
 
 
 def check_refit(make):
@@ -309,7 +314,9 @@ def check_query_weight(make):
     twice = np.vstack([X, X[kept]]), np.append(y, y[kept]), np.append(qid, qid[kept] + 1000)
     expected = make().fit(twice[0], twice[1], qid=twice[2]).predict(X, qid=qid)
     found = make().fit(X, y, qid=qid, query_weight=weight + 1).predict(X, qid=qid)
-    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3 * np.ptp(expected))
+    # up to rounding, which may turn a split of a tree: far nearer than without the weights
+    plain = make().fit(X, y, qid=qid).predict(X, qid=qid)
+    assert np.linalg.norm(found - expected) <= 0.25 * np.linalg.norm(found - plain)
 
 
 def _one_batch(make):
