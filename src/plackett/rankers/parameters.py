@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from plackett._errors import DataError
 from plackett.catalogue import items
@@ -19,7 +20,7 @@ __all__ = ["from_plain", "to_plain"]
 
 
 def to_plain(value: Any, name: str) -> Any:
-    """A parameter as JSON has it; losses and models by name and fields. ``name`` is for the error message.
+    """A parameter as JSON has it; losses, models and rankers by name and fields. ``name`` is for the error message.
 
     >>> to_plain((1, 2), "hidden")
     {'tuple': [1, 2]}
@@ -41,7 +42,7 @@ def to_plain(value: Any, name: str) -> Any:
     if isinstance(value, CustomLoss):
         return {"custom_loss": value.name, "fields": _fields(dict(value.parameters), name)}
     if is_dataclass(value) and not isinstance(value, type):
-        kind = "loss" if isinstance(value, Loss) else "model"
+        kind = "loss" if isinstance(value, Loss) else "ranker" if isinstance(value, BaseEstimator) else "model"
         if any(item.symbol == type(value).__name__ for item in items(kind)):
             found = {field.name: getattr(value, field.name) for field in fields(value)}
             return {kind: type(value).__name__, "fields": _fields(found, name)}
@@ -72,7 +73,7 @@ def from_plain(value: Any) -> Any:
     if "custom_loss" in value:
         name = str(value["custom_loss"])
         return REGISTERED[name].replace(**words) if name in REGISTERED else UnknownLoss(name, words)
-    kind = "loss" if "loss" in value else "model"
+    kind = next(kind for kind in ("loss", "ranker", "model") if kind in value)
     for item in items(kind):
         if item.symbol == value[kind]:
             return getattr(import_module(item.module), item.symbol)(**words)

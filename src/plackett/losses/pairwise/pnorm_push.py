@@ -14,7 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["PNormPush"]
+__all__ = ["PNormPushLoss"]
 
 #: Powers stop growing at e to this, so that no sum of them overflows.
 CLIP = 600.0
@@ -88,7 +88,7 @@ def _push(  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PNormPush(Loss):
+class PNormPushLoss(Loss):
     r"""P-norm push
 
     .. math:: \sum_v w_v \Big( \sum_{u:\, y_u > y_v} w_u\, e^{-(s_u - s_v)} \Big)^p .
@@ -108,7 +108,7 @@ class PNormPush(Loss):
     --------
     >>> import numpy as np, plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 1, 0, 0], qid=[1] * 4)
-    >>> round(PNormPush(p=4)(np.zeros(4), data), 6)  # 2⁴ for each of the two worse documents
+    >>> round(PNormPushLoss(p=4)(np.zeros(4), data), 6)  # 2⁴ for each of the two worse documents
     32.0
 
     References
@@ -134,7 +134,7 @@ class PNormPush(Loss):
 
 
 class _Bound(BoundLoss):
-    def __init__(self, loss: PNormPush, data: RankingDataset, n_jobs: int | None) -> None:
+    def __init__(self, loss: PNormPushLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
         self.order, self.below, self.judged = label_order(data, n_jobs)

@@ -45,8 +45,8 @@ class Ramp(PairLoss):
 
     The difference of two hinges, :math:`H_{\text{margin}}(z) - H_{\text{margin} - \text{height}}(z)` with
     :math:`H_a(z) = \max(0, a - z)`: a pair that is wrong by far costs no more than one that is wrong, and does not
-    pull. It is neither smooth nor convex; `plackett.RampRank` minimises it by a sequence of convex problems. All pairs in
-    O(n log n) by sorted sweeps. The curvature is a surrogate, the weight of the pairs on the slope.
+    pull. It is neither smooth nor convex; `plackett.RampRank` minimises it by a sequence of convex problems. All pairs
+    in O(n log n) by sorted sweeps. The curvature is a surrogate, the weight of the pairs on the slope.
 
     Parameters
     ----------

@@ -1,0 +1,57 @@
+"""What rankers share that refine another linear ranker by a loss that is not convex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from sklearn.base import clone
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.pairwise.squared_hinge import SquaredHinge
+from plackett.models.base import Monitor, Scorer
+from plackett.models.linear import Linear, LinearScorer
+from plackett.models.quiet import Quiet
+from plackett.rankers.base import GradientTrained, Ranker
+
+__all__ = ["Refined"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Refined(GradientTrained, Linear):
+    """A linear ranker that starts from another one.
+
+    Parameters
+    ----------
+    base
+        A linear ranker to start from: used as it is where it is fitted, fitted to the same data first where it is
+        not. None is a support vector machine of pairs (squared hinge).
+    pair_normalize
+        Divide each query's loss by its number of pairs, so that long lists do not dominate.
+    """
+
+    allow_nan: ClassVar[bool] = False
+
+    base: Any = None
+    pair_normalize: bool = True
+
+    def _start(self, data: RankingDataset) -> Scorer:
+        """What to start from: the last fit, or the base."""
+        if self.warm_start and hasattr(self, "scorer_"):
+            return self.scorer_
+        if self.base is None:
+            plain = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)})
+            return plain.train(SquaredHinge(margin=1.0, normalize=self.pair_normalize), data, Quiet())
+        if not isinstance(self.base, Ranker):
+            raise LossError(f"base={self.base!r}; give a linear ranker such as PairHinge(), or None")
+        fitted = self.base
+        if not hasattr(fitted, "scorer_"):
+            fitted = clone(self.base)
+            fitted._fit(data, Quiet())
+        if not isinstance(fitted.scorer_, LinearScorer):
+            raise LossError(f"base={self.base!r} is no linear ranker, and the start must be one")
+        return fitted.scorer_
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self.scorer_ = self.train(self.make_loss(), data, monitor, self._start(data))

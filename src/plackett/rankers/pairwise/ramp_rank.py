@@ -1,0 +1,105 @@
+"""RampRank: a linear ranker on the ramp pair loss, by a sequence of convex problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.hinge import Hinge
+from plackett.losses.pairwise.ramp import Ramp
+from plackett.models.base import Monitor
+from plackett.models.linear import _lbfgs, _Problem
+from plackett.models.quiet import Quiet
+from plackett.rankers.pairwise._refined import Refined
+
+__all__ = ["RampRank"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RampRank(Refined):
+    r"""RampRank: a linear ranker that gives up on pairs that are wrong by far.
+
+    The ramp :math:`H_1(z) - H_{1-\text{height}}(z)` with :math:`H_a(z) = \max(0, a - z)` (`plackett.losses.Ramp`) is a
+    convex function less a convex one. Each round replaces the second by its tangent at the current scores, which takes
+    the pull out of the pairs beyond the ramp, and minimises the convex rest (the concave–convex procedure). The
+    objective falls with every round; a round that does not lower it by ``tol`` is the last.
+
+    Parameters
+    ----------
+    height
+        Largest loss of a pair.
+    max_rounds
+        Convex problems at most.
+
+    Examples
+    --------
+    >>> ranker = RampRank().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Collobert, Sinz, Weston, Bottou: Trading convexity for scalability. ICML 2006.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
+    paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
+
+    height: float = 2.0
+    max_rounds: int = 20
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return Ramp(height=self.height, normalize=self.pair_normalize)
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.max_rounds < 1:
+            raise LossError(f"max_rounds={self.max_rounds}; it must be at least 1")
+        problem = _Problem(self, self.make_loss(), data)
+        ramp = problem.bound
+        weights = problem.start(self._start(data))
+        value = self._objective(problem, weights, ramp)
+        best = weights
+        with monitor.training(self.max_rounds, "Ramp · CCCP"):
+            for _ in range(self.max_rounds):
+                problem.bound = _Tangent(self, data, problem.scores(data.X, weights))
+                moved = _lbfgs(problem, weights, Quiet())
+                lower = self._objective(problem, moved, ramp)
+                ended = not lower < value - self.tol * abs(value)
+                if lower < value:
+                    weights, value = moved, lower
+                keep, stop = problem.note(monitor, weights)
+                if keep:
+                    best = weights
+                if ended or stop:
+                    break
+        self.scorer_ = problem.scorer(best)
+
+    def _objective(self, problem: _Problem, weights: np.ndarray, loss: BoundLoss) -> float:
+        """Loss and penalty, as the linear model has them."""
+        kept = problem.penalised(weights)
+        penalty = self.l1_ratio * np.abs(kept).sum() + 0.5 * (1.0 - self.l1_ratio) * (kept**2).sum()
+        losses = loss.evaluate(problem.scores(problem.data.X, weights))[0]
+        return float(losses.sum() / problem.total + self.alpha * penalty)
+
+
+class _Tangent(BoundLoss):
+    """The convex problem of a round: the first hinge, and the tangent of minus the second at the current scores."""
+
+    def __init__(self, ranker: RampRank, data: RankingDataset, scores: np.ndarray) -> None:
+        super().__init__(data, n_jobs=ranker.n_jobs)
+        hinge = Hinge(margin=1.0, normalize=ranker.pair_normalize)
+        far = hinge.replace(margin=1.0 - ranker.height).bind(data, n_jobs=ranker.n_jobs)
+        self.hinge = hinge.bind(data, n_jobs=ranker.n_jobs)
+        self.slope = -far.evaluate(scores, value=False)[1]
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        losses, gradient, curvature = self.hinge.evaluate(scores, value)
+        tangent = np.bincount(self.data.query_of_row, self.slope * scores, self.data.n_queries)
+        return losses + tangent, gradient + self.slope, curvature
