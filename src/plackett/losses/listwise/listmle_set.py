@@ -17,7 +17,7 @@ from plackett.losses.pairwise.base import label_order
 
 __all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
 
-#: Where the integral over the logarithm of time begins at the latest, and how far below its peak an integrand is nothing.
+#: Where the integral over the logarithm of time begins at the latest, and how far below its peak it is nothing.
 _LEFT = -40.0
 _NOTHING = 42.0
 

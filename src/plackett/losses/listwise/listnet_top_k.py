@@ -33,9 +33,9 @@ class ListNetTopKLoss(Loss):
     labels are all equal has loss 0; k = 1 is `ListNetLoss`.
 
     Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
-    Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each: an
-    unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the place of
-    rows in their query (rankers sort rows by content first).
+    Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
+    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the place
+    of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------

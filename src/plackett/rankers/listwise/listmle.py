@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.listwise.listmle import ListMLELoss
@@ -23,6 +23,9 @@ class ListMLE(GradientTrained, Linear):
     ----------
     k
         Only the first k ranks of the ideal order count; None is all.
+    discount
+        Weight of each rank, so that the top counts more: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a
+        list of weights.
 
     Examples
     --------
@@ -35,11 +38,12 @@ class ListMLE(GradientTrained, Linear):
     Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle",)
+    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle", "listwise.position_weighted")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
 
     k: int | None = None
+    discount: Any = "none"
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return ListMLELoss(k=self.k)
+        return ListMLELoss(k=self.k, discount=self.discount)

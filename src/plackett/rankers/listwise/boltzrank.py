@@ -1,0 +1,68 @@
+"""BoltzRank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett.losses.base import Loss
+from plackett.losses.listwise.boltzrank import BoltzRankLoss
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["BoltzRank"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoltzRank(GradientTrained, Linear):
+    """BoltzRank: a linear model that maximises expected nDCG under a Boltzmann distribution over orders.
+
+    The loss (`plackett.losses.BoltzRankLoss`) mixes expected nDCG with the divergence from the distribution of the
+    labels, which keeps it well shaped. It is exact for queries of up to `max_exact` documents; longer ones have a fixed
+    set of `n_samples` drawn orders.
+
+    Parameters
+    ----------
+    mix
+        Share of expected nDCG, 0 to 1; the rest is the divergence.
+    steepness
+        α of the energy.
+    target
+        What the target distribution takes as scores: ``"linear"``, ``"exp2"``, ``"binary"`` or a table.
+    gain
+        Gain of nDCG.
+    max_exact, n_samples
+        Most documents for the exact form; orders drawn for longer lists.
+
+    Examples
+    --------
+    >>> ranker = BoltzRank().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
+    paper: ClassVar[str] = "Volkovs, Zemel 2009"
+
+    mix: float = 0.5
+    steepness: float = 1.0
+    target: Any = "linear"
+    gain: Any = "exp2"
+    max_exact: int = 8
+    n_samples: int = 64
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return BoltzRankLoss(
+            mix=self.mix,
+            alpha=self.steepness,
+            target=self.target,
+            gain=self.gain,
+            max_exact=self.max_exact,
+            n_samples=self.n_samples,
+            random_state=self.random_state or 0,
+        )

@@ -1,0 +1,65 @@
+"""Top-k ListNet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett.losses.base import Loss
+from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["ListNetTopK"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ListNetTopK(GradientTrained, Linear):
+    """Top-k ListNet: a linear model whose distribution of the first k ranks comes close to that of the labels.
+
+    Minimises `plackett.losses.ListNetTopKLoss`: exact for queries of up to `max_exact` documents, estimated from
+    `n_samples` orders for longer ones. k = 1 is `ListNet`.
+
+    Parameters
+    ----------
+    k
+        Number of ranks; None is whole orders.
+    target, temperature
+        What stands in the exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), divided by this.
+    discount
+        Weight of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
+    max_exact, n_samples
+        Most documents for the exact form; orders drawn for longer lists.
+
+    Examples
+    --------
+    >>> ranker = ListNetTopK().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
+    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
+
+    k: int | None = 3
+    target: Any = "linear"
+    temperature: float = 1.0
+    discount: Any = "none"
+    max_exact: int = 10
+    n_samples: int = 8
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return ListNetTopKLoss(
+            k=self.k,
+            target=self.target,
+            temperature=self.temperature,
+            discount=self.discount,
+            max_exact=self.max_exact,
+            n_samples=self.n_samples,
+            random_state=self.random_state or 0,
+        )

@@ -1,0 +1,73 @@
+"""SoftRank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett._errors import LossError
+from plackett.losses.base import Loss
+from plackett.losses.listwise.soft_ap import SoftAPLoss
+from plackett.losses.listwise.softrank import SoftNDCGLoss, SoftPCLoss
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["SoftRank"]
+
+#: Loss of each measure, from the parameters of the ranker.
+_LOSSES = {
+    "nDCG": lambda r: SoftNDCGLoss(sigma=r.sigma, gain=r.gain, max_exact=r.max_exact),
+    "AP": lambda r: SoftAPLoss(sigma=r.sigma, rel=r.rel, max_exact=r.max_exact),
+    "P": lambda r: SoftPCLoss(sigma=r.sigma, k=r.k, rel=r.rel, max_exact=r.max_exact),
+}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SoftRank(GradientTrained, Linear):
+    """SoftRank: a linear model that maximises the expected measure of scores with Gaussian noise.
+
+    The losses (`SoftNDCGLoss`, `SoftAPLoss` and `SoftPCLoss` of `plackett.losses`) are
+    not convex: the result is a local optimum, which the start (zero weights, or another model with `warm_start`)
+    decides. The paper trains a network of two layers: ``GradientRanker(loss="SoftNDCG", model="neural")``.
+
+    Parameters
+    ----------
+    measure
+        ``"nDCG"``, ``"AP"`` or ``"P"`` (precision at `k`).
+    sigma
+        Standard deviation of the noise.
+    gain
+        Gain of nDCG.
+    k
+        Cut-off of precision.
+    rel
+        Least relevant label of AP and precision.
+    max_exact
+        Longest list with exact rank distributions; longer ones have approximate ones.
+
+    Examples
+    --------
+    >>> ranker = SoftRank().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.softrank", "listwise.softap", "listwise.softpc")
+    paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
+
+    measure: str = "nDCG"
+    sigma: float = 1.0
+    gain: Any = "exp2"
+    k: int = 3
+    rel: float = 1.0
+    max_exact: int = 100
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        if self.measure not in _LOSSES:
+            raise LossError(f"SoftRank: measure={self.measure!r}; the measures are {', '.join(_LOSSES)}")
+        return _LOSSES[self.measure](self)
