@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 
 import naive_listwise
 import naive_pairwise
+import naive_pointwise
 from naive_pairwise import PHI, learns_from_ties, pairs_of
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
@@ -132,6 +133,7 @@ def naive_softmax(loss, scores, labels, weights):
 NAIVE = {
     **naive_pairwise.NAIVE,
     **naive_listwise.NAIVE,
+    **naive_pointwise.NAIVE,
     "ListNet": naive_listnet,
     "ListMLE": naive_listmle,
     "ApproxNDCG": naive_approx_ndcg,
@@ -180,7 +182,7 @@ def assert_naive(loss, data, scores, **close):
     for q in range(data.n_queries):
         r = part(data, q)
         if loss.has_value:
-            found = query_weight[q] * NAIVE[loss.name](loss, scores[r], data.labels[r], weights[r])
+            found = query_weight[q] * NAIVE[loss.name](loss.settle(data), scores[r], data.labels[r], weights[r])
             np.testing.assert_allclose(value[q], found, **({"rtol": 1e-9, "atol": 1e-11} | close))
         else:
             found = NAIVE_GRADIENT[loss.name](loss, scores[r], data.labels[r], weights[r])

@@ -10,6 +10,7 @@ import pytest
 
 import naive_listwise
 import naive_pairwise
+import naive_pointwise
 import plackett
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -19,6 +20,7 @@ from checks_losses import CHECKS, NAIVE, NAIVE_GRADIENT
 OTHERS = {
     **naive_pairwise.OTHERS,
     **naive_listwise.OTHERS,
+    **naive_pointwise.OTHERS,
     "Logistic": [{"margin": 0.7}, {"normalize": True}],
     "Exponential": [{"margin": 0.7}, {"normalize": True}],
     "Hinge": [{"margin": 0.3}, {"margin": 0.0, "normalize": True}],

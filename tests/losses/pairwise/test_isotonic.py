@@ -238,3 +238,23 @@ def test_refusals():
         Isotonic().bind(RankingDataset.from_arrays(np.ones((2, 1)), None, [1, 1]))
     with pytest.raises(LossError, match="ties"):
         Isotonic(ties=1.0).bind(data.replace(preferences=Preferences.from_labels(data)))
+
+
+def test_gradient_with_ties():
+    rng = np.random.default_rng(12)
+    data = RankingDataset.from_arrays(None, rng.integers(-1, 3, 12) * 1.0, [1] * 7 + [2] * 5, query_weight=[2.0, 0.5])
+    for slack, ties in ((0.0, 0.5), (0.3, 0.5), (10.0, np.inf)):
+        loss = Isotonic(slack=slack, ties=ties)
+        scores = rng.normal(size=12)
+        gradient, _ = loss.gradient(scores, data)
+        for i in range(12):
+            step = 1e-5 * np.eye(12)[i]
+            difference = (loss(scores + step, data) - loss(scores - step, data)) / 2e-5
+            np.testing.assert_allclose(gradient[i], difference, atol=1e-7)
+
+
+@pytest.mark.parametrize("labels", [[], [1.0], [0.0, 0.0], [-1.0, 2.0]])
+def test_nothing_to_order(labels):
+    for ties in (0.0, 1.0):
+        update = isotonic_update(np.arange(len(labels)) * 1.0, one_query(labels), ties=ties)
+        np.testing.assert_array_equal(update.delta, np.zeros(len(labels)))

@@ -118,7 +118,9 @@ class Constraints:
         return cls(
             node_of_row,
             _offsets(query_of_name, data.n_queries),
-            np.bincount(node_of_row[rows], weight[rows], names.size),
+            np.bincount(node_of_row[rows], weight[rows], names.size).astype(
+                np.float64
+            ),  # integers where there are none
             _offsets(query, data.n_queries),
             *(values[by_query] for values in (winner, loser, margin, tie)),
         )

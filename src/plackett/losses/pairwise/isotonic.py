@@ -204,7 +204,8 @@ class _Graph(_Bound):
         graph = self.constraints
         rows = np.flatnonzero(graph.node_of_row >= 0)
         nodes = graph.node_of_row[rows]
-        sums = np.bincount(nodes, self.sample_weight[rows] * scores[rows], graph.weight.size)
+        sums = np.zeros(graph.weight.size)
+        np.add.at(sums, nodes, self.sample_weight[rows] * scores[rows])
         means = np.divide(sums, graph.weight, out=np.zeros_like(sums), where=graph.weight > 0)
         moved = np.empty_like(means)
         queries = self.data.n_queries

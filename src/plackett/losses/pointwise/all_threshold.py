@@ -1,0 +1,36 @@
+"""All-threshold loss: a score pays at every threshold on whose wrong side it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from plackett.losses.pointwise.thresholds import ThresholdLoss
+
+__all__ = ["AllThresholdLoss"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AllThresholdLoss(ThresholdLoss):
+    r"""All-threshold loss :math:`\sum_{k=1}^{K-1} \varphi(\pm(s - b_k))`, + where the grade is above the threshold.
+
+    The further a score is from its grade the more thresholds it has crossed, and the more it pays per step. With a
+    hinge it is the loss of support vector ordinal regression with implicit constraints; the best thresholds are
+    always in order.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [0, 1, 2], qid=[1, 1, 1])
+    >>> AllThresholdLoss(penalty="hinge")([3.0, 1.0, 3.0], data)  # 3.5 + 2.5, 0.5 + 0.5 and 0
+    7.0
+
+    References
+    ----------
+    Rennie and Srebro: Loss functions for preference levels: regression with discrete ordered labels. 2005.
+    """
+
+    name: ClassVar[str] = "AllThreshold"
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
+    paper: ClassVar[str] = "Rennie and Srebro 2005"
+    all_thresholds: ClassVar[bool] = True

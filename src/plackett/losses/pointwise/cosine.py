@@ -1,0 +1,120 @@
+"""Cosine loss: the angle between scores and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+
+__all__ = ["Cosine"]
+
+Top = Callable[[np.ndarray], np.ndarray]
+
+
+def _exponential(values: np.ndarray, top: Top) -> tuple[np.ndarray, np.ndarray]:
+    power = np.exp(values - top(values))  # the cosine does not see a common factor
+    return power, power
+
+
+def _logistic(values: np.ndarray, top: Top) -> tuple[np.ndarray, np.ndarray]:
+    # the common factor σ(top) is taken out: values far below 0 keep their proportions
+    high = top(values)
+    share = np.exp(np.logaddexp(0.0, -high) - np.logaddexp(0.0, -values))
+    return share, share * np.exp(-np.logaddexp(0.0, values))
+
+
+def _linear(values: np.ndarray, top: Top) -> tuple[np.ndarray, np.ndarray]:
+    return values, np.ones_like(values)
+
+
+#: Transformations of scores and labels, up to a positive factor per query, with their derivatives.
+TRANSFORMS = {"exp": _exponential, "logistic": _logistic, "linear": _linear}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Cosine(Loss):
+    r"""Cosine loss of a query, :math:`\frac12 - \frac12 \cos(\varphi(y), \varphi(s))` over its judged documents.
+
+    It lies between 0 and 1 (½ where φ is positive), does not grow with the number of documents and, with a linear φ,
+    is the same for c·s with c > 0. Documents weigh as if they were there so many times. A query whose vector of labels
+    is zero has loss 0; scores that are all zero are at a right angle to everything, and their gradient, which does
+    not exist, is taken as −½ of the direction of the labels.
+
+    Parameters
+    ----------
+    transform
+        φ: ``"exp"``, ``"logistic"`` (1/(1 + e^−x)) or ``"linear"``.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
+    >>> loss = Cosine(transform="linear")
+    >>> loss([3.0, 0.0], data), loss([0.0, 3.0], data), loss([-3.0, 0.0], data)
+    (0.0, 0.5, 1.0)
+
+    References
+    ----------
+    Qin, Zhang, Tsai, Wang, Liu, Li: Query-level loss functions for information retrieval. Information Processing and
+    Management 2008.
+    """
+
+    name: ClassVar[str] = "Cosine"
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
+    paper: ClassVar[str] = "Qin et al. 2008"
+    shift_invariant: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+
+    transform: str = "exp"
+
+    def __post_init__(self) -> None:
+        if self.transform not in TRANSFORMS:
+            raise LossError(f"{self.name}: transform={self.transform!r}; the transforms are {', '.join(TRANSFORMS)}")
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        """Whether the gradient is continuous: not at zero scores where φ is linear."""
+        return self.transform != "linear"
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: Cosine, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.transform = TRANSFORMS[loss.transform]
+        self.weight = self.sample_weight * (data.labels >= 0)
+        target, _ = self.transform(np.maximum(data.labels, 0.0), self._top)
+        length = np.sqrt(self._sums(target**2))
+        self.counts = length > 0.0
+        self.target = target / np.where(self.counts, length, 1.0)[data.query_of_row]
+
+    def _top(self, values: np.ndarray) -> np.ndarray:
+        """Largest value among the documents of each query that count, for each row."""
+        tops = np.full(self.data.n_queries, -np.inf)
+        np.maximum.at(tops, self.data.query_of_row, np.where(self.weight > 0, values, -np.inf))
+        # documents that do not count may lie above it; they are cut off, as their weight is 0
+        return np.maximum(tops[self.data.query_of_row], np.where(self.weight > 0, -np.inf, values))
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self.data.query_of_row, self.weight * values, self.data.n_queries)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and (no) curvature per score."""
+        query = self.data.query_of_row
+        moved, slope = self.transform(scores, self._top)
+        length = np.sqrt(self._sums(moved**2))
+        safe = np.where(length > 0.0, length, 1.0)
+        unit = moved / safe[query]
+        cosine = self._sums(self.target * unit)
+        scale = (-0.5 * self.query_weight * self.counts / safe)[query] * self.weight * slope
+        losses = 0.5 * self.query_weight * self.counts * (1.0 - cosine)
+        return losses, scale * (self.target - cosine[query] * unit), np.zeros_like(scores)
