@@ -28,6 +28,7 @@ SCORERS = {
     "linear": ("plackett.models.linear", "LinearScorer"),
     "trees": ("plackett.models.trees", "TreeScorer"),
     "neural": ("plackett.models.neural", "NeuralScorer"),
+    "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
 }
 
 
