@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
-from pathlib import Path
 from itertools import pairwise
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -220,6 +220,10 @@ def over_queries(
     if threads == 1:
         kernel(0, n_queries, offsets, *args)
         return
-    futures = [_pool(threads).submit(kernel, lo, hi, offsets, *args) for lo, hi in ranges(offsets, threads)]
-    for future in futures:
-        future.result()
+    (first, *others) = ranges(offsets, threads)
+    futures = [_pool(threads).submit(kernel, lo, hi, offsets, *args) for lo, hi in others]
+    try:
+        kernel(*first, offsets, *args)  # a part is for the caller: one thread less to wake
+    finally:
+        for future in futures:
+            future.result()

@@ -147,12 +147,12 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
     memory = np.empty(room(5, longest), np.float64)
-    s, g, power = lane(memory, 0, longest), lane(memory, 1, longest), lane(memory, 2, longest)
-    ahead_one, ahead_two = lane(memory, 3, longest), lane(memory, 4, longest)
     gainful = np.empty(longest, np.int64)
     for q in range(lo, hi):
         start = offsets[q]
         n = offsets[q + 1] - start
+        s, g, power = lane(memory, 0, n), lane(memory, 1, n), lane(memory, 2, n)
+        ahead_one, ahead_two = lane(memory, 3, n), lane(memory, 4, n)
         m = 0
         low = np.inf
         high = -np.inf
@@ -177,15 +177,15 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
             gain_one = gains[start + i]
             gain_two = gains[start + j] if k + 1 < m else 0.0  # the last one of an odd number is its own partner
             if near:
-                one, two = _smooth_ranks(power[:n], power[i], power[j], ahead_one[:n], ahead_two[:n])
+                one, two = _smooth_ranks(power, power[i], power[j], ahead_one, ahead_two)
             else:
-                one = _smooth_rank_far(s[:n], s[i], ahead_one[:n])
-                two = _smooth_rank_far(s[:n], s[j], ahead_two[:n])
+                one = _smooth_rank_far(s, s[i], ahead_one)
+                two = _smooth_rank_far(s, s[j], ahead_two)
             part_one, slope_one = _discounted(gain_one, one)
             part_two, slope_two = _discounted(gain_two, two)
             reached += part_one + part_two
             # what a document counts as ahead of itself is in both terms, and cancels
-            back_one, back_two = _pull(g[:n], ahead_one[:n], ahead_two[:n], slope_one, slope_two)
+            back_one, back_two = _pull(g, ahead_one, ahead_two, slope_one, slope_two)
             g[i] -= back_one
             g[j] -= back_two
         value[q] = query_weight[q] * (1.0 - reached)
