@@ -28,6 +28,7 @@ KINDS = {
     "data": "data",
     "experiments": "experiment",
     "aggregation": "aggregation",
+    "permutation_models": "permutation model",
     "text": "text",
     "graph": "graph",
     "clicks": "clicks",

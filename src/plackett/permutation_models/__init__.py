@@ -1,0 +1,1 @@
+"""Probability models of orders: Plackett–Luce, Mallows, Bradley–Terry, Thurstone."""
