@@ -322,9 +322,12 @@ def check_query_weight(make):
 def _one_batch(make):
     """The same without a draw: all queries in a step, bins and leaves that do not count rows; None where impossible."""
     known = make().get_params()
+    if known.get("boosting") in ("forest", "bagged"):  # queries are drawn
+        return None
     if "lightgbm_params" in known:
         # few trees: LightGBM guesses the rows of a leaf from rounded curvatures, and may leave out a split for it
-        return partial(make, n_estimators=4, lightgbm_params={"min_data_in_bin": 1})
+        few = {"n_estimators": 4} if "n_estimators" in known else {}
+        return partial(make, **few, lightgbm_params={"min_data_in_bin": 1})
     if "max_epochs" in known or getattr(make(), "model", "linear") != "linear":
         return None
     return partial(make, batch_size=1000) if "batch_size" in known else make

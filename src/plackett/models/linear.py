@@ -14,7 +14,7 @@ from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor, Scorer
 from plackett.models.batches import query_batches
 
-__all__ = ["Linear", "LinearScorer"]
+__all__ = ["Linear", "LinearScorer", "spread"]
 
 _SPREAD_ROWS = 4096
 
@@ -115,7 +115,7 @@ class _Problem:
         self.scale = np.ones(data.n_features)
         if model.standardize:
             weight = self.bound.sample_weight * self.bound.query_weight[data.query_of_row]
-            self.scale = _spread(data.X, weight, model.n_jobs)
+            self.scale = spread(data.X, weight, model.n_jobs)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 
@@ -162,7 +162,7 @@ class _Problem:
         return weights[: self.data.n_features]
 
 
-def _spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh."""
     total = max(float(weight.sum()), np.finfo(float).tiny)
     mean = transposed_times(X, weight[:, None], n_jobs)[:, 0] / total

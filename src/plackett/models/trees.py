@@ -74,7 +74,11 @@ class Trees:
         Share of the queries, of the features, that each tree sees.
     boosting
         ``"gbdt"``; ``"dart"`` (dropout; the best prefix is kept, as LightGBM cannot stop it early); ``"forest"``
-        (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same).
+        (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same); ``"bagged"`` (the
+        trees are split over ``n_bags`` ensembles, each boosted on a bootstrap of the queries of its own, and the scores
+        are their mean).
+    n_bags
+        Number of ensembles of ``boosting="bagged"``.
     monotone_constraints
         Per feature 1 (scores never fall when it grows), -1 or 0.
     categorical_features
@@ -100,6 +104,7 @@ class Trees:
     subsample: float = 1.0
     colsample_bytree: float = 1.0
     boosting: str = "gbdt"
+    n_bags: int = 10
     monotone_constraints: tuple[int, ...] | None = None
     categorical_features: tuple[int, ...] | None = None
     warm_start: bool = False
@@ -115,8 +120,9 @@ class Trees:
             raise LossError(f"boosting={self.boosting!r}; the kinds are {', '.join(_GRADIENTS)}")
         if start is not None and (not isinstance(start, TreeScorer) or start.booster.num_feature() != data.n_features):
             raise LossError("trees can only go on from trees of the same features")
-        if self.n_estimators < 1:
-            raise LossError(f"n_estimators={self.n_estimators}; it must be at least 1")
+        for name in ("n_estimators", "n_bags"):
+            if getattr(self, name) < 1:
+                raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
         loss = loss.settle(data)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         parameters = self._parameters(bound, data)
@@ -167,6 +173,8 @@ class Trees:
         if self.boosting == "forest":
             chosen["learning_rate"] = 1.0 / self.n_estimators
             chosen["feature_fraction_bynode"] = chosen.pop("feature_fraction")
+        elif self.boosting == "bagged":
+            chosen["learning_rate"] = self.learning_rate / self.n_bags
         elif self.boosting == "dart":
             chosen["boosting"] = "dart"
         return chosen | (self.lightgbm_params or {})
@@ -251,6 +259,31 @@ def _bootstrapped(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
     return lambda scores, dataset: sample(gradient, curvature)
 
 
+class _Bagged:
+    """Gradient of one ensemble after the other, each at its own scores and on a bootstrap of its own.
+
+    A tree counts 1 / n_bags of the learning rate in the sum, so the scores of the ensemble that is growing are n_bags
+    times what was added since it began.
+    """
+
+    def __init__(self, model: Trees, loss: Loss, bound: BoundLoss) -> None:
+        self.rounds = -(-model.n_estimators // model.n_bags)
+        self.bags, self.bound, self.has_curvature = model.n_bags, bound, loss.curvature != "none"
+        self.sample = _Sample(model, bound, replace=True)
+        self.round = 0
+
+    def __call__(self, scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+        if self.round % self.rounds == 0:
+            self.before = scores.copy()
+            self.times = self.sample.draw(scores.ndim)
+        self.round += 1
+        own = np.ascontiguousarray(self.bags * (scores - self.before))
+        _, gradient, curvature = self.bound.evaluate(own, value=False)
+        if not self.has_curvature:
+            curvature = np.ones_like(gradient)
+        return gradient * self.times, curvature * self.times
+
+
 class _Sample:
     """Counts each query as often as it was drawn; LightGBM's own bagging by query ignores gradients from outside."""
 
@@ -261,12 +294,16 @@ class _Sample:
         self.replace = replace
 
     def __call__(self, gradient: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        queries = self.data.n_queries
-        if not self.replace and self.size == queries:
+        if not self.replace and self.size == self.data.n_queries:
             return gradient, curvature
-        drawn = np.bincount(self.rng.choice(queries, self.size, replace=self.replace), minlength=queries)
-        times = drawn[self.data.query_of_row].reshape((-1,) + (1,) * (gradient.ndim - 1))
+        times = self.draw(gradient.ndim)
         return gradient * times, curvature * times
 
+    def draw(self, ndim: int) -> np.ndarray:
+        """How often the query of each row was drawn, in the shape of scores."""
+        queries = self.data.n_queries
+        drawn = np.bincount(self.rng.choice(queries, self.size, replace=self.replace), minlength=queries)
+        return drawn[self.data.query_of_row].reshape((-1,) + (1,) * (ndim - 1))
 
-_GRADIENTS = {"gbdt": _boosted, "dart": _boosted, "forest": _bootstrapped}
+
+_GRADIENTS = {"gbdt": _boosted, "dart": _boosted, "forest": _bootstrapped, "bagged": _Bagged}

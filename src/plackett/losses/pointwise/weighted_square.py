@@ -24,7 +24,7 @@ class WeightedSquare(Loss):
     Parameters
     ----------
     importance, strength
-        ω is 1 + strength · importance(label): ``"exp2"`` (2^label − 1), ``"linear"``, ``"binary"`` or a table
+        ω is 1 + strength · importance(label): ``"linear"``, ``"exp2"`` (2^label − 1), ``"binary"`` or a table
         label: importance. A strength of 0 is the plain square loss.
     target
         What scores are to reach: ``"linear"`` (the label), ``"exp2"``, ``"binary"`` or a table label: target.
@@ -34,7 +34,7 @@ class WeightedSquare(Loss):
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [2, 0], qid=[1, 1])
     >>> WeightedSquare().gradient([0.0, 1.0], data)[0].tolist()
-    [-8.0, 1.0]
+    [-6.0, 1.0]
 
     References
     ----------
@@ -47,7 +47,7 @@ class WeightedSquare(Loss):
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
 
-    importance: Any = "exp2"
+    importance: Any = "linear"
     strength: float = 1.0
     target: Any = "linear"
 

@@ -18,7 +18,9 @@ class LambdaMART(GradientTrained, Trees):
     """LambdaMART: gradient-boosted trees on the lambda gradient of a measure.
 
     The gradient of a pair is that of the logistic pair loss times what exchanging the two documents would change in
-    the measure (`plackett.losses.Lambda`); each tree takes a Newton step along it.
+    the measure (`plackett.losses.Lambda`); each tree takes a Newton step along it. Its relatives are values of
+    ``boosting``: ``"dart"`` drops trees out, ``"bagged"`` is a mean of LambdaMARTs on bootstraps of the queries, and
+    ``"forest"`` is LambdaRandomForest, trees on the first lambda gradient.
 
     Parameters
     ----------

@@ -1,0 +1,21 @@
+"""What the binary rankers ask of labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["check_sides"]
+
+
+def check_sides(data: RankingDataset, rel: float) -> None:
+    """Refuse labels that differ and are yet all relevant, or all irrelevant: the ranker would learn nothing of them."""
+    labels = data.labels[data.labels >= 0]
+    relevant = labels >= rel
+    if labels.size and np.ptp(labels) > 0 and relevant.all() == relevant.any():
+        side = "at least" if relevant.all() else "below"
+        raise DataError(
+            f"every label is {side} rel={rel:g} (labels from {labels.min():g} to {labels.max():g}); give another rel"
+        )

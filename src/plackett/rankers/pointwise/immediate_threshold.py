@@ -1,0 +1,46 @@
+"""Ordinal regression with the immediate-threshold loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from plackett.losses.base import Loss
+from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["ImmediateThreshold"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ImmediateThreshold(GradientTrained, Linear):
+    r"""Linear ordinal regression: scores of a grade belong between two thresholds, and only these two count.
+
+    Weights and thresholds are learned together (`plackett.losses.ImmediateThresholdLoss`); documents are ranked by
+    the score.
+
+    Parameters
+    ----------
+    penalty
+        φ: ``"logistic"``, ``"squared_hinge"``, ``"hinge"``, ``"exponential"`` or ``"square"``.
+
+    Examples
+    --------
+    >>> ranker = ImmediateThreshold().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Rennie and Srebro: Loss functions for preference levels: regression with discrete ordered labels. 2005.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
+    paper: ClassVar[str] = "Rennie and Srebro 2005"
+
+    penalty: str = "logistic"
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return ImmediateThresholdLoss(penalty=self.penalty, thresholds="learned")

@@ -1,0 +1,80 @@
+"""Regression on products of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.losses.pointwise.square import Square
+from plackett.models.base import Monitor
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["PolynomialRegression"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PolynomialRegression(GradientTrained, Linear):
+    r"""Polynomial retrieval function: least squares on all products of up to ``degree`` features.
+
+    d features become :math:`\binom{d + g}{g} - 1` products of degree g: choose few features or degree 2.
+
+    Parameters
+    ----------
+    degree
+        Largest number of factors; 1 is `LinearRegression`.
+    interaction_only
+        Leave out powers of a single feature.
+    target
+        ``"linear"`` (the label), ``"exp2"`` (2^label − 1), or a table label: target.
+
+    Examples
+    --------
+    >>> ranker = PolynomialRegression().fit([[-2.0], [-1.0], [0.0], [1.0], [2.0]], [4, 1, 0, 1, 4], qid=[1] * 5)
+    >>> ranker.rank([[-3.0], [0.5], [1.5]], qid=[2, 2, 2])
+    array([1, 3, 2])
+
+    References
+    ----------
+    Fuhr: Optimum polynomial retrieval functions based on the probability ranking principle. TOIS 1989.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
+    paper: ClassVar[str] = "Fuhr 1989"
+
+    degree: int = 2
+    interaction_only: bool = False
+    target: Any = "linear"
+
+    def make_loss(self) -> Loss:
+        """The loss to minimise."""
+        return Square(target=self.target)
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if monitor.valid is not None:
+            monitor.valid = self._expanded(monitor.valid)
+        super()._fit(self._expanded(data), monitor)
+
+    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        return super()._score_rows(self._expanded(data))
+
+    def _expanded(self, data: RankingDataset) -> RankingDataset:
+        from sklearn.preprocessing import PolynomialFeatures
+
+        if self.degree < 1:
+            raise ValueError(f"degree={self.degree}; give 1 or more")
+        expand = PolynomialFeatures(self.degree, interaction_only=self.interaction_only, include_bias=False)
+        expand.fit(np.zeros((1, data.n_features)))
+        if data.n_rows == 0:  # scikit-learn refuses an empty table
+            products = np.empty((0, expand.n_output_features_), np.float32)
+        else:
+            products = expand.transform(data.X)
+        if isinstance(products, np.ndarray):
+            products = np.ascontiguousarray(products, dtype=np.float32)
+        else:
+            products = products.tocsr()
+        return data.replace(X=products, feature_names=None)
