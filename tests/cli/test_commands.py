@@ -130,7 +130,7 @@ def test_train_refusals(run, folder):
     for words, match in (
         (("-p", "early_stopping_rounds=3"), "validation data"),
         (("-p", "measure=nDCX"), "nDCX"),
-        (("-p", "boosting=bagged"), "boosting='bagged'"),
+        (("-p", "boosting=magic"), "boosting='magic'"),
     ):
         code, _, err = train(run, folder, *words)
         assert code == 1 and match in err and "Traceback" not in err
