@@ -28,6 +28,8 @@ SCORERS = {
     "linear": ("plackett.models.linear", "LinearScorer"),
     "trees": ("plackett.models.trees", "TreeScorer"),
     "neural": ("plackett.models.neural", "NeuralScorer"),
+    "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
+    "gaussian_process": ("plackett.rankers.listwise.softrank_gp", "GaussianProcessScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
 }
 

@@ -1,0 +1,185 @@
+"""SoftRank with a Gaussian process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import finite_gains
+from plackett.losses.listwise.softrank import SoftRankBound
+from plackett.measures.gains import check_gain, discount_table, ideal_dcg
+from plackett.models.base import Monitor
+from plackett.rankers.base import Ranker
+
+__all__ = ["GaussianProcessScorer", "SoftRankGP"]
+
+_ROWS = 1024  # scored at once
+
+
+@dataclass(frozen=True)
+class GaussianProcessScorer:
+    """Predictive mean of a Gaussian process: a sum of bumps around some documents."""
+
+    kind: ClassVar[str] = "gaussian_process"
+    list_aware: ClassVar[bool] = False
+    center: np.ndarray
+    spread: np.ndarray
+    points: np.ndarray
+    heights: np.ndarray
+    length_scale: np.ndarray
+
+    def kernel(self, X: Any) -> np.ndarray:
+        """Covariance of each row with each point; the features are standardised first."""
+        from scipy.spatial.distance import cdist
+
+        X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+        far = cdist((X - self.center) / self.spread, self.points, "sqeuclidean")
+        return np.exp(-0.5 * far / self.length_scale[0] ** 2)
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Predictive mean of each row."""
+        out = np.empty(X.shape[0])
+        for start in range(0, out.size, _ROWS):
+            rows = slice(start, start + _ROWS)
+            # summed row by row: a score must not depend on the rows beside it, which BLAS does not promise
+            out[rows] = (self.kernel(X[rows]) * self.heights).sum(axis=1)
+        return out
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> GaussianProcessScorer:
+        """The scorer that `to_arrays` wrote."""
+        return cls(**{field.name: np.array(arrays[field.name]) for field in fields(cls)})
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SoftRankGP(Ranker):
+    r"""SoftRank with a Gaussian process: nDCG in expectation over the uncertainty of the process itself.
+
+    The score of a document is normal with the predictive mean and variance of a Gaussian process with the covariance
+    :math:`k(x, x') = e^{-\lVert x - x' \rVert^2 / 2 \ell^2}` (features standardised), given targets at some documents:
+
+    .. math:: \bar f(x) = k(x)^\top (K + \nu I)^{-1} t, \qquad v(x) = 1 - k(x)^\top (K + \nu I)^{-1} k(x), \qquad
+              P_{uj} = \Phi\Big(\frac{\bar f_u - \bar f_j}{\sqrt{v_u + v_j}}\Big)
+
+    The targets t are what is learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCGLoss`, with the
+    variances of the process in place of a common σ) less a penalty. So documents far from all that is known stay
+    uncertain, and the ranking is not staked on them. Covariances between documents of a list are left out.
+
+    It is for small data: the table of documents times points is kept in memory. With `n_points` at least the number of
+    different documents the process is exact; with fewer, the points are spread over them.
+
+    Parameters
+    ----------
+    length_scale
+        ℓ; None is the square root of the number of features.
+    noise
+        ν, the variance of the targets.
+    alpha
+        Strength of the penalty α/2 · tᵀ(K + νI)⁻¹t.
+    gain
+        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
+    n_points
+        Most documents with a target.
+    max_exact
+        Longest list with exact rank distributions; longer ones have approximate ones.
+    max_iter, tol
+        Most iterations of L-BFGS, and the slope at which to end.
+
+    Examples
+    --------
+    >>> ranker = SoftRankGP().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[0.5], [1.5]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Guiver, Snelson: Learning to rank with SoftRank and Gaussian processes. SIGIR 2008.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
+    paper: ClassVar[str] = "Guiver, Snelson 2008"
+    allow_nan: ClassVar[bool] = False
+
+    length_scale: float | None = None
+    noise: float = 0.1
+    alpha: float = 1e-3
+    gain: Any = "exp2"
+    n_points: int = 300
+    max_exact: int = 100
+    max_iter: int = 100
+    tol: float = 1e-6
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        from scipy.linalg import solve_triangular
+        from scipy.optimize import minimize
+
+        empty = self._process(data)
+        points = np.exp(-0.5 * _squares(empty.points) / empty.length_scale[0] ** 2)
+        lower = np.linalg.cholesky(points + self.noise * np.eye(points.shape[0]))
+        features = solve_triangular(lower, empty.kernel(data.X).T, lower=True).T  # scores are features @ weights
+        bound = self._bound(data, np.maximum(1.0 - np.square(features).sum(axis=1), 1e-6))
+        total = float(bound.query_weight.sum())
+
+        def scorer(weights: np.ndarray) -> GaussianProcessScorer:
+            heights = solve_triangular(lower, weights, lower=True, trans="T")
+            return GaussianProcessScorer(empty.center, empty.spread, empty.points, heights, empty.length_scale)
+
+        def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
+            losses, gradient, _ = bound.evaluate(features @ weights)
+            value = losses.sum() / total + 0.5 * self.alpha * weights @ weights
+            return value, features.T @ gradient / total + self.alpha * weights
+
+        def callback(weights: np.ndarray) -> None:
+            current = scorer(weights)
+            before = monitor.best_round
+            stop = monitor.update(None if monitor.valid is None else current.predict(monitor.valid.X, data.offsets))
+            if monitor.valid is None or monitor.best_round != before:
+                self.scorer_ = current
+            if stop:
+                raise StopIteration
+
+        start = np.zeros(features.shape[1])
+        self.scorer_ = scorer(start)
+        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-2}
+        with monitor.training(self.max_iter, "SoftRankGP · L-BFGS"):
+            minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+
+    def _bound(self, data: RankingDataset, variance: np.ndarray) -> SoftRankBound:
+        """SoftRank's loss with a variance for each document."""
+        gain = check_gain(self.gain, "SoftRankGP")
+        gains = finite_gains(data.labels, gain, "SoftRankGP")
+        best = ideal_dcg(data, gain, "log2", None)
+        table = discount_table("log2", int(data.group.max(initial=1)) + 1)
+        return SoftRankBound(data, gains, best, table, np.sqrt(variance), self.max_exact, self.n_jobs)
+
+    def _process(self, data: RankingDataset) -> GaussianProcessScorer:
+        """The process before anything is known."""
+        if not (self.noise > 0 and self.n_points >= 1 and self.alpha >= 0):
+            raise DataError(
+                f"SoftRankGP: noise={self.noise}, n_points={self.n_points}, alpha={self.alpha}; "
+                "give a positive noise, a point at least, and alpha of 0 or more"
+            )
+        if self.length_scale is not None and not self.length_scale > 0:
+            raise DataError(f"SoftRankGP: length_scale={self.length_scale}; give a positive number, or None")
+        X = np.asarray(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), np.float64)
+        different = np.unique(X, axis=0)  # a document that is there twice says nothing new about where documents are
+        center, spread = different.mean(axis=0), different.std(axis=0)
+        spread = np.where(spread > 1e-7 * np.abs(center), spread, 1.0)
+        taken = np.unique(np.linspace(0, different.shape[0] - 1, self.n_points).round().astype(int))
+        length = np.sqrt(data.n_features) if self.length_scale is None else self.length_scale
+        points = (different[taken] - center) / spread
+        return GaussianProcessScorer(center, spread, points, np.zeros(taken.size), np.array([length], float))
+
+
+def _squares(points: np.ndarray) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    return cdist(points, points, "sqeuclidean")
