@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar
@@ -79,24 +80,36 @@ class NestedRanker(GradientTrained, Neural):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if min(self.keep, default=1) < 1 or (np.diff(self.keep) >= 0).any():
             raise LossError(f"keep={self.keep}; give decreasing positive numbers of documents")
+        nested = None
+        try:
+            for nested in self._grow(data, monitor):
+                scores = None
+                if monitor.valid is not None:
+                    scores = nested.predict(monitor.valid.X, monitor.valid.offsets, self.n_jobs)
+                if monitor.update(scores) or monitor.interrupted:
+                    break
+        except KeyboardInterrupt:  # between stages: as `Monitor.training` has it inside them
+            if monitor.n_rounds == 0:
+                raise
+            monitor.interrupted = True
+        assert nested is not None  # there is always a first stage
+        last = len(nested.stages) if monitor.best_round < 0 else monitor.best_round + 1
+        self.scorer_ = NestedScorer(nested.stages[:last], nested.keep[:last])
+
+    def _grow(self, data: RankingDataset, monitor: Monitor) -> Iterator[NestedScorer]:
+        """The ranker with one stage, with two, …"""
         model, loss, before = self.make_model(), self.make_loss(), self._stages_before()
-        nested = NestedScorer((), np.empty(0, np.int64))
+        nested, seen = NestedScorer((), np.empty(0, np.int64)), -1
         for n in (max(data.n_rows, 1), *self.keep):
             rows, valid_rows = (nested.top(part, n) for part in (data, monitor.valid))
-            if nested.stages and rows.size == nested.top(data, int(nested.keep[-1])).size:
-                continue
+            if rows.size == seen:
+                continue  # no list is long enough for this stage
             stage = _Stage(monitor, nested, valid_rows)
             start = before[len(nested.stages)] if len(nested.stages) < len(before) else None
             nested = nested.then(model.train(loss, _some_rows(data, rows), stage, start), n)
-            scores = None
-            if monitor.valid is not None:
-                scores = nested.predict(monitor.valid.X, monitor.valid.offsets, self.n_jobs)
-            ended = monitor.update(scores)
+            seen = rows.size
             monitor.interrupted |= stage.interrupted
-            if ended or monitor.interrupted:
-                break
-        last = len(nested.stages) if monitor.best_round < 0 else monitor.best_round + 1
-        self.scorer_ = NestedScorer(nested.stages[:last], nested.keep[:last])
+            yield nested
 
     def _stages_before(self) -> tuple[Scorer, ...]:
         """The stages of the last fit, where training goes on from them."""
