@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._errors import LossError
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.isotonic import Isotonic
 from plackett.models.trees import Trees
@@ -25,8 +26,8 @@ class IsoRank(GradientTrained, Trees):
     Parameters
     ----------
     slack
-        λ, the price of giving up a share of the margins of a query; 0 asks for the order alone, infinity for full
-        margins.
+        λ, the price of giving up a share of the margins of a query; infinity asks for full margins. It must be above
+        0: the equal scores with which training begins satisfy an order without margins.
     gain
         What margins are differences of: ``"linear"`` (the label), ``"exp2"`` or a table label: gain.
     ties
@@ -55,4 +56,6 @@ class IsoRank(GradientTrained, Trees):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
+        if not self.slack > 0:
+            raise LossError(f"slack={self.slack}; give more than 0: equal scores satisfy an order without margins")
         return Isotonic(slack=self.slack, gain=self.gain, ties=self.ties)

@@ -1,0 +1,61 @@
+"""The binary SVM: primal and dual meet, and the multipliers say which documents are inside the margin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM
+
+
+def task(n=80):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)).astype(np.float32)
+    y = (X @ [1.0, -1.0, 0.0] + rng.normal(0, 0.7, n) > 0.3).astype(float)
+    return X, y, np.repeat(np.arange(n // 8), 8)
+
+
+def dual(X, side, C):
+    """Multipliers of the dual by projected coordinate ascent."""
+    Z = X * side[:, None]
+    alpha, v = np.zeros(side.size), np.zeros(X.shape[1])
+    lengths = (Z**2).sum(axis=1)
+    for _ in range(800):
+        for i in range(side.size):
+            new = np.clip(alpha[i] + (1 - Z[i] @ v) / lengths[i], 0, C)
+            v += (new - alpha[i]) * Z[i]
+            alpha[i] = new
+    return alpha, v
+
+
+@pytest.mark.spec("pointwise.svm")
+def test_primal_and_dual_meet():
+    X, y, qid = task()
+    side = 2 * y - 1
+    for C in (0.1, 2.0):
+        ranker = PointwiseSVM(C=C, fit_intercept=False, standardize=False, tol=1e-10, max_iter=1_000_000)
+        v = ranker.fit(X, y, qid=qid).scorer_.weights[:, 0]
+        slack = np.maximum(0, 1 - side * (X.astype(float) @ v))
+        primal = 0.5 * v @ v + C * slack.sum()
+        alpha, expected = dual(X.astype(float), side, C)
+        assert 0 <= primal - (alpha.sum() - 0.5 * expected @ expected) < 1e-6
+        np.testing.assert_allclose(v, expected, atol=1e-5)
+        # complementary slackness: outside the margin nothing pulls, inside it everything at full price
+        margin = side * (X @ v)
+        assert (alpha[margin > 1 + 1e-4] == 0).all() and np.allclose(alpha[margin < 1 - 1e-4], C)
+
+
+def test_weights_are_copies():
+    X, y, qid = task()
+    weight = np.arange(y.size) % 3 + 1.0
+    rows = np.repeat(np.arange(y.size), weight.astype(int))
+    exact = {"tol": 1e-9, "max_iter": 1_000_000, "standardize": False}
+    one = PointwiseSVM(**exact).fit(X, y, qid=qid, sample_weight=weight).predict(X)
+    two = PointwiseSVM(**exact).fit(X[rows], y[rows], qid=qid[rows]).predict(X)
+    np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+def test_labels_on_one_side_are_refused():
+    X, y, qid = task()
+    with pytest.raises(ValueError, match="every label is at least rel=0"):
+        PointwiseSVM(rel=0.0).fit(X, y, qid=qid)
