@@ -52,7 +52,7 @@ class SmoothRank(GradientTrained, Linear):
     paper: ClassVar[str] = "Chapelle, Wu 2010"
 
     measure: str = "nDCG"
-    sigma_start: float = 4.0
+    sigma_start: float = 1.0
     sigma: float = 0.1
     n_stages: int = 5
     gain: Any = "exp2"
