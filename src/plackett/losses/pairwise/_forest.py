@@ -19,12 +19,14 @@ __all__ = ["Forest", "least_moves"]
 
 
 class Forest(NamedTuple):
-    """Arcs (winner, loser, bound), nodes (weight, score, position), and the forest of tight arcs with their forces.
+    """m arcs (winner, loser, bound), n nodes (weight, score, position), and the forest of tight arcs with their forces.
 
     ``head`` and ``following`` are lists of the ends of tight arcs at each node: end 2e of arc e is at its winner,
-    2e + 1 at its loser. The rest is scratch: two walks over trees, and marks.
+    2e + 1 at its loser. The rest is scratch: two walks over trees, and marks. Arrays may be longer than needed.
     """
 
+    n: int
+    m: int
     win: np.ndarray
     los: np.ndarray
     bound: np.ndarray
@@ -126,13 +128,14 @@ def _balance(f, root):  # type: ignore[no-untyped-def]
 def _balance_all(f, tiny):  # type: ignore[no-untyped-def]
     """Balance the forest for the bounds as they are; arcs that would have to pull leave."""
     while True:
-        f.seen[:] = False
-        for root in range(f.z.size):
+        for node in range(f.n):
+            f.seen[node] = False
+        for root in range(f.n):
             if not f.seen[root]:
                 for i in range(_balance(f, root)):
                     f.seen[f.order[i]] = True
         changed = False
-        for e in range(f.win.size):
+        for e in range(f.m):
             if f.tight[e] and f.force[e] < -tiny:
                 changed = True
                 _unlink(f, e)
@@ -145,7 +148,7 @@ def _balance_all(f, tiny):  # type: ignore[no-untyped-def]
 @kernel
 def _around(f, i, j):  # type: ignore[no-untyped-def]
     """Let force run around the cycle that the arc (i, j) closes: how much, and the arc that leaves, -1 for none."""
-    leaving, least = -1, np.inf
+    leaving, least = np.int64(-1), np.inf
     node = j
     while node != i:
         e = f.up[node]
@@ -177,10 +180,10 @@ def _together(f, i, j, gap, n):  # type: ignore[no-untyped-def]
             f.z[f.order[k]] += gap
         for k in range(m if weight > 0.0 else 0):
             f.z[f.other_order[k]] -= gap
-        return 0.0, -1
+        return 0.0, np.int64(-1)
     _subtrees(f, n, f.order, f.up, f.total)
     _subtrees(f, m, f.other_order, f.other_up, f.other_total)
-    leaving, least = -1, gap / (1.0 / weight + 1.0 / other_weight)
+    leaving, least = np.int64(-1), gap / (1.0 / weight + 1.0 / other_weight)
     for k in range(1, n):
         node = f.order[k]
         e = f.up[node]
@@ -235,15 +238,15 @@ def _enter(f, q):  # type: ignore[no-untyped-def]
 def least_moves(f):  # type: ignore[no-untyped-def]
     """Solve, from the forest at hand; False where the bounds contradict each other or no end is found."""
     size = 0.0
-    for e in range(f.win.size):
+    for e in range(f.m):
         size = max(size, abs(f.bound[e]))
-    for i in range(f.z.size):
+    for i in range(f.n):
         size = max(size, abs(f.h[i]))
     tiny = 1e-13 * size
     _balance_all(f, tiny)
-    for _ in range(100 * (f.z.size + f.win.size)):
-        q, worst = -1, 10.0 * tiny
-        for e in range(f.win.size):
+    for _ in range(100 * (f.n + f.m)):
+        q, worst = np.int64(-1), 10.0 * tiny
+        for e in range(f.m):
             gap = f.bound[e] - (f.z[f.win[e]] - f.z[f.los[e]])
             if gap > worst and not f.tight[e]:
                 q, worst = e, gap

@@ -20,17 +20,18 @@ def _solve(f, margin, tie, t, r, out):  # type: ignore[no-untyped-def]
 
     ``out`` gets the derivatives of half the cost for t and r, and the second ones tt, tr, rr.
     """
-    for e in range(margin.size):
+    for e in range(f.m):
         f.bound[e] = margin[e] * t - tie[e] * r
     if not least_moves(f):
         return False
     out[:] = 0.0
-    for e in range(margin.size):
+    for e in range(f.m):
         out[0] += f.force[e] * margin[e]
         out[1] -= f.force[e] * tie[e]
     along_t, along_r = f.total, f.other_total
-    f.seen[:] = False
-    for root in range(f.z.size):
+    for node in range(f.n):
+        f.seen[node] = False
+    for root in range(f.n):
         if f.seen[root]:
             continue
         n = walk(f, root, f.order, f.up)
@@ -120,55 +121,52 @@ def graph_updates(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         most = max(most, offsets[q + 1] - offsets[q])
         most_arcs = max(most_arcs, arc_offsets[q + 1] - arc_offsets[q])
-    arc_numbers, node_numbers = np.empty((4, most_arcs), np.int64), np.empty((5, most), np.int64)
-    arc_values, node_values = np.empty((2, most_arcs)), np.empty((3, most))
-    tight, seen = np.empty(most_arcs, np.bool_), np.empty(most, np.bool_)
+    win, los, following = (
+        np.empty(most_arcs, np.int64),
+        np.empty(most_arcs, np.int64),
+        np.empty(2 * most_arcs, np.int64),
+    )
+    bound, force, tight = np.empty(most_arcs), np.empty(most_arcs), np.empty(most_arcs, np.bool_)
+    margin, tie = np.empty(most_arcs), np.empty(most_arcs)
+    w, h, z, total, other_total = np.empty(most), np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    head, order, up = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    other_order, other_up, seen = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.bool_)
     out = np.empty(5)
     for q in range(lo, hi):
         a, first = offsets[q], arc_offsets[q]
         n, m = offsets[q + 1] - a, arc_offsets[q + 1] - first
         zeta[q] = room[q] = 0.0
         failed[q] = False
-        moved[a : a + n] = scores[a : a + n]
+        f = Forest(
+            n, m, win, los, bound, w, h, z, force, tight, head, following, order, up, total, other_order, other_up,
+            other_total, seen,
+        )  # fmt: skip
+        mass = middle = 0.0
+        for i in range(n):
+            mass += weight[a + i]
+            middle += weight[a + i] * scores[a + i]
+            w[i], moved[a + i] = weight[a + i], scores[a + i]
+            head[i] = -1
         if m == 0:  # nothing but cycles
             continue
-        f = Forest(
-            arc_numbers[0, :m],
-            arc_numbers[1, :m],
-            arc_values[0, :m],
-            weight[a : a + n],
-            node_values[0, :n],
-            moved[a : a + n],
-            arc_values[1, :m],
-            tight[:m],
-            node_numbers[0, :n],
-            arc_numbers[2:4].reshape(-1),
-            node_numbers[1, :n],
-            node_numbers[2, :n],
-            node_values[1, :n],
-            node_numbers[3, :n],
-            node_numbers[4, :n],
-            node_values[2, :n],
-            seen[:n],
-        )
-        margin, tie = margins[first : first + m], ties[first : first + m]
-        mass, middle = f.w.sum(), 0.0
+        middle /= mass
+        largest = furthest = 0.0
         for i in range(n):
-            middle += f.w[i] * f.z[i] / mass
-        for i in range(n):
-            f.z[i] -= middle
-            f.h[i] = f.z[i]
-            f.head[i] = -1
+            h[i] = z[i] = scores[a + i] - middle
+            furthest = max(furthest, abs(h[i]))
         for e in range(m):
-            f.win[e], f.los[e] = winner[first + e] - a, loser[first + e] - a
-            f.tight[e] = False
-            f.force[e] = 0.0
+            win[e], los[e] = winner[first + e] - a, loser[first + e] - a
+            margin[e], tie[e] = margins[first + e], ties[first + e]
+            largest = max(largest, tie[e])
+            furthest += 0.5 * margin[e]
+            tight[e] = False
+            force[e] = 0.0
         price = slack * mass if slack > 0.0 else 0.0
         room_price = tie_price * mass if tie_price > 0.0 else 0.0
         t, r = 0.0, 0.0
         low, high = 0.0, 0.0
-        if tie_price < np.inf and tie.max() > 0.0:
-            high = 2.0 * np.abs(f.h).max() + margin.sum()  # nothing is moved further apart than this
+        if tie_price < np.inf and largest > 0.0:
+            high = 2.0 * furthest  # nothing is moved further apart than this
         for _ in range(200):
             t = _best_margin(f, margin, tie, price, r, out)
             if t < 0.0 or high == 0.0:
@@ -188,4 +186,4 @@ def graph_updates(  # type: ignore[no-untyped-def]
         failed[q] = t < 0.0
         zeta[q], room[q] = 1.0 - t, r
         for i in range(n):
-            f.z[i] += middle
+            moved[a + i] = z[i] + middle

@@ -23,7 +23,8 @@ def lanes(lo, hi, judged):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, judged[q])
-    return np.empty((8, longest + _APART), np.float64)
+    n = longest + _APART
+    return (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
 
 
 @kernel
@@ -32,21 +33,21 @@ def gather(q, offsets, scores, order, judged, weight, work):  # type: ignore[no-
     n = judged[q]
     for i in range(n):
         row = order[offsets[q] + i]
-        work[0, i] = scores[row]
-        work[1, i] = weight[row]
-        work[2, i] = 0.0
-        work[3, i] = 0.0
+        work[0][i] = scores[row]
+        work[1][i] = weight[row]
+        work[2][i] = 0.0
+        work[3][i] = 0.0
     return n
 
 
 @kernel
 def gaps(work, u, start, stop, margin):  # type: ignore[no-untyped-def]
     """The row of document u with the documents ``start`` to ``stop``: differences less the margin, and room for φ."""
-    z = work[4, : stop - start]
-    top = work[0, u] - margin
+    z = work[4][: stop - start]
+    top = work[0][u] - margin
     for v in range(start, stop):
-        z[v - start] = top - work[0, v]
-    return z, work[5, : stop - start], work[6, : stop - start], work[7, : stop - start]
+        z[v - start] = top - work[0][v]
+    return z, work[5][: stop - start], work[6][: stop - start], work[7][: stop - start]
 
 
 @kernel(fastmath=REASSOC)
@@ -70,10 +71,10 @@ def add(work, u, start, stop):  # type: ignore[no-untyped-def]
     """Add a row to gradient and curvature; gives back its weighted value."""
     r = slice(start, stop)
     m = stop - start
-    factor = work[1, u]
-    total, slope, bend = _add(work[1, r], work[2, r], work[3, r], work[5, :m], work[6, :m], work[7, :m], factor)
-    work[2, u] += factor * slope
-    work[3, u] += factor * bend
+    factor = work[1][u]
+    total, slope, bend = _add(work[1][r], work[2][r], work[3][r], work[5][:m], work[6][:m], work[7][:m], factor)
+    work[2][u] += factor * slope
+    work[3][u] += factor * bend
     return factor * total
 
 
@@ -82,5 +83,5 @@ def scatter(q, offsets, order, n, scale, work, gradient, curvature):  # type: ig
     """Write gradient and curvature of a query to its rows."""
     for i in range(n):
         row = order[offsets[q] + i]
-        gradient[row] = scale[q] * work[2, i]
-        curvature[row] = scale[q] * work[3, i]
+        gradient[row] = scale[q] * work[2][i]
+        curvature[row] = scale[q] * work[3][i]

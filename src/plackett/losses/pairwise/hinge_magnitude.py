@@ -30,7 +30,8 @@ def _sweep(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, beta
 ):
     work = lanes(lo, hi, judged)
-    magnitudes, target = np.empty((2, work.shape[1]), np.float64)
+    magnitudes = np.empty(work[0].size, np.float64)
+    target = np.empty(work[0].size, np.float64)
     for q in range(lo, hi):
         n = gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes)
         total = 0.0

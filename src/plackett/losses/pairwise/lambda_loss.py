@@ -37,31 +37,53 @@ SCHEMES = {
 }
 
 
+# Three short loops instead of one: the compiler uses vector registers only where few arrays meet in a loop.
+
+
+@kernel
+def _sizes(w, d, near, size, factor, discount, level, far, alone):  # type: ignore[no-untyped-def]
+    """What the pairs of a document with those ranked below it weigh, but for what the labels say."""
+    for j in range(w.size):
+        size[j] = factor * w[j] * (1.0 if alone else level + near[j] + far * (discount - d[j]))
+
+
+@kernel(inline=True)
+def _preferred(amount, other, alone):  # type: ignore[no-untyped-def]
+    """How much the upper document should stand first, and how much the lower one; one of them 0 unless ``alone``."""
+    more = amount - other
+    right = amount if alone else (more if more > 0.0 else 0.0)
+    wrong = other if alone else (-more if more < 0.0 else 0.0)
+    return right, wrong
+
+
 @kernel(fastmath=REASSOC)
-def _against_lower(top, s, w, a, d, near, g, h, sigma, alone, level, far):  # type: ignore[no-untyped-def]
+def _against_lower(score, amount, s, a, size, g, h, sigma, alone):  # type: ignore[no-untyped-def]
     """Pairs of one document with those ranked below it; the row of the lower ones is added to, sums come back."""
-    score, amount, discount, factor = top
-    value = 0.0
     slope = 0.0
     bend = 0.0
     for j in range(s.size):
-        gap = sigma * (score - s[j])  # not below 0
-        size = factor * w[j]
-        more = amount - a[j]
-        weight = level + near[j] + far * (discount - d[j])
-        right = size * (amount if alone else weight * max(more, 0.0))  # for the upper document to stand first
-        wrong = size * (a[j] if alone else weight * max(-more, 0.0))
-        e = exp(-gap)
+        right, wrong = _preferred(amount, a[j], alone)
+        e = exp(sigma * (s[j] - score))  # at most 1
         p = 1.0 / (1.0 + e)
         q = e * p
-        value += (right + wrong) * log1p(e) + wrong * gap
-        push = wrong * p - right * q
-        curve = (right + wrong) * p * q
+        push = size[j] * (wrong * p - right * q)
+        curve = size[j] * (right + wrong) * p * q
         slope += push
         bend += curve
         g[j] -= push
         h[j] += curve
-    return value, slope, bend
+    return slope, bend
+
+
+@kernel(fastmath=REASSOC)
+def _value_of(score, amount, s, a, size, sigma, alone):  # type: ignore[no-untyped-def]
+    """Value of the same pairs: a logarithm each."""
+    value = 0.0
+    for j in range(s.size):
+        right, wrong = _preferred(amount, a[j], alone)
+        gap = sigma * (score - s[j])
+        value += size[j] * ((right + wrong) * log1p(exp(-gap)) + wrong * gap)
+    return value
 
 
 @kernel
@@ -81,6 +103,7 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
     level,
     far,
     on_rank,
+    want_value,
     value,
     gradient,
     curvature,
@@ -89,7 +112,7 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
     # apart by more than a vector step: sums must not depend on where the rows lie
-    s, w, a, d, g, h = np.empty((6, longest + 64), np.float64)
+    s, w, a, d, g, h, size = np.empty((7, longest + 64), np.float64)
     keys, spare_keys = np.empty((2, longest), np.float64)
     rows, spare_rows = np.empty((2, longest), np.int64)
     bits = 1.0 / np.log(2.0)
@@ -112,10 +135,11 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
             if w[i] == 0.0:
                 continue
             r = slice(i + 1, n)
-            top = (s[i], a[i], d[i], w[i])
-            near = rho[: n - i - 1]
-            f, slope, bend = _against_lower(top, s[r], w[r], a[r], d[r], near, g[r], h[r], sigma, alone, level, far)
-            total += f
+            row = size[: n - i - 1]
+            _sizes(w[r], d[r], rho[: n - i - 1], row, w[i], d[i], level, far, alone)
+            slope, bend = _against_lower(s[i], a[i], s[r], a[r], row, g[r], h[r], sigma, alone)
+            if want_value:
+                total += _value_of(s[i], a[i], s[r], a[r], row, sigma, alone)
             g[i] += slope
             h[i] += bend
         factor = bits * query_weight[q]
@@ -232,6 +256,7 @@ class _Bound(BoundLoss):
             self.scheme.level,
             float(self.loss.mu) * self.scheme.far,
             self.scheme.alone and self.scheme.of_measure == "nDCG",
+            value,
             *out,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,

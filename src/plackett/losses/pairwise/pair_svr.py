@@ -32,7 +32,8 @@ def deviations(  # type: ignore[no-untyped-def]
 ):
     """Σ max(0, |Δ − y| − ε)^β over all pairs of judged documents."""
     work = lanes(lo, hi, judged)
-    magnitudes, target = np.empty((2, work.shape[1]), np.float64)
+    magnitudes = np.empty(work[0].size, np.float64)
+    target = np.empty(work[0].size, np.float64)
     for q in range(lo, hi):
         n = gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes)
         total = 0.0

@@ -117,7 +117,7 @@ class _Bound(BoundLoss):
         for _ in range(200):
             _, slope, bend = self.phi(side * (scores - b))
             rise = -(weight * side * slope).sum()
-            if abs(rise) <= 1e-14 * total or high - low <= 1e-14 * max(1.0, abs(b)):
+            if abs(rise) <= 1e-12 * total or high - low <= 1e-14 * max(1.0, abs(b)):
                 break
             if rise > 0.0:
                 high = b
