@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
 import pytest
+import sklearn
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text("utf-8"))], ids=lambda p: p.name)
 def test_code_blocks_run(page, tmp_path, monkeypatch):
-    """All blocks of a page, one after another, as a reader would type them."""
+    """All blocks of a page, one after another, as a reader would type them; those with prompts show what comes out."""
     monkeypatch.chdir(tmp_path)
+    text = page.read_text("utf-8")
     namespace: dict[str, object] = {}
-    for match in BLOCK.finditer(page.read_text("utf-8")):
-        line = page.read_text("utf-8")[: match.start(1)].count("\n")
-        code = compile("\n" * line + match[1], str(page), "exec")
-        exec(code, namespace)
+    with sklearn.config_context():  # a page may change scikit-learn's settings
+        for match in BLOCK.finditer(text):
+            line = text[: match.start(1)].count("\n")
+            if match[1].startswith(">>>"):
+                example = doctest.DocTestParser().get_doctest(match[1], namespace, page.name, str(page), line)
+                example.globs = namespace
+                assert doctest.DocTestRunner(optionflags=FLAGS).run(example, clear_globs=False).failed == 0
+            else:
+                exec(compile("\n" * line + match[1], str(page), "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

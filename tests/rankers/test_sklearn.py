@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -78,16 +76,6 @@ def test_check_estimator(ranker, failures):
     failed = {entry["check_name"] for entry in results if entry["status"] == "failed"}
     assert failed == set(FAILURES | failures)
     assert len(results) > 40
-
-
-def test_guide():
-    """The examples of the guide run as they stand."""
-    page = Path(__file__).parents[2] / "docs" / "scikit-learn.md"
-    with sklearn.config_context():
-        failed, tried = doctest.testfile(
-            str(page), module_relative=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        )
-    assert failed == 0 and tried > 20
 
 
 # ------------------------------------------------------------------------------------------------------------ scorer
