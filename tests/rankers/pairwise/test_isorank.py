@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett import RankingDataset
+from plackett import RankingDataset, read_letor
 from plackett.data.preferences import Preferences
 from plackett.experiments.evaluate import evaluate
 from plackett.rankers.pairwise.isorank import IsoRank
@@ -81,3 +81,20 @@ def test_an_order_without_margins_is_refused():
     X, y, qid = task()
     with pytest.raises(ValueError, match="slack=0"):
         IsoRank(slack=0.0).fit(X, y, qid=qid)
+
+
+@pytest.mark.golden
+@pytest.mark.spec("isorank.ranker")
+def test_published_figures(data_dir):
+    """LETOR 2.0 OHSUMED, mean of five folds, trees chosen by validation AP; Table 2 of the paper, on 106 queries."""
+    published = {"nDCG@1": (0.565, 0.05), "P@1": (0.653, 0.05), "P@5": (0.588, 0.03), "AP": (0.457, 0.02)}
+    found = {name: [] for name in published}
+    for fold in range(1, 6):
+        folder = data_dir / "LETOR2.0-OHSUMED" / f"Fold{fold}"
+        train, valid, test = (read_letor(folder / f"{part}.txt") for part in ("train", "vali", "test"))
+        ranker = IsoRank(num_leaves=5, early_stopping_rounds=60, eval_measure="AP", n_jobs=1).fit(train, eval_set=valid)
+        means = evaluate(test, ranker.predict(test), list(published), preset="letor3").mean
+        for name in published:
+            found[name].append(means[name])
+    for name, (value, band) in published.items():
+        assert abs(np.mean(found[name]) - value) < band, name
