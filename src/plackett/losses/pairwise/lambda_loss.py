@@ -37,37 +37,29 @@ SCHEMES = {
 }
 
 
-# Three short loops instead of one: the compiler uses vector registers only where few arrays meet in a loop.
-
-
-@kernel
-def _sizes(w, d, near, size, factor, discount, level, far, alone):  # type: ignore[no-untyped-def]
-    """What the pairs of a document with those ranked below it weigh, but for what the labels say."""
-    for j in range(w.size):
-        size[j] = factor * w[j] * (1.0 if alone else level + near[j] + far * (discount - d[j]))
-
-
 @kernel(inline=True)
-def _preferred(amount, other, alone):  # type: ignore[no-untyped-def]
-    """How much the upper document should stand first, and how much the lower one; one of them 0 unless ``alone``."""
+def _sizes(amount, other, factor, weight, alone):  # type: ignore[no-untyped-def]
+    """Weight of the pair with the upper document preferred, and with the lower one; at most one unless ``alone``."""
     more = amount - other
-    right = amount if alone else (more if more > 0.0 else 0.0)
-    wrong = other if alone else (-more if more < 0.0 else 0.0)
-    return right, wrong
+    right = amount if alone else (weight * more if more > 0.0 else 0.0)
+    wrong = other if alone else (-weight * more if more < 0.0 else 0.0)
+    return factor * right, factor * wrong
 
 
 @kernel(fastmath=REASSOC)
-def _against_lower(score, amount, s, a, size, g, h, sigma, alone):  # type: ignore[no-untyped-def]
+def _against_lower(top, s, w, a, d, near, g, h, sigma, alone, level, far):  # type: ignore[no-untyped-def]
     """Pairs of one document with those ranked below it; the row of the lower ones is added to, sums come back."""
+    score, amount, discount, factor = top
     slope = 0.0
     bend = 0.0
     for j in range(s.size):
-        right, wrong = _preferred(amount, a[j], alone)
+        weight = level + near[j] + far * (discount - d[j])
+        right, wrong = _sizes(amount, a[j], factor * w[j], weight, alone)
         e = exp(sigma * (s[j] - score))  # at most 1
         p = 1.0 / (1.0 + e)
         q = e * p
-        push = size[j] * (wrong * p - right * q)
-        curve = size[j] * (right + wrong) * p * q
+        push = wrong * p - right * q
+        curve = (right + wrong) * p * q
         slope += push
         bend += curve
         g[j] -= push
@@ -76,13 +68,15 @@ def _against_lower(score, amount, s, a, size, g, h, sigma, alone):  # type: igno
 
 
 @kernel(fastmath=REASSOC)
-def _value_of(score, amount, s, a, size, sigma, alone):  # type: ignore[no-untyped-def]
+def _value_of(top, s, w, a, d, near, sigma, alone, level, far):  # type: ignore[no-untyped-def]
     """Value of the same pairs: a logarithm each."""
+    score, amount, discount, factor = top
     value = 0.0
     for j in range(s.size):
-        right, wrong = _preferred(amount, a[j], alone)
+        weight = level + near[j] + far * (discount - d[j])
+        right, wrong = _sizes(amount, a[j], factor * w[j], weight, alone)
         gap = sigma * (score - s[j])
-        value += size[j] * ((right + wrong) * log1p(exp(-gap)) + wrong * gap)
+        value += (right + wrong) * log1p(exp(-gap)) + wrong * gap
     return value
 
 
@@ -111,8 +105,14 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    # apart by more than a vector step: sums must not depend on where the rows lie
-    s, w, a, d, g, h, size = np.empty((7, longest + 64), np.float64)
+    # arrays of their own: rows of one table keep the loop over pairs out of vector registers, seven times slower.
+    # Apart by more than a vector step, so that the order of sums does not depend on where they lie.
+    s = np.empty(longest + 64, np.float64)
+    w = np.empty(longest + 64, np.float64)
+    a = np.empty(longest + 64, np.float64)
+    d = np.empty(longest + 64, np.float64)
+    g = np.empty(longest + 64, np.float64)
+    h = np.empty(longest + 64, np.float64)
     keys, spare_keys = np.empty((2, longest), np.float64)
     rows, spare_rows = np.empty((2, longest), np.int64)
     bits = 1.0 / np.log(2.0)
@@ -135,11 +135,11 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
             if w[i] == 0.0:
                 continue
             r = slice(i + 1, n)
-            row = size[: n - i - 1]
-            _sizes(w[r], d[r], rho[: n - i - 1], row, w[i], d[i], level, far, alone)
-            slope, bend = _against_lower(s[i], a[i], s[r], a[r], row, g[r], h[r], sigma, alone)
+            top = (s[i], a[i], d[i], w[i])
+            near = rho[: n - i - 1]
+            slope, bend = _against_lower(top, s[r], w[r], a[r], d[r], near, g[r], h[r], sigma, alone, level, far)
             if want_value:
-                total += _value_of(s[i], a[i], s[r], a[r], row, sigma, alone)
+                total += _value_of(top, s[r], w[r], a[r], d[r], near, sigma, alone, level, far)
             g[i] += slope
             h[i] += bend
         factor = bits * query_weight[q]
