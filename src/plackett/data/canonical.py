@@ -29,7 +29,9 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
         bits = X.view(np.uint32) if X.flags.c_contiguous else np.ascontiguousarray(X).view(np.uint32)
         over_queries(_hash_dense, data.offsets, bits, extra.view(np.uint64), keys)
     else:
-        X.sort_indices()
+        if not X.has_sorted_indices:
+            X = X.sorted_indices()  # a copy: the caller's matrix stays as it is
+            data = data.replace(X=X)
         values = X.data.view(np.uint32)
         pointers = X.indptr.astype(np.int64)
         over_queries(

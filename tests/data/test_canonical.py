@@ -1,0 +1,67 @@
+"""The order that depends on content alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from plackett import Preferences, RankingDataset
+from plackett.data.canonical import canonical_order
+
+
+def _parts(rng, n=200):
+    X = rng.integers(0, 3, (n, 4)).astype(np.float32)
+    qid = rng.integers(0, 30, n)
+    return X, rng.integers(0, 3, n), qid, rng.random(n)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_any_order_and_any_ids_become_the_same(sparse):
+    rng = np.random.default_rng(0)
+    X, y, qid, weight = _parts(rng)
+    form = sp.csr_matrix if sparse else np.asarray
+    first = canonical_order(RankingDataset.from_arrays(form(X), y, qid, sample_weight=weight))
+    names = np.array([f"query {i}" for i in rng.permutation(30)])
+    for _ in range(5):
+        rows = rng.permutation(y.size)
+        data = RankingDataset.from_arrays(form(X[rows]), y[rows], names[qid[rows]], sample_weight=weight[rows])
+        again = canonical_order(data)
+        dense = [d.X.toarray() if sparse else d.X for d in (first, again)]
+        np.testing.assert_array_equal(*dense)
+        for field in ("y", "offsets", "sample_weight"):
+            np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
+
+
+def test_it_is_the_same_data():
+    X, y, qid, _ = _parts(np.random.default_rng(1))
+    data = RankingDataset.from_arrays(X, y, qid, query_weight=np.arange(1.0, np.unique(qid).size + 1))
+    ordered = canonical_order(data)
+
+    def content(d):
+        rows = np.column_stack([d.X, d.y, d.qid, np.repeat(d.query_weight, d.group)])
+        return sorted(map(tuple, rows.tolist()))
+
+    assert content(ordered) == content(data)
+
+
+def test_preferences_move_along():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12, 2))
+    qid = np.repeat([3, 1, 2], 4)
+    pairs = [(0, 1), (5, 4), (11, 8), (8, 11)]
+    data = RankingDataset.from_arrays(X, None, qid, preferences=Preferences.from_pairs(pairs, margin=[1, 2, 3, 4]))
+    ordered = canonical_order(data)
+
+    def named(d):
+        p = d.preferences
+        return sorted(zip(d.X[p.winner, 0].tolist(), d.X[p.loser, 0].tolist(), p.margin.tolist(), strict=True))
+
+    assert named(ordered) == named(data)
+
+
+def test_the_callers_matrix_is_left_alone():
+    X = sp.csr_matrix((np.ones(2, np.float32), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
+    assert not X.has_sorted_indices
+    canonical_order(RankingDataset.from_arrays(X, [1]))
+    assert X.indices.tolist() == [1, 0]
