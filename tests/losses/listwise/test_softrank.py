@@ -47,7 +47,7 @@ def test_two_documents():
         assert found == pytest.approx((1 - p) * (1 - 1 / np.log2(3)))
 
 
-@pytest.mark.spec("listwise.softrank", "exercise.4.2")
+@pytest.mark.spec("listwise.softrank")
 def test_expected_rank_is_that_of_noisy_scores():
     """Contests are not independent, but the mean of the number ahead does not mind: 1 + Σ ½(1 + erf)."""
     scores, sigma = np.array([0.3, -0.2, 1.0, 0.8]), 0.6

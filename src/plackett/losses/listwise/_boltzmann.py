@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 
-__all__ = ["boltzmann", "target_means"]
+__all__ = ["boltzmann"]
 
 
 @kernel
@@ -156,23 +156,6 @@ def _one(n, length, s, x, ranks, alpha, max_exact, table, taken, log_p, means, c
 
 
 @kernel
-def target_means(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, part, exponent, gains, ranks, orders, max_exact, alpha, out, constant
-):
-    """E[c] of each document under the target, and −E[energy] − log Z of each query: minus the target's entropy."""
-    (s, x, means, covariances), rows, taken, table, log_p = _scratch(lo, hi, offsets, orders, max_exact)
-    for q in range(lo, hi):
-        a, b = offsets[q], offsets[q + 1]
-        n = _gather(a, b, part, exponent, gains, orders, s, x, rows[0], rows[1], taken)
-        if n > 0:
-            log_z, _ = _one(n, b - a, s, x, ranks, alpha, max_exact, table, taken, log_p, means, covariances)
-            constant[q] = -log_z
-            for i in range(n):
-                constant[q] -= s[i] * means[i]
-                out[rows[0, i]] = means[i]
-
-
-@kernel
 def boltzmann(  # type: ignore[no-untyped-def]
     lo,
     hi,
@@ -191,6 +174,7 @@ def boltzmann(  # type: ignore[no-untyped-def]
     value,
     gradient,
 ):
+    """Loss and gradient; with mix 0 and no target or constant, the log of Z and minus E[c]."""
     (s, x, means, covariances), rows, taken, table, log_p = _scratch(lo, hi, offsets, orders, max_exact)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]

@@ -77,6 +77,7 @@ def sampled_orders(
 
     Entry ``[t, a + r]`` is the place inside its query of the document at rank r; a document of exponent −∞ comes last.
     """
-    out = np.zeros((times, data.n_rows), np.int32)
+    short = data.group.max(initial=0) <= np.iinfo(np.int16).max  # there may be many of them
+    out = np.zeros((times, data.n_rows), np.int16 if short else np.int32)
     over_queries(_orders, data.offsets, data.labels, exponent, np.uint64(seed), longer_than, out, n_jobs=n_jobs)
     return out

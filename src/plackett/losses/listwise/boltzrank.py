@@ -10,8 +10,8 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import over_queries
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
-from plackett.losses.listwise._boltzmann import boltzmann, target_means
+from plackett.losses.base import BoundLoss, Loss, _ones, finite_gains
+from plackett.losses.listwise._boltzmann import boltzmann
 from plackett.losses.listwise._draws import sampled_orders
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
@@ -53,7 +53,8 @@ class BoltzRankLoss(Loss):
     gain
         Gain of nDCG.
     max_exact, n_samples, random_state
-        Most documents for the exact form, up to 18; orders for longer lists; the seed.
+        Most documents for the exact form, up to 18; orders for longer lists, which take two bytes per document and order;
+        the seed.
 
     References
     ----------
@@ -70,7 +71,7 @@ class BoltzRankLoss(Loss):
     target: Any = "linear"
     gain: Any = "exp2"
     max_exact: int = 8
-    n_samples: int = 64
+    n_samples: int = 32
     random_state: int = 0
 
     def __post_init__(self) -> None:
@@ -108,14 +109,18 @@ class _Bound(BoundLoss):
         flat = sampled_orders(data, 0.25 * drawn, loss.random_state + 1, half, loss.max_exact, n_jobs)
         self.orders = np.concatenate([sharp, flat])
         self.part = taking_part & _has_pairs(data, taking_part)[data.query_of_row]
-        self.means = np.zeros(data.n_rows)  # E[c of the rank] under the target
-        self.constant = np.zeros(data.n_queries)  # −E − log Z under the target
-        known = self.part, exponent, self.gains, self.ranks, self.orders, loss.max_exact, loss.alpha
-        over_queries(target_means, data.offsets, *known, self.means, self.constant, n_jobs=n_jobs, rows_per_thread=500)
+        self.means, self.constant = np.zeros(data.n_rows), np.zeros(data.n_queries)
+        log_z, slopes = self._run(exponent, 0.0, _ones(data.n_queries))
+        self.means = -slopes  # E[c of the rank] under the target
+        # minus the entropy of the target
+        self.constant = np.bincount(data.query_of_row, exponent * slopes, data.n_queries) - log_z
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        return *self._run(scores, self.loss.mix, self.query_weight), np.zeros(self.data.n_rows)
+
+    def _run(self, scores: np.ndarray, mix: float, query_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value, gradient, _ = self._buffers()
         over_queries(
             boltzmann,
             self.data.offsets,
@@ -126,15 +131,16 @@ class _Bound(BoundLoss):
             self.orders,
             self.loss.max_exact,
             self.loss.alpha,
-            self.loss.mix,
+            mix,
             self.means,
             self.constant,
-            self.query_weight,
-            *out[:2],
+            query_weight,
+            value,
+            gradient,
             n_jobs=self.n_jobs,
             rows_per_thread=500,
         )
-        return out  # type: ignore[return-value]
+        return value, gradient
 
 
 def _has_pairs(data: RankingDataset, part: np.ndarray) -> np.ndarray:

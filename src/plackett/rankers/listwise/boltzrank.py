@@ -53,7 +53,7 @@ class BoltzRank(GradientTrained, Linear):
     target: Any = "linear"
     gain: Any = "exp2"
     max_exact: int = 8
-    n_samples: int = 64
+    n_samples: int = 32
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
