@@ -16,7 +16,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     from plackett.losses.base import Loss
 
-__all__ = ["Model", "Monitor", "Scorer", "Unwatched"]
+__all__ = ["Model", "Monitor", "Scorer"]
 
 
 class Scorer(Protocol):
@@ -136,11 +136,3 @@ class Monitor:
         if self._progress is not None:
             self._progress.update(self._task, advance=1, note=note)
         return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
-
-
-class Unwatched(Monitor):
-    """Watches nothing: for parts of a training of which nothing could be kept if it were interrupted."""
-
-    def update(self, scores: np.ndarray | None = None) -> bool:
-        """Never ends the training, and keeps no count of rounds, so that an interrupt goes on to the caller."""
-        return False

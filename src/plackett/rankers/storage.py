@@ -28,6 +28,7 @@ SCORERS = {
     "linear": ("plackett.models.linear", "LinearScorer"),
     "trees": ("plackett.models.trees", "TreeScorer"),
     "neural": ("plackett.models.neural", "NeuralScorer"),
+    "kernel": ("plackett.models.kernels", "KernelScorer"),
     "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
     "gaussian_process": ("plackett.rankers.listwise.softrank_gp", "GaussianProcessScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),

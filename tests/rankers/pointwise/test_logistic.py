@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression as Reference
 
 from plackett import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
-from plackett.models.base import Unwatched
 from plackett.models.linear import Linear
+from plackett.models.quiet import Quiet
 from plackett.rankers.pointwise.logistic_regression import LogisticRegression
 from plackett.rankers.pointwise.staged_logistic import StagedLogistic
 
@@ -72,7 +72,7 @@ def test_the_second_stage_improves_the_likelihood():
     first = np.zeros(y.size)
     for j in range(4):
         part = RankingDataset.from_arrays(X[:, [j]], y, qid)
-        scorer = Linear(alpha=0.0, **EXACT).train(loss, part, Unwatched())
+        scorer = Linear(alpha=0.0, **EXACT).train(loss, part, Quiet())
         first += scorer.predict(part.X, part.offsets)
     second = staged.predict(data)
     assert loss(second, data) < loss(first, data) - 1.0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
+from plackett.rankers.pointwise.kernel_svm import KernelSVM
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM
 
 
@@ -59,3 +61,32 @@ def test_labels_on_one_side_are_refused():
     X, y, qid = task()
     with pytest.raises(ValueError, match="every label is at least rel=0"):
         PointwiseSVM(rel=0.0).fit(X, y, qid=qid)
+
+
+@pytest.mark.spec("pointwise.svm")
+def test_a_linear_kernel_in_the_dual_is_the_primal():
+    """Up to the intercept, which LIBLINEAR penalises and LIBSVM does not: with a huge constant it costs nothing."""
+    X, y, qid = task()
+    dual_scores = KernelSVM(kernel="linear", tol=1e-8, standardize=False).fit(X, y, qid=qid).predict(X)
+    wide = np.column_stack([X, np.full(y.size, 30.0)]).astype(np.float32)
+    exact = {"tol": 1e-8, "max_iter": 2_000_000, "standardize": False, "fit_intercept": False}
+    primal_scores = PointwiseSVM(**exact).fit(wide, y, qid=qid).predict(wide)
+    np.testing.assert_allclose(dual_scores, primal_scores, atol=2e-3)
+
+
+@pytest.mark.spec("pointwise.svm")
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_kernels_against_scikit_learn(kernel):
+    X, y, qid = task()
+    settings = {"kernel": kernel, "C": 0.5, "gamma": 0.3, "coef0": 0.2, "degree": 2}
+    ranker = KernelSVM(standardize=False, tol=1e-6, **settings).fit(X, y, qid=qid)
+    reference = SVC(tol=1e-6, **settings).fit(X.astype(float), y)
+    np.testing.assert_allclose(ranker.predict(X), reference.decision_function(X.astype(float)), atol=1e-4)
+    assert (np.abs(ranker.scorer_.weights) <= 0.5 + 1e-12).all()  # 0 ≤ α ≤ C
+    np.testing.assert_allclose(ranker.scorer_.weights.sum(), 0.0, atol=1e-9)
+
+
+def test_unknown_kernel():
+    X, y, qid = task()
+    with pytest.raises(ValueError, match="kernel='cubic'"):
+        KernelSVM(kernel="cubic").fit(X, y, qid=qid)

@@ -7,7 +7,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["check_sides"]
+__all__ = ["check_sides", "document_weight"]
 
 
 def check_sides(data: RankingDataset, rel: float) -> None:
@@ -19,3 +19,9 @@ def check_sides(data: RankingDataset, rel: float) -> None:
         raise DataError(
             f"every label is {side} rel={rel:g} (labels from {labels.min():g} to {labels.max():g}); give another rel"
         )
+
+
+def document_weight(data: RankingDataset) -> np.ndarray:
+    """Weight of each document with that of its query."""
+    weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+    return weight if data.query_weight is None else weight * data.query_weight[data.query_of_row]

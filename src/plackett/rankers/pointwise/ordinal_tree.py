@@ -10,10 +10,12 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
-from plackett.models.base import Monitor, Unwatched
+from plackett.models.base import Monitor
+from plackett.models.quiet import Quiet
 from plackett.models.tree_text import trees_only
 from plackett.models.trees import Trees, TreeScorer
 from plackett.rankers.base import Ranker
+from plackett.rankers.pointwise._sides import document_weight
 
 __all__ = ["OrdinalTree"]
 
@@ -92,16 +94,14 @@ class OrdinalTree(Ranker):
             n_jobs=self.n_jobs,
         )
         with monitor.training(1, "ordinal tree"):
-            grown = tree.train(Square(), data, Unwatched())
+            grown = tree.train(Square(), data, Quiet())
             self.scorer_ = _with_grades(grown, data, LEAVES[self.leaf])
             monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
 
 
 def _with_grades(scorer: TreeScorer, data: RankingDataset, grade: Callable[..., float]) -> TreeScorer:
     """The tree with the grade of each leaf in place of its mean."""
-    weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight.copy()
-    if data.query_weight is not None:
-        weight = weight * data.query_weight[data.query_of_row]
+    weight = document_weight(data)
     counts = np.flatnonzero((data.labels >= 0) & (weight > 0))
     labels, weights = data.labels[counts], weight[counts]
     grades = np.unique(labels)

@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import check_sides
+from plackett.rankers.pointwise._sides import check_sides, document_weight
 
 __all__ = ["PointwiseSVM"]
 
@@ -22,7 +22,8 @@ class PointwiseSVM(Ranker):
 
     .. math:: \min_v \tfrac12 \lVert v \rVert^2 + C \sum_j w_j \max(0, 1 - a_j\,v \cdot x_j), \qquad a_j = \pm 1
 
-    and ranked by v · x. Solved in the dual by coordinate descent (LIBLINEAR, through scikit-learn).
+    and ranked by v · x. Solved in the dual by coordinate descent (LIBLINEAR, through scikit-learn). With a
+    kernel: `KernelSVM`.
 
     Parameters
     ----------
@@ -64,9 +65,7 @@ class PointwiseSVM(Ranker):
         check_sides(data, self.rel)
         from sklearn.svm import LinearSVC
 
-        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-        if data.query_weight is not None:
-            weight = weight * data.query_weight[data.query_of_row]
+        weight = document_weight(data)
         counts = (data.labels >= 0) & (weight > 0)
         side = np.where(data.labels[counts] >= self.rel, 1, -1)
         scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)

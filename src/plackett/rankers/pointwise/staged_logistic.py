@@ -10,8 +10,9 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
-from plackett.models.base import Monitor, Unwatched
+from plackett.models.base import Monitor
 from plackett.models.linear import Linear, LinearScorer
+from plackett.models.quiet import Quiet
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import check_sides
 
@@ -65,7 +66,7 @@ class StagedLogistic(Ranker):
         loss = BinaryLogistic(rel=self.rel)
         weights, intercept = np.zeros((data.n_features, 1)), np.zeros(1)
         for group in self._groups(data.n_features):
-            part = model.train(loss, _columns(data, data.X[:, group]), Unwatched())
+            part = model.train(loss, _columns(data, data.X[:, group]), Quiet())
             weights[group] += part.weights
             intercept += part.intercept
         evidence = LinearScorer(weights, intercept)

@@ -1,0 +1,93 @@
+"""Support vector machine with a kernel that tells relevant documents from others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.models.base import Monitor
+from plackett.models.kernels import KERNELS, KernelScorer
+from plackett.models.linear import spread
+from plackett.rankers.base import Ranker
+from plackett.rankers.pointwise._sides import check_sides, document_weight
+
+__all__ = ["KernelSVM"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelSVM(Ranker):
+    r"""Binary support vector machine in the dual: scores :math:`b + \sum_j \alpha_j a_j\,k(x, x_j)`, 0 ≤ α ≤ C.
+
+    All queries pooled, relevant documents (a = 1) against the others (a = −1). Training (LIBSVM, through scikit-learn)
+    takes time and memory that grow faster than the square of the number of documents: for thousands, not millions;
+    for more use `PointwiseSVM`, its linear form.
+
+    Parameters
+    ----------
+    kernel
+        ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree; ``"linear"``, x·z.
+    C
+        Price of a document inside the margin.
+    gamma
+        γ of the kernel; None is 1 / number of features.
+    coef0, degree
+        c and the degree of the kernel.
+    rel
+        The least label that is relevant.
+    standardize
+        Divide each feature by its standard deviation.
+    tol
+        When to end: violation of the optimality conditions.
+
+    Examples
+    --------
+    >>> ranker = KernelSVM().fit([[-2.0], [-1.0], [0.0], [1.0], [2.0]], [1, 0, 0, 0, 1], qid=[1] * 5)
+    >>> ranker.rank([[-2.0], [0.5], [1.9]], qid=[2, 2, 2])
+    array([1, 3, 2])
+
+    References
+    ----------
+    Nallapati: Discriminative models for information retrieval. SIGIR 2004.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
+    paper: ClassVar[str] = "Nallapati 2004"
+    allow_nan: ClassVar[bool] = False
+
+    kernel: str = "rbf"
+    C: float = 1.0
+    gamma: float | None = None
+    coef0: float = 0.0
+    degree: int = 3
+    rel: float = 1.0
+    standardize: bool = True
+    tol: float = 1e-4
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        from sklearn.svm import SVC
+
+        if self.kernel not in KERNELS:
+            raise ValueError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        check_sides(data, self.rel)
+        weight = document_weight(data)
+        counts = (data.labels >= 0) & (weight > 0)
+        side = np.where(data.labels[counts] >= self.rel, 1, -1)
+        scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        gamma = 1.0 / data.n_features if self.gamma is None else self.gamma
+        support, weights, intercept = np.empty((0, data.n_features)), np.empty(0), 0.0
+        with monitor.training(1, "SVM"):
+            if np.unique(side).size == 2:
+                X = data.X[counts]
+                X = (X if isinstance(X, np.ndarray) else X.toarray()) / scale
+                machine = SVC(
+                    C=self.C, kernel=self.kernel, gamma=gamma, coef0=self.coef0, degree=self.degree, tol=self.tol
+                )
+                machine.fit(X, side, sample_weight=weight[counts])
+                support, weights = machine.support_vectors_, machine.dual_coef_[0]
+                intercept = float(machine.intercept_[0])
+            numbers = np.array([intercept, gamma, self.coef0, self.degree], np.float64)
+            self.scorer_ = KernelScorer(self.kernel, support, weights, scale, numbers)
+            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
