@@ -47,6 +47,12 @@ def test_every_public_name_can_be_had_and_is_documented(name):
     assert value.__doc__
 
 
+def test_every_ranker_is_public():
+    """``plackett.LambdaMART`` and the like: a new ranker needs its line in the package's ``__init__``."""
+    missing = sorted(item.symbol for item in catalogue.items("ranker") if item.symbol not in plackett.__all__)
+    assert not missing
+
+
 def test_an_unknown_attribute_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'LambdaMart'"):
         plackett.LambdaMart  # noqa: B018

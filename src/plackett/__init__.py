@@ -81,16 +81,48 @@ if TYPE_CHECKING:
     from plackett.models.neural import Neural as Neural
     from plackett.models.trees import Trees as Trees
     from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
+    from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
     from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
+    from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
+    from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
     from plackett.rankers.listwise.listmle import ListMLE as ListMLE
     from plackett.rankers.listwise.listnet import ListNet as ListNet
+    from plackett.rankers.listwise.listnet_top_k import ListNetTopK as ListNetTopK
+    from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
+    from plackett.rankers.listwise.softrank import SoftRank as SoftRank
+    from plackett.rankers.listwise.softrank_gp import SoftRankGP as SoftRankGP
+    from plackett.rankers.listwise.structrank import StructRank as StructRank
+    from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
+    from plackett.rankers.pairwise.gbrank import GBRank as GBRank
+    from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
+    from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
     from plackett.rankers.pairwise.lambdamart import LambdaMART as LambdaMART
     from plackett.rankers.pairwise.lambdarank import LambdaRank as LambdaRank
+    from plackett.rankers.pairwise.mpboost import MPBoost as MPBoost
+    from plackett.rankers.pairwise.mprank import MPRank as MPRank
+    from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
+    from plackett.rankers.pairwise.owpc import OWPC as OWPC
     from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
+    from plackett.rankers.pairwise.pnorm_push import PNormPush as PNormPush
+    from plackett.rankers.pairwise.qbrank import QBRank as QBRank
+    from plackett.rankers.pairwise.ramp_rank import RampRank as RampRank
     from plackett.rankers.pairwise.ranknet import RankNet as RankNet
+    from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
+    from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+    from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
+    from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+    from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
     from plackett.rankers.pointwise.linear_regression import LinearRegression as LinearRegression
+    from plackett.rankers.pointwise.logistic_regression import LogisticRegression as LogisticRegression
     from plackett.rankers.pointwise.mart import MART as MART
     from plackett.rankers.pointwise.mcrank import McRank as McRank
+    from plackett.rankers.pointwise.ordinal_tree import OrdinalTree as OrdinalTree
+    from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
+    from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
+    from plackett.rankers.pointwise.random_forest import RandomForest as RandomForest
+    from plackett.rankers.pointwise.rankcosine import RankCosine as RankCosine
+    from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedLogistic
+    from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
     from plackett.rankers.scorer import scorer as scorer
 
     # packages that give all their items when called

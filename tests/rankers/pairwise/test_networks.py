@@ -1,0 +1,62 @@
+"""RankNet and LambdaRank: what the spec says of them, beyond the battery."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.losses import Lambda, Logistic
+
+pytest.importorskip("torch", reason="needs the extra `neural`")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    y = np.digitize(X @ [1.0, -1.0, 0.5, 0.0, 0.0] + 0.7 * rng.normal(size=600), [0.0, 1.0])
+    return pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 15))
+
+
+@pytest.mark.spec("pairwise.ranknet")
+def test_ranknet_without_hidden_layer_finds_the_linear_optimum(data):
+    """The cross entropy of pairs is convex in linear scores: gradient descent and L-BFGS must meet."""
+    settings = {"hidden": (), "max_epochs": 600, "learning_rate": 0.05, "weight_decay": 0.0, "batch_size": 40}
+    network = pk.RankNet(**settings).fit(data)
+    linear = pk.GradientRanker(loss=Logistic(normalize=True), model=pk.Linear(alpha=0.0)).fit(data)
+    loss = Logistic(normalize=True)
+    best = loss(linear.predict(data), data)
+    assert best <= loss(network.predict(data), data) < 1.002 * best
+
+
+@pytest.mark.spec("pairwise.ranknet")
+def test_ranknet_lambdas_sum_to_zero_in_each_query(data):
+    gradient, _ = Logistic().gradient(np.random.default_rng(1).normal(size=data.n_rows) * 300, data)
+    np.testing.assert_allclose(np.add.reduceat(gradient, data.offsets[:-1]), 0.0, atol=1e-9)
+
+
+@pytest.mark.spec("pairwise.lambdarank")
+@pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR"])
+def test_lambdarank_is_locally_optimal(data, measure):
+    """Trained weights of a linear scorer do better on the measure than steps away from them in random directions."""
+    ranker = pk.GradientRanker(
+        loss=Lambda(measure=measure, truncation=None), model=pk.Linear(alpha=0.0, max_iter=200)
+    ).fit(data)
+    weights = ranker.scorer_.weights[:, 0]
+    rng = np.random.default_rng(0)
+
+    def quality(w):
+        return pk.evaluate(data, data.X @ w, measure).mean[measure]
+
+    steps = rng.normal(size=(100, weights.size))
+    steps *= 0.4 * np.linalg.norm(weights) / np.linalg.norm(steps, axis=1, keepdims=True)
+    worse = np.mean([quality(weights + step) <= quality(weights) + 1e-3 for step in steps])
+    assert worse > 0.9
+
+
+@pytest.mark.spec("pairwise.lambdarank")
+def test_lambdarank_follows_its_measure(data):
+    """On an easy task it gets about as far as RankNet, whose pairs it weighs."""
+    ranker = pk.LambdaRank(max_epochs=60, learning_rate=0.01, hidden=(8,), measure="nDCG@5").fit(data)
+    assert ranker.score(data) > 0.9 * pk.RankNet(max_epochs=60, learning_rate=0.01, hidden=(8,)).fit(data).score(data)
