@@ -20,6 +20,10 @@ MODELS = {
 
 def rankers():
     made = {name: (small, cls, {}) for name, cls in plackett.rankers().items()}
+    for boosting in ("dart", "bagged", "forest"):
+        made[f"LambdaMART({boosting})"] = small, plackett.LambdaMART, {"boosting": boosting, "n_estimators": 20}
+    made["AllThreshold(hinge)"] = small, plackett.rankers()["AllThreshold"], {"penalty": "hinge"}
+    made["RankCosine(linear)"] = small, plackett.rankers()["RankCosine"], {"transform": "linear"}
     made["GradientRanker(trees)"] = small, GradientRanker, {"loss": "Logistic", "model": MODELS["trees"]}
     made["GradientRanker(linear, Softmax)"] = small, GradientRanker, {"loss": "Softmax"}
     return made

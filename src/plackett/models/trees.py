@@ -130,7 +130,10 @@ class Trees:
         valid_sets = []
         if monitor.valid is not None:
             valid_sets = [_lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
-        parameters["objective"] = _GRADIENTS[self.boosting](self, loss, bound)
+        gradients = _GRADIENTS[self.boosting](self, loss, bound)
+        drops = _Drops(gradients, parameters.get("drop_seed", parameters["seed"])) if self.boosting == "dart" else None
+        # a function, as LightGBM copies its parameters deeply, and objects with them
+        parameters["objective"] = lambda scores, dataset: (drops or gradients)(scores, dataset)
         watch = _Watch(monitor, loss, reweighs=self.boosting == "dart")
         with monitor.training(self.n_estimators, f"{loss.name} · {self.boosting}"):
             lgb.train(
@@ -139,7 +142,7 @@ class Trees:
                 num_boost_round=self.n_estimators,
                 valid_sets=valid_sets,
                 feval=watch.feval if valid_sets else None,
-                callbacks=[watch],
+                callbacks=[watch] if drops is None else [watch, drops.before_round],
                 init_model=None if start is None else start.booster,
             )
         return TreeScorer(trees_only(watch.best(0 if start is None else start.booster.current_iteration())))
@@ -233,6 +236,36 @@ class _Watch:
         if self.reweighs:
             return self.copied[1]
         return self.booster.model_to_string(num_iteration=before + self.monitor.best_round + 1)
+
+
+class _Drops:
+    """Starts the draws of DART anew in its first round.
+
+    LightGBM's DART reads a flag there that it never set, which decides whether the round draws a number: results would
+    differ from run to run.
+    """
+
+    def __init__(self, gradients: Any, seed: int) -> None:
+        self.gradients = gradients
+        self.seed = seed
+        self.booster: Any = None
+        self.started = False
+
+    @property
+    def before_round(self) -> Any:
+        """The callback that gets hold of the ensemble."""
+
+        def callback(env: Any) -> None:
+            self.booster = env.model
+
+        callback.before_iteration = True  # type: ignore[attr-defined]
+        return callback
+
+    def __call__(self, scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+        if not self.started:
+            self.booster.reset_parameter({"drop_seed": self.seed})
+            self.started = True
+        return self.gradients(scores, dataset)
 
 
 # ------------------------------------------------------------------------------------------------- gradients per round
