@@ -53,7 +53,7 @@ class BoltzRankLoss(Loss):
     gain
         Gain of nDCG.
     max_exact, n_samples, random_state
-        Most documents for the exact form, up to 18; orders for longer lists, which take two bytes per document and order;
+        Most documents for the exact form, up to 18; orders for longer lists, at two bytes per document and order;
         the seed.
 
     References

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._maths import log
 from plackett._random import below as draw_below
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
@@ -16,6 +17,9 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
 __all__ = ["StructRankLoss"]
+
+#: Up to this margin of a lower document e^(θΔ) does not overflow.
+_FAR = 600.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,9 +39,9 @@ class StructRankLoss(Loss):
     Here v < u says that v has a lower label. A term weighs the product of the weights of its documents. With
     ``normalize`` the terms of a winner are averaged. All structures are convex.
 
-    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others, at most ``max_edges²``. A winner of more than
-    ``max_edges`` edges uses that many pairs of edges squared, drawn with ``random_state``, in place of all; the draw
-    depends on the place of rows in their query (rankers sort rows by content first).
+    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. A winner of more than ``max_edges`` edges pairs
+    two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. The draw depends on the
+    place of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------
@@ -64,7 +68,7 @@ class StructRankLoss(Loss):
     structure: str = "edges"
     theta: tuple[float, float] = (1.0, 1.0)
     normalize: bool = True
-    max_edges: int = 64
+    max_edges: int = 128
     random_state: int = 0
 
     def __post_init__(self) -> None:
@@ -120,7 +124,7 @@ _STRUCTURES = {"edges": 0, "document": 1, "edge": 2}
 
 @kernel
 def _sigmoid_of_two(x, y):  # type: ignore[no-untyped-def]
-    """log(1 + e^x + e^y) and its two slopes."""
+    """The log of 1 + e^x + e^y and its two slopes."""
     top = max(0.0, x, y)
     one = np.exp(-top)
     ex = np.exp(x - top)
@@ -129,30 +133,71 @@ def _sigmoid_of_two(x, y):  # type: ignore[no-untyped-def]
     return top + np.log(total), ex / total, ey / total
 
 
-@kernel
-def _edges(u, first, n, s, w, theta_1, theta_2, normalize, max_edges, state, g):  # type: ignore[no-untyped-def]
-    edges = n - first
-    drawn = edges > max_edges
-    pairs = max_edges * max_edges if drawn else edges * edges
-    scale = (1.0 if normalize else np.float64(edges) * edges) / pairs
+@kernel(fastmath=REASSOC)
+def _with_all(power, weight, powers, weights, slopes):  # type: ignore[no-untyped-def]
+    """One edge with each edge of the same winner, from e^(−θΔ) of each."""
     loss = 0.0
-    for p in range(pairs):
-        if drawn:
-            state = mix(state)
-            v = first + draw_below(state, edges)
-            z = first + draw_below(state >> np.uint64(32), edges)
+    push = 0.0
+    for z in range(powers.size):
+        total = 1.0 + power + powers[z]
+        share = weight * weights[z]
+        loss += share * log(total)
+        slope = share / total
+        slopes[z] += slope * powers[z]
+        push += slope
+    return loss, push * power
+
+
+@kernel
+def _pairs(u, s, w, thetas, scale, starts, count, lanes, g):  # type: ignore[no-untyped-def]
+    """Pairs of edges from a winner of score u to the documents s, whose weights are w and gradients g.
+
+    The first edge of a pair is one of ``count`` from the first start on, the second from the second start on, both
+    round the end. Gives back the loss and what the winner loses.
+    """
+    powers, weights, slopes = lanes[0][:count], lanes[1][:count], lanes[2][:count]
+    near = max(thetas[0], thetas[1]) * (s.max() - u) < _FAR
+    for i in range(count):
+        z = (starts[1] + i) % s.size
+        powers[i] = np.exp(min(thetas[1] * (s[z] - u), _FAR))
+        weights[i] = w[z]
+        slopes[i] = 0.0
+    loss = 0.0
+    pull = 0.0
+    for i in range(count):
+        v = (starts[0] + i) % s.size
+        if w[v] == 0.0:
+            continue
+        x = thetas[0] * (s[v] - u)
+        if near:
+            part, push = _with_all(np.exp(x), scale * w[v], powers, weights, slopes)
         else:
-            v = first + p // edges
-            z = first + p % edges
-        weight = scale * w[u] * w[v] * w[z]
-        if weight > 0.0:
-            term, slope_v, slope_z = _sigmoid_of_two(theta_1 * (s[v] - s[u]), theta_2 * (s[z] - s[u]))
-            loss += weight * term
-            slope_v *= weight * theta_1
-            slope_z *= weight * theta_2
-            g[v] += slope_v
-            g[z] += slope_z
-            g[u] -= slope_v + slope_z
+            part, push = 0.0, 0.0
+            for j in range(count):
+                term, slope_v, slope_z = _sigmoid_of_two(x, thetas[1] * (s[(starts[1] + j) % s.size] - u))
+                part += scale * w[v] * weights[j] * term
+                push += scale * w[v] * weights[j] * slope_v
+                slopes[j] += scale * w[v] * weights[j] * slope_z
+        loss += part
+        g[v] += thetas[0] * push
+        pull += thetas[0] * push
+    for i in range(count):
+        g[(starts[1] + i) % s.size] += thetas[1] * slopes[i]
+        pull += thetas[1] * slopes[i]
+    return loss, pull
+
+
+@kernel
+def _edges(u, first, n, s, w, thetas, normalize, max_edges, state, lanes, g):  # type: ignore[no-untyped-def]
+    edges = n - first
+    count = min(edges, max_edges)
+    starts = (0, 0)
+    if count < edges:  # any two edges meet with the same chance
+        starts = (draw_below(state, edges), draw_below(state >> np.uint64(32), edges))
+    scale = w[u] * (1.0 if normalize else np.float64(edges) * edges) / (count * count)
+    r = slice(first, n)
+    loss, pull = _pairs(s[u], s[r], w[r], thetas, scale, starts, count, lanes, g[r])
+    g[u] -= pull
     return loss
 
 
@@ -211,7 +256,9 @@ def _structrank(  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, judged[q])
-    s, w, g = np.empty((3, longest), np.float64)
+    # apart by more than a vector step: see ApproxNDCG
+    s, w, g, powers, weights, slopes = np.empty((6, longest + 64), np.float64)
+    lanes = (powers, weights, slopes)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -226,7 +273,7 @@ def _structrank(  # type: ignore[no-untyped-def]
                 continue
             if structure == 0:
                 state = mix(mix(seed ^ np.uint64(n)) ^ np.uint64(u))
-                loss += _edges(u, first, n, s, w, theta_1, theta_2, normalize, max_edges, state, g)
+                loss += _edges(u, first, n, s, w, (theta_1, theta_2), normalize, max_edges, state, lanes, g)
             elif structure == 1:
                 loss += _document(u, first, n, s, w, theta_1, g)
             else:

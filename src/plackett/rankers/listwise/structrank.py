@@ -28,7 +28,7 @@ class StructRank(GradientTrained, Linear):
     theta
         Weights of the two margins.
     max_edges
-        Most preferences of a winner that are paired in full; more are drawn.
+        Most preferences of a winner that are paired in full; of more a part is drawn.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class StructRank(GradientTrained, Linear):
 
     structure: str = "edges"
     theta: tuple[float, float] = (1.0, 1.0)
-    max_edges: int = 64
+    max_edges: int = 128
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
