@@ -110,7 +110,7 @@ NAIVE = {
 OTHERS = {
     "BinaryLogistic": [{"rel": 2.0}],
     "BinaryHinge": [{"rel": 2.0}],
-    "WeightedSquare": [{"importance": "exp2", "strength": 3.0, "target": "exp2"}],
+    "WeightedSquare": [{"importance": "exp2", "strength": 3.0}, {"target": "exp2"}],
     "SubsetSquare": [{"rel": 2.0, "over": 5.0, "level": -1.0}],
     "ImmediateThreshold": [{"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (1.0,), "penalty": "square"}],
     "AllThreshold": [{"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (0.5, 2.5), "penalty": "squared_hinge"}],
