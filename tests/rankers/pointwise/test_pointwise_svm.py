@@ -69,7 +69,7 @@ def test_a_linear_kernel_in_the_dual_is_the_primal():
     X, y, qid = task()
     dual_scores = KernelSVM(kernel="linear", tol=1e-8, standardize=False).fit(X, y, qid=qid).predict(X)
     wide = np.column_stack([X, np.full(y.size, 30.0)]).astype(np.float32)
-    exact = {"tol": 1e-8, "max_iter": 2_000_000, "standardize": False, "fit_intercept": False}
+    exact = {"C": 1.0, "tol": 1e-8, "max_iter": 2_000_000, "standardize": False, "fit_intercept": False}
     primal_scores = PointwiseSVM(**exact).fit(wide, y, qid=qid).predict(wide)
     np.testing.assert_allclose(dual_scores, primal_scores, atol=2e-3)
 

@@ -28,7 +28,8 @@ class PointwiseSVM(Ranker):
     Parameters
     ----------
     C
-        Price of a document inside the margin.
+        Price of a document inside the margin. A large one leaves hardly any penalty on long data, and the solver may
+        not get to the end; scikit-learn warns then.
     rel
         The least label that is relevant.
     fit_intercept
@@ -54,11 +55,11 @@ class PointwiseSVM(Ranker):
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
 
-    C: float = 1.0
+    C: float = 0.01
     rel: float = 1.0
     fit_intercept: bool = True
     standardize: bool = True
-    tol: float = 1e-6
+    tol: float = 1e-3
     max_iter: int = 10_000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
