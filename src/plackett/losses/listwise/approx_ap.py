@@ -37,6 +37,13 @@ class ApproxAPLoss(Loss):
     rel
         Least relevant label.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ApproxAPLoss()(np.zeros(2), data), 4)  # 1 − 1/1.5
+    0.3333
+
     References
     ----------
     Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.

@@ -35,6 +35,13 @@ class ApproxERRLoss(Loss):
     max_label
         Largest grade; None is the largest label of the training data.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ApproxERRLoss()(np.zeros(2), data), 4)  # 1 − 1/1.5
+    0.3333
+
     References
     ----------
     Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.
@@ -86,6 +93,13 @@ class ApproxRRLoss(Loss):
         Steepness of the smooth ranks, and of the comparison of two ranks.
     rel
         Least relevant label.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ApproxRRLoss()(np.zeros(2), data), 4)  # 1 − 1/1.5
+    0.3333
 
     References
     ----------

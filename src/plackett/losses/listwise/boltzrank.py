@@ -56,6 +56,13 @@ class BoltzRankLoss(Loss):
         Most documents for the exact form, up to 18; orders for longer lists, at two bytes per document and order;
         the seed.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(BoltzRankLoss(mix=1.0)(np.zeros(2), data), 4)  # 1 − ½ (1 + 1/log2 3)
+    0.1845
+
     References
     ----------
     Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.

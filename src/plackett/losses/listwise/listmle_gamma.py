@@ -36,6 +36,13 @@ class ListMLEGammaLoss(Loss):
     k
         Only the first k ranks count, as in ListMLE.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListMLEGammaLoss()(np.zeros(2), data), 4)  # log 2, at the mode of the prior
+    0.6931
+
     References
     ----------
     Guiver, Snelson: Bayesian inference for Plackett–Luce ranking models. ICML 2009.

@@ -37,6 +37,13 @@ class ListMLESetLoss(Loss):
     labels it is ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12.
     Documents of weight 0 take no part; a block weighs the mean weight of its documents.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListMLESetLoss()(np.zeros(2), data), 4)  # log 2
+    0.6931
+
     References
     ----------
     Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
@@ -62,6 +69,13 @@ class ListMLEBestLoss(Loss):
     The minimum is at the order by label and, among equal labels, by score. It is continuous, with a kink where two
     documents of equal label have equal scores. Documents of weight 0 take no part; each rank weighs the weight of its
     document (the order stays the one by score). A query whose labels are all equal has loss 0.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListMLEBestLoss()(np.zeros(2), data), 4)  # log 2
+    0.6931
 
     References
     ----------

@@ -50,6 +50,13 @@ class ListNetTopKLoss(Loss):
     n_samples, random_state
         Orders drawn for each longer list, and the seed.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListNetTopKLoss()(np.zeros(2), data), 4)  # divergence of softmax(1, 0) from (½, ½)
+    0.1109
+
     References
     ----------
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.

@@ -44,6 +44,14 @@ class PlackettLucePolicy(Loss):
     random_state
         Seed.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> gradient, _ = PlackettLucePolicy(measure="RR").gradient(np.zeros(2), data)
+    >>> bool(gradient[0] < 0 < gradient[1])  # the relevant document is to rise
+    True
+
     References
     ----------
     Williams: Simple statistical gradient-following algorithms for connectionist reinforcement learning. Machine

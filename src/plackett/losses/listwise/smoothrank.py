@@ -40,6 +40,13 @@ class SmoothRankLoss(Loss):
     gain
         ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain; for AP any positive gain is relevant.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SmoothRankLoss()(np.zeros(2), data), 4)  # 1 − ½ (1 + 1/log2 3)
+    0.1845
+
     References
     ----------
     Chapelle, Wu: Gradient descent optimization of smoothed information retrieval metrics. Information Retrieval 2010.

@@ -38,6 +38,13 @@ class SoftAPLoss(Loss):
     max_exact
         Longest list with exact expectations.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SoftAPLoss()(np.zeros(2), data), 4)  # 1 − ½ (1 + ½)
+    0.25
+
     References
     ----------
     Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.

@@ -40,6 +40,13 @@ class SoftNDCGLoss(Loss):
     max_exact
         Longest list with exact distributions.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SoftNDCGLoss()(np.zeros(2), data), 4)  # ½ (1 − 1/log2 3)
+    0.1845
+
     References
     ----------
     Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
@@ -85,6 +92,13 @@ class SoftPCLoss(Loss):
         Least relevant label.
     sigma, max_exact
         Noise, and longest list with exact distributions, as in `SoftNDCGLoss`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SoftPCLoss(k=1)(np.zeros(2), data), 4)  # it comes first with chance ½
+    0.5
 
     References
     ----------

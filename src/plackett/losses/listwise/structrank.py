@@ -54,6 +54,13 @@ class StructRankLoss(Loss):
     max_edges, random_state
         Most edges of a winner that are paired in full, and the seed for larger ones.
 
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(StructRankLoss()(np.zeros(2), data), 4)  # log(1 + 1 + 1)
+    1.0986
+
     References
     ----------
     Huang, Frey: Structured ranking learning using cumulative distribution networks. NIPS 2008.
