@@ -109,8 +109,11 @@ def test_gamma_prior():
     assert (np.diff([value(s) for s in steps]) <= 1e-12).all()
     strong = [[0, 1], [1, 0], [0, 1], [1, 2], [2, 1], [2, 0]]
     plain = PlackettLuce.fit(strong, among="listed")
-    flat = PlackettLuce.fit(strong, among="listed", prior=(1.0, 1e-9))
-    np.testing.assert_allclose(flat.scores - flat.scores.mean(), plain.scores, atol=1e-4)
+    flat = PlackettLuce.fit(strong, among="listed", prior=(1.0001, 0.0001))
+    np.testing.assert_allclose(flat.scores - flat.scores.mean(), plain.scores, atol=1e-3)
+    for prior in ((2.0, 0.0), (1.0, 1.0), (0.5, 1.0)):  # no maximum: the level of the strengths would run away
+        with pytest.raises(DataError, match="prior"):
+            PlackettLuce.fit(strong, among="listed", prior=prior)
 
 
 def test_no_estimate():

@@ -148,10 +148,11 @@ class PlackettLuce:
         found, n_items = as_orders(orders, n_items)
         weight = as_weights(weights, found.n)
         shape, rate = float(prior[0]) - 1.0, float(prior[1])
-        if shape < 0 or rate < 0:
-            raise DataError(f"prior={prior}; give (a, b) with a ≥ 1 and b ≥ 0")
+        flat = shape == 0 and rate == 0
+        if not flat and not (shape > 0 and rate > 0):  # the level of the strengths would run away
+            raise DataError(f"prior={prior}; give (a, b) with a > 1 and b > 0, or (1, 0) for none")
         everything = _everything(among)
-        if shape == 0 or rate == 0:
+        if flat:
             _check_connected(found, weight, n_items, everything)
         wins = np.empty(n_items)
         _wins(found.offsets, found.items, weight, everything, wins)
@@ -161,7 +162,7 @@ class PlackettLuce:
             strengths = np.exp(scores)
             _exposure(found.offsets, found.items, weight, everything, strengths, exposure)
             updated = np.log((shape + wins) / (rate + exposure))
-            if rate == 0:  # the level is free
+            if flat:  # the level is free
                 updated -= updated.mean()
             moved = np.abs(updated - scores).max(initial=0.0)
             scores = updated

@@ -134,7 +134,9 @@ class DecisionTheoretic(Ranker):
                 folded = columns[:-1] / spread[:, None]
                 scorer = ExpectedUtilityScorer(folded, columns[-1] - center @ folded, gains, np.array([self.scale]))
                 best = monitor.best_round
-                stop = monitor.update(None if monitor.valid is None else scorer.predict(monitor.valid.X, data.offsets))
+                stop = monitor.update(
+                    None if monitor.valid is None else scorer.predict(monitor.valid.X, monitor.valid.offsets)
+                )
                 if monitor.valid is None or monitor.best_round != best:
                     self.scorer_ = scorer
                 if stop or np.abs(mean - before).max() <= self.tol:

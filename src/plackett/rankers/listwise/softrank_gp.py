@@ -140,7 +140,9 @@ class SoftRankGP(Ranker):
         def callback(weights: np.ndarray) -> None:
             current = scorer(weights)
             before = monitor.best_round
-            stop = monitor.update(None if monitor.valid is None else current.predict(monitor.valid.X, data.offsets))
+            stop = monitor.update(
+                None if monitor.valid is None else current.predict(monitor.valid.X, monitor.valid.offsets)
+            )
             if monitor.valid is None or monitor.best_round != before:
                 self.scorer_ = current
             if stop:
