@@ -164,6 +164,8 @@ class PlackettLuce:
             updated = np.log((shape + wins) / (rate + exposure))
             if flat:  # the level is free
                 updated -= updated.mean()
+            else:  # the best level, which small steps would be long in finding
+                updated += np.log(shape * n_items / (rate * np.exp(updated).sum()))
             moved = np.abs(updated - scores).max(initial=0.0)
             scores = updated
             if moved <= tol:
