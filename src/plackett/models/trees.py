@@ -85,6 +85,11 @@ class Trees:
         Numbers of the features whose values are codes and not amounts.
     warm_start
         Go on from the trees of the last ``fit``.
+    gradient_bins
+        Round gradients and curvatures to so many levels while the trees are grown (at most 254), so that histograms
+        are sums of small whole numbers: about twice as fast, and exact in any order. Leaf values are those of the
+        gradients as they are. Not for gradients with rare huge values, next to which the others round to 0. None
+        grows the trees on the gradients as they are.
     lightgbm_params
         Further parameters in LightGBM's own names; they win over the above.
     """
@@ -108,6 +113,7 @@ class Trees:
     monotone_constraints: tuple[int, ...] | None = None
     categorical_features: tuple[int, ...] | None = None
     warm_start: bool = False
+    gradient_bins: int | None = None
     lightgbm_params: dict[str, Any] | None = None
     random_state: int | None = 0
     n_jobs: int | None = None
@@ -155,6 +161,7 @@ class Trees:
             "min_data_in_leaf": self.min_child_samples,
             "min_sum_hessian_in_leaf": self.min_child_weight,
             "max_bin": self.max_bin,
+            "bin_construct_sample_cnt": 50_000,  # some 200 values per bin say where bins lie; LightGBM looks at 200,000
             "lambda_l1": self.reg_alpha,
             "lambda_l2": self.reg_lambda,
             "feature_fraction": self.colsample_bytree,
@@ -180,6 +187,17 @@ class Trees:
             chosen["learning_rate"] = self.learning_rate / self.n_bags
         elif self.boosting == "dart":
             chosen["boosting"] = "dart"
+        if self.gradient_bins is not None:
+            if not 2 <= self.gradient_bins <= 254:
+                raise LossError(f"gradient_bins={self.gradient_bins}; give a number from 2 to 254, or None")
+            chosen |= {
+                "use_quantized_grad": True,
+                "num_grad_quant_bins": self.gradient_bins,
+                "quant_train_renew_leaf": True,
+                "stochastic_rounding": False,
+            }
+            # whole numbers add up to the same in any order, so the faster way is as repeatable as the other
+            chosen["force_row_wise"] = chosen.pop("force_col_wise")
         return chosen | (self.lightgbm_params or {})
 
 

@@ -49,6 +49,7 @@ class LambdaMART(GradientTrained, Trees):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Wu, Burges, Svore, Gao 2010"
 
+    gradient_bins: int | None = 254
     measure: Any = "nDCG"
     truncation: int | None = 30
     sigma: float = 1.0
