@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from plackett.experiments.risk import urisk as urisk
     from plackett.experiments.winning_number import winning_number as winning_number
     from plackett.losses.custom import loss as loss
+    from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 
     # measures
     from plackett.measures.curves import measure_curve as measure_curve
@@ -80,6 +81,10 @@ if TYPE_CHECKING:
     from plackett.models.linear import Linear as Linear
     from plackett.models.neural import Neural as Neural
     from plackett.models.trees import Trees as Trees
+    from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
+    from plackett.permutation_models.mallows import Mallows as Mallows
+    from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
+    from plackett.permutation_models.thurstone import Thurstone as Thurstone
     from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
     from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
     from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
@@ -134,7 +139,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 #: Sub-packages that are meant to be used by name, such as ``plackett.datasets.load``.
-_PACKAGES = ("data", "datasets", "experiments", "losses", "measures", "models", "rankers")
+_PACKAGES = ("data", "datasets", "experiments", "losses", "measures", "models", "permutation_models", "rankers")
 
 __all__ = ["DataError", "LossError", "MeasureError", "PlackettWarning", *_PACKAGES, *PUBLIC]
 

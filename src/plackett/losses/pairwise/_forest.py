@@ -249,7 +249,7 @@ def least_moves(f):  # type: ignore[no-untyped-def]
         for e in range(f.m):
             gap = f.bound[e] - (f.z[f.win[e]] - f.z[f.los[e]])
             if gap > worst and not f.tight[e]:
-                q, worst = e, gap
+                q, worst = np.int64(e), gap
         if q < 0:
             return True
         if not _enter(f, q):
