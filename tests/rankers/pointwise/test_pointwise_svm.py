@@ -35,7 +35,7 @@ def test_primal_and_dual_meet():
     X, y, qid = task()
     side = 2 * y - 1
     for C in (0.1, 2.0):
-        ranker = PointwiseSVM(C=C, fit_intercept=False, standardize=False, tol=1e-10, max_iter=1_000_000)
+        ranker = PointwiseSVM(balance=False, C=C, fit_intercept=False, standardize=False, tol=1e-10, max_iter=1_000_000)
         v = ranker.fit(X, y, qid=qid).scorer_.weights[:, 0]
         slack = np.maximum(0, 1 - side * (X.astype(float) @ v))
         primal = 0.5 * v @ v + C * slack.sum()
@@ -52,25 +52,25 @@ def test_weights_are_copies():
     weight = np.arange(y.size) % 3 + 1.0
     rows = np.repeat(np.arange(y.size), weight.astype(int))
     exact = {"tol": 1e-9, "max_iter": 1_000_000, "standardize": False}
-    one = PointwiseSVM(**exact).fit(X, y, qid=qid, sample_weight=weight).predict(X)
-    two = PointwiseSVM(**exact).fit(X[rows], y[rows], qid=qid[rows]).predict(X)
+    one = PointwiseSVM(balance=False, **exact).fit(X, y, qid=qid, sample_weight=weight).predict(X)
+    two = PointwiseSVM(balance=False, **exact).fit(X[rows], y[rows], qid=qid[rows]).predict(X)
     np.testing.assert_allclose(one, two, atol=1e-4)
 
 
 def test_labels_on_one_side_are_refused():
     X, y, qid = task()
     with pytest.raises(ValueError, match="every label is at least rel=0"):
-        PointwiseSVM(rel=0.0).fit(X, y, qid=qid)
+        PointwiseSVM(balance=False, rel=0.0).fit(X, y, qid=qid)
 
 
 @pytest.mark.spec("pointwise.svm")
 def test_a_linear_kernel_in_the_dual_is_the_primal():
     """Up to the intercept, which LIBLINEAR penalises and LIBSVM does not: with a huge constant it costs nothing."""
     X, y, qid = task()
-    dual_scores = KernelSVM(kernel="linear", tol=1e-8, standardize=False).fit(X, y, qid=qid).predict(X)
+    dual_scores = KernelSVM(balance=False, kernel="linear", tol=1e-8, standardize=False).fit(X, y, qid=qid).predict(X)
     wide = np.column_stack([X, np.full(y.size, 30.0)]).astype(np.float32)
     exact = {"C": 1.0, "tol": 1e-8, "max_iter": 2_000_000, "standardize": False, "fit_intercept": False}
-    primal_scores = PointwiseSVM(**exact).fit(wide, y, qid=qid).predict(wide)
+    primal_scores = PointwiseSVM(balance=False, **exact).fit(wide, y, qid=qid).predict(wide)
     np.testing.assert_allclose(dual_scores, primal_scores, atol=2e-3)
 
 
@@ -79,7 +79,7 @@ def test_a_linear_kernel_in_the_dual_is_the_primal():
 def test_kernels_against_scikit_learn(kernel):
     X, y, qid = task()
     settings = {"kernel": kernel, "C": 0.5, "gamma": 0.3, "coef0": 0.2, "degree": 2}
-    ranker = KernelSVM(standardize=False, tol=1e-6, **settings).fit(X, y, qid=qid)
+    ranker = KernelSVM(balance=False, standardize=False, tol=1e-6, **settings).fit(X, y, qid=qid)
     reference = SVC(tol=1e-6, **settings).fit(X.astype(float), y)
     np.testing.assert_allclose(ranker.predict(X), reference.decision_function(X.astype(float)), atol=1e-4)
     assert (np.abs(ranker.scorer_.weights) <= 0.5 + 1e-12).all()  # 0 ≤ α ≤ C
@@ -89,4 +89,17 @@ def test_kernels_against_scikit_learn(kernel):
 def test_unknown_kernel():
     X, y, qid = task()
     with pytest.raises(ValueError, match="kernel='cubic'"):
-        KernelSVM(kernel="cubic").fit(X, y, qid=qid)
+        KernelSVM(balance=False, kernel="cubic").fit(X, y, qid=qid)
+
+
+@pytest.mark.spec("pointwise.svm")
+def test_balance_keeps_the_hinge_from_giving_up():
+    """Few relevant documents, not separable: unbalanced, the best hyperplane calls everything irrelevant."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (X[:, 0] + 2.0 * rng.normal(size=2000) > 3.0).astype(int)
+    qid = np.repeat(np.arange(100), 20)
+    assert y.mean() < 0.12
+    plain, even = (PointwiseSVM(balance=b).fit(X, y, qid=qid) for b in (False, True))
+    assert np.abs(plain.scorer_.weights).max() < 0.1 * np.abs(even.scorer_.weights).max()
+    assert even.score(X, y, qid=qid) > plain.score(X, y, qid=qid)

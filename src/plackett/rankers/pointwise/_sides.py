@@ -7,7 +7,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["check_sides", "document_weight"]
+__all__ = ["balanced", "check_sides", "document_weight"]
 
 
 def check_sides(data: RankingDataset, rel: float) -> None:
@@ -25,3 +25,13 @@ def document_weight(data: RankingDataset) -> np.ndarray:
     """Weight of each document with that of its query."""
     weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
     return weight if data.query_weight is None else weight * data.query_weight[data.query_of_row]
+
+
+def balanced(weight: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Weights scaled so that both sides (−1 and 1) weigh the same; the sum stays.
+
+    >>> balanced(np.ones(4), np.array([1, -1, -1, -1])).tolist()
+    [2.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666]
+    """
+    total = np.where(side > 0, weight[side > 0].sum(), weight[side < 0].sum())
+    return weight * weight.sum() / (2.0 * total)

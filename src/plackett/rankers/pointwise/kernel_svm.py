@@ -12,7 +12,7 @@ from plackett.models.base import Monitor
 from plackett.models.kernels import KERNELS, KernelScorer
 from plackett.models.linear import spread
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import check_sides, document_weight
+from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
 
 __all__ = ["KernelSVM"]
 
@@ -37,6 +37,9 @@ class KernelSVM(Ranker):
         c and the degree of the kernel.
     rel
         The least label that is relevant.
+    balance
+        Let the relevant documents together weigh as much as the others. They are few, and without it the hinge is
+        content to call every document irrelevant.
     standardize
         Divide each feature by its standard deviation.
     tol
@@ -63,6 +66,7 @@ class KernelSVM(Ranker):
     coef0: float = 0.0
     degree: int = 3
     rel: float = 1.0
+    balance: bool = True
     standardize: bool = True
     tol: float = 1e-4
 
@@ -85,7 +89,7 @@ class KernelSVM(Ranker):
                 machine = SVC(
                     C=self.C, kernel=self.kernel, gamma=gamma, coef0=self.coef0, degree=self.degree, tol=self.tol
                 )
-                machine.fit(X, side, sample_weight=weight[counts])
+                machine.fit(X, side, sample_weight=balanced(weight[counts], side) if self.balance else weight[counts])
                 support, weights = machine.support_vectors_, machine.dual_coef_[0]
                 intercept = float(machine.intercept_[0])
             numbers = np.array([intercept, gamma, self.coef0, self.degree], np.float64)

@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import check_sides, document_weight
+from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
 
 __all__ = ["PointwiseSVM"]
 
@@ -32,6 +32,9 @@ class PointwiseSVM(Ranker):
         not get to the end; scikit-learn warns then.
     rel
         The least label that is relevant.
+    balance
+        Let the relevant documents together weigh as much as the others. They are few, and without it the hinge is
+        content to call every document irrelevant.
     fit_intercept
         Add a constant feature; its weight is penalised like the others.
     standardize
@@ -57,6 +60,7 @@ class PointwiseSVM(Ranker):
 
     C: float = 0.01
     rel: float = 1.0
+    balance: bool = True
     fit_intercept: bool = True
     standardize: bool = True
     tol: float = 1e-3
@@ -81,7 +85,11 @@ class PointwiseSVM(Ranker):
                     max_iter=self.max_iter,
                     random_state=np.random.default_rng(self.random_state).integers(2**31),
                 )
-                machine.fit(_scaled(data.X[counts], scale), side, sample_weight=weight[counts])
+                machine.fit(
+                    _scaled(data.X[counts], scale),
+                    side,
+                    sample_weight=balanced(weight[counts], side) if self.balance else weight[counts],
+                )
                 weights, intercept = machine.coef_[0] / scale, float(np.ravel(machine.intercept_)[0])
             self.scorer_ = LinearScorer(weights[:, None].astype(np.float64), np.array([intercept], np.float64))
             monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
