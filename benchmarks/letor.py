@@ -48,6 +48,7 @@ BY_NAME: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "LinearRegression": ({}, {"alpha": [0.0, 1e-3, 1e-2, 1e-1, 1.0]}),
     "ListNet": ({}, {"alpha": [1e-4, 1e-3, 1e-2], "temperature": [0.25, 0.5, 1.0]}),
     "RankNet": ({"max_epochs": 60, **STOP}, {"hidden": [(), (10,)], "learning_rate": [1e-3, 1e-2]}),
+    "PointwiseSVM": ({}, {"C": [1e-4, 1e-3, 1e-2, 1e-1]}),
     "LambdaMART": (
         {"n_estimators": 300, **STOP},
         {"learning_rate": [0.03, 0.1], "num_leaves": [4, 8], "measure": ["nDCG", "AP"]},
