@@ -39,7 +39,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/test: $(VENV)/core
-	@$(PIP) -e ".[test]"
+	@$(PIP) -e ".[test,neural]"
 	@touch $@
 
 $(VENV)/bench: $(VENV)/core
