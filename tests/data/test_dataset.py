@@ -159,15 +159,12 @@ def test_empty_dataset():
     assert data.select([]).n_rows == 0
 
 
-def test_group_rows_of_a_million_strings_is_fast():
-    import time
-
+def test_group_rows_of_many_string_ids_that_are_grouped_already():
     ids = np.repeat(np.array([f"query-{i}" for i in range(10_000)], dtype=np.dtypes.StringDType()), 100)
-    start = time.perf_counter()
-    _, qids, rows = group_rows(ids)
+    offsets, qids, rows = group_rows(ids)
     assert rows is None
-    assert qids.size == 10_000
-    assert time.perf_counter() - start < 2
+    assert qids.tolist() == [f"query-{i}" for i in range(10_000)]
+    assert offsets.tolist() == list(range(0, 1_000_001, 100))
 
 
 @given(st.lists(st.integers(-3, 3) | st.sampled_from([-(2**62), 2**62]), min_size=1, max_size=30))
