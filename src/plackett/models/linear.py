@@ -13,6 +13,7 @@ from plackett.losses.base import Loss
 from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor, Scorer
 from plackett.models.batches import query_batches
+from plackett.models.search_space import Real, SearchSpace
 
 __all__ = ["Linear", "LinearScorer", "spread"]
 
@@ -78,6 +79,7 @@ class Linear:
 
     ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
 
     alpha: float = 1e-4
     l1_ratio: float = 0.0

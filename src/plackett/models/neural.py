@@ -17,6 +17,7 @@ from plackett.models.networks import NETWORKS, Network
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.feed import scores_of, scoring_feed
 from plackett.models.networks.training import Training
+from plackett.models.search_space import Real, SearchSpace
 
 __all__ = ["Neural", "NeuralScorer"]
 
@@ -143,6 +144,7 @@ class Neural:
 
     ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"learning_rate": Real(1e-3, 1e-1, log=True)}
     paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender 2005"
 
     architecture: str = "mlp"

@@ -13,6 +13,7 @@ from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.base import Monitor, Scorer
+from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_text import check_text, trees_only
 
 __all__ = ["TreeScorer", "Trees"]
@@ -96,6 +97,11 @@ class Trees:
 
     ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = True
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Real(0.02, 0.2, log=True),
+        "num_leaves": Integer(4, 32, log=True),
+        "min_child_samples": Integer(5, 80, log=True),
+    }
 
     n_estimators: int = 100
     learning_rate: float = 0.1

@@ -18,6 +18,7 @@ from plackett.losses.base import Loss
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Model, Monitor
+from plackett.models.search_space import SearchSpace
 from plackett.rankers.inputs import rows_to_score, training_data
 
 __all__ = ["GradientTrained", "Ranker"]
@@ -58,6 +59,8 @@ class Ranker(BaseEstimator):
     paper: ClassVar[str] = ""
     #: Whether NaN features are missing values; otherwise they are refused. The model says it, or the ranker itself.
     allow_nan: ClassVar[bool]
+    #: The parameters worth tuning, with their ranges; the model says it, or the ranker itself.
+    search_space: ClassVar[SearchSpace]
 
     # query ids and weights find their way through pipelines and searches without any `set_…_request`
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True, "query_weight": True}
