@@ -90,14 +90,23 @@ class _Bound(BoundLoss):
 
 
 @kernel(fastmath=REASSOC)
-def _smooth_ranks(power, one, two, ahead_one, ahead_two):  # type: ignore[no-untyped-def]
-    """Smooth ranks of two documents from e^(αs); ``ahead[u]`` is how much u counts as ahead of each.
+def _next_ranks(power, one, two, g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-untyped-def]
+    """What `_pull` does for two documents, and then, in the same pass, the smooth ranks of the next two from e^(αs).
 
-    Two at a time, since the two quotients x/a and x/b cost one division: q = x/(ab), qb and qa.
+    ``ahead[u]`` is how much u counts as ahead of each; the old values are read, the new ones written. Two at a time,
+    since the two quotients x/a and x/b cost one division: q = x/(ab), qb and qa; in one pass with the pull, whose
+    products fill the time that the division takes.
     """
     rank_one = 0.5  # 1, less the half that the document counts as ahead of itself
     rank_two = 0.5
+    back_one = 0.0
+    back_two = 0.0
     for u in range(power.size):
+        to_one = slope_one * ahead_one[u] * (1.0 - ahead_one[u])
+        to_two = slope_two * ahead_two[u] * (1.0 - ahead_two[u])
+        g[u] += to_one + to_two
+        back_one += to_one
+        back_two += to_two
         a = power[u] + one
         b = power[u] + two
         q = power[u] / (a * b)
@@ -105,7 +114,7 @@ def _smooth_ranks(power, one, two, ahead_one, ahead_two):  # type: ignore[no-unt
         ahead_two[u] = q * a
         rank_one += q * b
         rank_two += q * a
-    return rank_one, rank_two
+    return rank_one, rank_two, back_one, back_two
 
 
 @kernel(fastmath=REASSOC)
@@ -159,6 +168,8 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
         for i in range(n):
             s[i] = alpha * scores[start + i]
             g[i] = 0.0
+            ahead_one[i] = 0.0
+            ahead_two[i] = 0.0
             low = min(low, s[i])
             high = max(high, s[i])
             if gains[start + i] > 0.0:
@@ -171,23 +182,30 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
         for i in range(n):
             power[i] = exp(s[i] - middle)
         reached = 0.0
+        i = j = 0
+        slope_one = slope_two = 0.0
         for k in range(0, m, 2):
-            i = gainful[k]
-            j = gainful[min(k + 1, m - 1)]
-            gain_one = gains[start + i]
-            gain_two = gains[start + j] if k + 1 < m else 0.0  # the last one of an odd number is its own partner
+            next_i = gainful[k]
+            next_j = gainful[min(k + 1, m - 1)]
             if near:
-                one, two = _smooth_ranks(power, power[i], power[j], ahead_one, ahead_two)
+                one, two, back_one, back_two = _next_ranks(
+                    power, power[next_i], power[next_j], g, ahead_one, ahead_two, slope_one, slope_two
+                )
             else:
-                one = _smooth_rank_far(s, s[i], ahead_one)
-                two = _smooth_rank_far(s, s[j], ahead_two)
-            part_one, slope_one = _discounted(gain_one, one)
-            part_two, slope_two = _discounted(gain_two, two)
-            reached += part_one + part_two
+                back_one, back_two = _pull(g, ahead_one, ahead_two, slope_one, slope_two)
+                one = _smooth_rank_far(s, s[next_i], ahead_one)
+                two = _smooth_rank_far(s, s[next_j], ahead_two)
             # what a document counts as ahead of itself is in both terms, and cancels
-            back_one, back_two = _pull(g, ahead_one, ahead_two, slope_one, slope_two)
             g[i] -= back_one
             g[j] -= back_two
+            i, j = next_i, next_j
+            gain_two = gains[start + j] if k + 1 < m else 0.0  # the last one of an odd number is its own partner
+            part_one, slope_one = _discounted(gains[start + i], one)
+            part_two, slope_two = _discounted(gain_two, two)
+            reached += part_one + part_two
+        back_one, back_two = _pull(g, ahead_one, ahead_two, slope_one, slope_two)
+        g[i] -= back_one
+        g[j] -= back_two
         value[q] = query_weight[q] * (1.0 - reached)
         for i in range(n):
             gradient[start + i] = query_weight[q] * alpha * g[i]
