@@ -14,6 +14,7 @@ import shutil
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
@@ -190,6 +191,10 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="plackett")
 
 
+#: Parts per thread that the queries are cut into.
+_PARTS = 4
+
+
 def ranges(offsets: np.ndarray, parts: int) -> Iterator[tuple[int, int]]:
     """Cut the queries into at most ``parts`` ranges of about equally many rows."""
     n_queries = offsets.size - 1
@@ -220,10 +225,21 @@ def over_queries(
     if threads == 1:
         kernel(0, n_queries, offsets, *args)
         return
-    (first, *others) = ranges(offsets, threads)
-    futures = [_pool(threads).submit(kernel, lo, hi, offsets, *args) for lo, hi in others]
+    # more parts than threads: a thread whose core is busy with something else (LightGBM's workers spin) takes fewer
+    parts = deque(ranges(offsets, min(_PARTS * threads, 1 + int(offsets[-1]) // rows_per_thread)))
+
+    def work() -> None:
+        while parts:
+            try:
+                lo, hi = parts.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            kernel(lo, hi, offsets, *args)
+
+    futures = [_pool(threads).submit(work) for _ in range(min(threads, len(parts)) - 1)]
     try:
-        kernel(*first, offsets, *args)  # a part is for the caller: one thread less to wake
+        work()  # the caller works too: one thread less to wake
     finally:
+        parts.clear()
         for future in futures:
             future.result()
