@@ -225,7 +225,7 @@ def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no
     _solve_positive(matrix, step, n)
     rest = 0.0
     length = 1.0
-    block = -1
+    block = np.int64(-1)
     for a in range(n):
         rest -= step[a]
         if alpha[used[a]] + length * step[a] < 0.0:

@@ -15,7 +15,7 @@ from plackett.models.base import Monitor, Scorer
 from plackett.models.batches import query_batches
 from plackett.models.search_space import Real, SearchSpace
 
-__all__ = ["Linear", "LinearScorer", "spread"]
+__all__ = ["Linear", "LinearScorer", "deviation", "moments", "spread"]
 
 _SPREAD_ROWS = 4096
 
@@ -166,6 +166,18 @@ class _Problem:
 
 def spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh."""
+    return deviation(*moments(X, weight, n_jobs))
+
+
+def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
+    """Standard deviation from the `moments`, 1 for constant features."""
+    spread = np.sqrt(np.maximum(square, 0.0) / total)
+    # the spread of a constant column is rounding noise
+    return np.where(spread > 1e-7 * np.abs(mean), spread, 1.0)
+
+
+def moments(X: Any, weight: np.ndarray, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
+    """Weight of all rows; mean of each feature, and its squared distances from it, summed."""
     total = max(float(weight.sum()), np.finfo(float).tiny)
     mean = transposed_times(X, weight[:, None], n_jobs)[:, 0] / total
     square: np.ndarray = np.zeros(mean.size)
@@ -177,9 +189,7 @@ def spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
         stored = np.repeat(weight, np.diff(X.indptr))
         square += np.bincount(X.indices, stored * (X.data - mean[X.indices]) ** 2, mean.size)
         square += (total - np.bincount(X.indices, stored, mean.size)) * mean**2  # what is not stored is 0
-    spread = np.sqrt(np.maximum(square, 0.0) / total)
-    # the spread of a constant column is rounding noise
-    return np.where(spread > 1e-7 * np.abs(mean), spread, 1.0)
+    return total, mean, square
 
 
 def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:

@@ -106,9 +106,7 @@ class Ranker(BaseEstimator):
         eval_set, eval_qid
             Validation data ``(X, y)`` or a list of one, with its query ids; or a `RankingDataset`.
         """
-        data = training_data(X, y, qid, group, sample_weight, query_weight)
-        self._check_data(data, "X")
-        data = _counted(canonical_order(data))
+        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight))
         valid = self._validation(eval_set, eval_qid, data.n_features)
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
@@ -121,15 +119,24 @@ class Ranker(BaseEstimator):
                 raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
         monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
         self._fit(data, monitor)
+        self._note(data, monitor)
+        if monitor.interrupted:
+            warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
+        return self
+
+    def _prepared(self, data: RankingDataset) -> RankingDataset:
+        """The data as `_fit` gets them: checked, in canonical order, without queries that do not count."""
+        self._check_data(data, "X")
+        return _counted(canonical_order(data))
+
+    def _note(self, data: RankingDataset, monitor: Monitor) -> None:
+        """Remember what was learned from."""
         self.n_features_in_ = data.n_features
         self.__dict__.pop("feature_names_in_", None)
         if data.feature_names is not None:
             self.feature_names_in_: np.ndarray = np.array(data.feature_names, dtype=object)
         self.history_ = monitor.history
         self.card_ = self._card(data, monitor)
-        if monitor.interrupted:
-            warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
-        return self
 
     def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
         """Training and validation part, by `validation_fraction`."""

@@ -29,6 +29,7 @@ SCORERS = {
     "trees": ("plackett.models.trees", "TreeScorer"),
     "neural": ("plackett.models.neural", "NeuralScorer"),
     "kernel": ("plackett.models.kernels", "KernelScorer"),
+    "additive": ("plackett.models.additive", "AdditiveScorer"),
     "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
     "gaussian_process": ("plackett.rankers.listwise.softrank_gp", "GaussianProcessScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),

@@ -75,7 +75,7 @@ class StructRankLoss(Loss):
     structure: str = "edges"
     theta: tuple[float, float] = (1.0, 1.0)
     normalize: bool = True
-    max_edges: int = 128
+    max_edges: int = 48
     random_state: int = 0
 
     def __post_init__(self) -> None:

@@ -46,7 +46,7 @@ class StructRank(GradientTrained, Linear):
 
     structure: str = "edges"
     theta: tuple[float, float] = (1.0, 1.0)
-    max_edges: int = 128
+    max_edges: int = 48
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
