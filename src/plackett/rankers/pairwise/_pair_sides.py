@@ -1,0 +1,86 @@
+"""How much of the exponential pair weight a weak ranker gets right and wrong, without a list of pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._kernel import kernel, over_queries
+from plackett.losses.pairwise.exponential import CLIP
+
+__all__ = ["pair_sides"]
+
+
+def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
+    r"""Weight of the pairs that h orders rightly and wrongly, for h of 0 and 1.
+
+    .. math:: W_\pm = \sum_{(u, v)} w_{uv}\, e^{-(s_u - s_v)}\, [h(u) - h(v) = \pm 1]
+
+    Parameters
+    ----------
+    bound
+        The exponential pair loss on a dataset, whose pairs and weights are meant.
+    scores
+        The scores s.
+    h
+        0 or 1 for each document.
+    """
+    if bound.data.preferences is None:
+        sides = np.zeros((2, bound.data.n_queries))
+        over_queries(
+            _sides,
+            bound.data.offsets,
+            scores,
+            h,
+            bound.order,
+            bound.below,
+            bound.judged,
+            bound.sample_weight,
+            bound.scale,
+            sides,
+            n_jobs=bound.n_jobs,
+        )
+        return float(sides[0].sum()), float(sides[1].sum())
+    winner, loser = bound.pairs.winner, bound.pairs.loser
+    weight = bound.weight * np.exp(np.minimum(scores[loser] - scores[winner] + bound.margin, 2.0 * CLIP))
+    difference = h[winner] - h[loser]
+    return float(weight[difference > 0].sum()), float(weight[difference < 0].sum())
+
+
+@kernel
+def _sides(lo, hi, offsets, scores, h, order, below, judged, weight, scale, sides):  # type: ignore[no-untyped-def]
+    # the weights are products, as in the exponential loss: two running sums, of the documents of h = 0 and of h = 1
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = judged[q]
+        if n == 0 or below[a] == n:
+            continue
+        low = np.inf
+        high = -np.inf
+        for i in range(n):
+            low = min(low, scores[order[a + i]])
+            high = max(high, scores[order[a + i]])
+        middle = 0.5 * (low + high)
+        end = n
+        lower_0 = 0.0
+        lower_1 = 0.0
+        right = 0.0
+        wrong = 0.0
+        for i in range(n - 1, -1, -1):
+            while end > below[a + i]:
+                end -= 1
+                v = order[a + end]
+                power = weight[v] * np.exp(min(max(scores[v] - middle, -CLIP), CLIP))
+                if h[v] > 0.5:
+                    lower_1 += power
+                else:
+                    lower_0 += power
+            u = order[a + i]
+            power = scale[q] * weight[u] * np.exp(-min(max(scores[u] - middle, -CLIP), CLIP))
+            if h[u] > 0.5:
+                right += power * lower_0
+            else:
+                wrong += power * lower_1
+        sides[0, q] = right
+        sides[1, q] = wrong
