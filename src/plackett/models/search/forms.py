@@ -1,0 +1,101 @@
+"""Measures in the form that a sweep along a line needs: the change when two neighbours in a list exchange their places.
+
+When document j overtakes document i, which stood at place p directly above it, the measure changes by
+
+    (g_j − g_i) · (w_p − w_{p+1}) · c_p
+
+where g depends on the document, w on the place, and c on what stands above, one document after the other:
+c_{p+1} = c_p · f + e of the document at place p. Sums of gains times discounts have f = 1 and e = 0; average precision
+counts the relevant documents above (f = 1, e = 1 for relevant ones); reciprocal rank and ERR have the chance to come
+so far (e = 0, f = 1 minus the chance to stop).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.measures.ap import AveragePrecision
+from plackett.measures.base import Measure
+from plackett.measures.err import ExpectedReciprocalRank
+from plackett.measures.nerr import NormalisedERR
+from plackett.measures.ranking import Scored
+from plackett.measures.relevance import n_relevant
+from plackett.measures.rr import ReciprocalRank
+from plackett.measures.success import SuccessRate
+
+__all__ = ["NeighbourForm", "neighbour_form"]
+
+
+class NeighbourForm(NamedTuple):
+    """Gain g, factor f and addend e of each document; worth w of each place, flat over the queries."""
+
+    gain: np.ndarray
+    factor: np.ndarray
+    addend: np.ndarray
+    worth: np.ndarray
+
+
+def neighbour_form(measure: Measure, data: RankingDataset) -> NeighbourForm | None:
+    """The form of a measure on a dataset; None where it has none."""
+    make = _FORMS.get(type(measure), _linear if measure.linear_swaps else None)
+    return None if make is None else make(measure, data)
+
+
+def _linear(measure: Any, data: RankingDataset) -> NeighbourForm:
+    """The worth of a place is in the swap state of any order."""
+    ranking = Scored(data, np.zeros(data.n_rows)).ranking("stable")
+    state = measure.swap_state(ranking)
+    gain = np.empty(data.n_rows)
+    gain[ranking.rows] = state[:, 0]
+    return NeighbourForm(gain, np.ones(data.n_rows), np.zeros(data.n_rows), np.ascontiguousarray(state[:, 2]))
+
+
+def _average_precision(measure: Any, data: RankingDataset) -> NeighbourForm:
+    if measure.over == "all":
+        form = _linear(measure, data)
+        return form._replace(worth=-form.worth)  # a swap has no sign, and its state counts what a late rank loses
+    relevant = (data.labels >= measure.rel).astype(np.float64)
+    total = n_relevant(Scored(data, np.zeros(data.n_rows)).ranking("stable"), measure.rel)
+    if measure.divisor == "reachable":
+        total = np.minimum(total, measure.k or data.n_rows)
+    gain = relevant / np.maximum(total, 1)[data.query_of_row]
+    return NeighbourForm(gain, np.ones(data.n_rows), relevant, _until(measure.k, data, 1.0 / _ranks(data)))
+
+
+def _first_relevant(measure: Any, data: RankingDataset) -> NeighbourForm:
+    relevant = (data.labels >= measure.rel).astype(np.float64)
+    return NeighbourForm(relevant, 1.0 - relevant, np.zeros(data.n_rows), _until(measure.k, data, 1.0 / _ranks(data)))
+
+
+def _success(measure: Any, data: RankingDataset) -> NeighbourForm:
+    return _first_relevant(measure, data)._replace(worth=_until(measure.k, data, np.ones(data.n_rows)))
+
+
+def _cascade(measure: Any, data: RankingDataset) -> NeighbourForm:
+    ranking = Scored(data, np.zeros(data.n_rows)).ranking("stable")
+    state = measure.swap_state(ranking)
+    gain, factor = np.empty(data.n_rows), np.empty(data.n_rows)
+    gain[ranking.rows] = state[:, 0]
+    factor[ranking.rows] = 1.0 / state[:, 1]
+    return NeighbourForm(gain, factor, np.zeros(data.n_rows), _until(measure.k, data, 1.0 / _ranks(data)))
+
+
+_FORMS: dict[type, Callable[[Any, RankingDataset], NeighbourForm]] = {
+    AveragePrecision: _average_precision,
+    ReciprocalRank: _first_relevant,
+    SuccessRate: _success,
+    ExpectedReciprocalRank: _cascade,
+    NormalisedERR: _cascade,
+}
+
+
+def _ranks(data: RankingDataset) -> np.ndarray:
+    return np.arange(1.0, data.n_rows + 1.0) - data.offsets[data.query_of_row]
+
+
+def _until(k: int | None, data: RankingDataset, worth: np.ndarray) -> np.ndarray:
+    return worth if k is None else np.where(_ranks(data) <= k, worth, 0.0)

@@ -1,0 +1,170 @@
+"""AdaRank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.measures.language import parse
+from plackett.models._products import table_times
+from plackett.models.base import Monitor
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.measured import MeasuredLists
+from plackett.models.search_space import Integer, SearchSpace
+from plackett.rankers.base import Ranker
+
+__all__ = ["AdaRank"]
+
+#: Features are ranked in groups of this many scores.
+_SCORES_AT_ONCE = 1 << 22
+#: A weak ranker that is perfect on all queries would have an infinite coefficient.
+_LEAST_LOSS = 1e-6
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaRank(Ranker):
+    r"""AdaRank: boosting of queries, whose weak rankers are single features.
+
+    Round t picks the feature :math:`f_t` with the largest :math:`\varphi_t = \sum_q D_t(q) M_q(f_t)`, adds it with the
+    coefficient :math:`\alpha_t = \frac12 \log \frac{1 + \varphi_t}{1 - \varphi_t}` to the ensemble :math:`F_t`, and
+    weighs the queries anew by :math:`D_{t+1}(q) \propto w_q e^{-M_q(F_t)}`, so that those which the ensemble ranks badly
+    count more. The result is a linear model. How each feature alone ranks each query is computed once.
+
+    Training ends after `n_estimators` rounds, or when the training measure falls by `tol` or more, or by early
+    stopping on validation data. A ranker that picks the feature of the round before again changes no order if that
+    feature stands alone, and then nothing ever changes; `max_repeats` takes such a feature out of the choice.
+
+    Parameters
+    ----------
+    measure
+        What is maximised: any measure with values between −1 and 1.
+    n_estimators
+        Most rounds.
+    tol
+        By how much the training measure may fall from one round to the next.
+    max_repeats
+        After being picked so many times in a row without a change of the training measure, a feature is left out until
+        the measure changes. None never leaves one out.
+    descending
+        Whether a feature may also rank by its small values first.
+    standardize
+        Divide each feature by its standard deviation, so that one coefficient means the same for all. Switch it off
+        where features have been normalised query by query.
+
+    Attributes
+    ----------
+    weak_, alphas_
+        The weak rankers, one row of weights for each round, and their coefficients; not stored in files. See
+        `plackett.theory.adarank_residual`.
+
+    Notes
+    -----
+    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    of its documents.
+
+    Examples
+    --------
+    >>> ranker = AdaRank().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Xu, Li: AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.adarank",)
+    paper: ClassVar[str] = "Xu, Li 2007"
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"max_repeats": Integer(1, 10), "measure": ("AP", "nDCG", "nDCG@10")}
+
+    measure: Any = "AP"
+    n_estimators: int = 500
+    tol: float = 0.002
+    max_repeats: int | None = 5
+    descending: bool = True
+    standardize: bool = True
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.n_estimators < 1 or (self.max_repeats is not None and self.max_repeats < 1):
+            raise DataError(
+                f"AdaRank: n_estimators={self.n_estimators}, max_repeats={self.max_repeats}; give 1 or more"
+            )
+        lists = MeasuredLists(data, parse(self.measure), self.n_jobs)
+        lists.check_bounds("AdaRank")
+        scale = np.ones(data.n_features)
+        if self.standardize:
+            weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+            scale = spread(data.X, weight, self.n_jobs)
+        weights, best = np.zeros(data.n_features), np.zeros(data.n_features)
+        weak, alphas = [], []
+        with monitor.training(self.n_estimators, f"AdaRank · {lists.measure}"):
+            for feature, sign, alpha in self._rounds(data, lists, scale):
+                step = np.zeros(data.n_features)
+                step[feature] = sign / scale[feature]
+                weights = weights + alpha * step
+                weak.append(step)
+                alphas.append(alpha)
+                before = monitor.best_round
+                valid = monitor.valid
+                scores = None if valid is None else table_times(valid.X, weights[:, None], self.n_jobs)[:, 0]
+                stop = monitor.update(scores)
+                if valid is None or monitor.best_round != before:
+                    best = weights
+                if stop:
+                    break
+        self.weak_, self.alphas_ = np.array(weak).reshape(-1, data.n_features), np.array(alphas)
+        self.scorer_ = LinearScorer(best[:, None], np.zeros(1))
+
+    def _rounds(
+        self, data: RankingDataset, lists: MeasuredLists, scale: np.ndarray
+    ) -> Iterator[tuple[int, float, float]]:
+        """Feature, direction and coefficient of each round."""
+        signs = (1.0, -1.0) if self.descending else (1.0,)
+        alone = np.concatenate([_feature_values(data.X, lists, sign) for sign in signs])
+        left_out = np.zeros(len(alone), bool)
+        share, last, latest, repeats = lists.weight, -np.inf, -1, 0
+        scores: np.ndarray = np.zeros(data.n_rows)
+        for _ in range(self.n_estimators):
+            found = np.where(left_out, -np.inf, alone @ share)
+            pick = int(np.argmax(found))
+            if not np.isfinite(found[pick]):
+                return
+            phi = min(float(found[pick]), 1.0 - _LEAST_LOSS)
+            alpha = 0.5 * float(np.log((1.0 + phi) / (1.0 - phi)))
+            sign, feature = signs[pick // data.n_features], pick % data.n_features
+            scores = scores + alpha * sign * _columns(data.X, feature, feature + 1)[0] / scale[feature]
+            values = lists.per_query(scores)[0]
+            mean = float(values @ lists.weight)
+            if mean + self.tol <= last:
+                return
+            yield feature, sign, alpha
+            if mean != last or pick != latest:
+                repeats = 1
+                if mean != last:
+                    left_out[:] = False
+            else:
+                repeats += 1
+            if repeats == self.max_repeats:
+                left_out[pick] = True
+            last, latest = mean, pick
+            share = lists.weight * np.exp(-values)
+            share /= max(float(share.sum()), np.finfo(float).tiny)
+
+
+def _columns(X: Any, start: int, stop: int) -> np.ndarray:
+    """Some features as rows of float64."""
+    part = X[:, start:stop]
+    return np.ascontiguousarray((part if isinstance(part, np.ndarray) else part.toarray()).T, dtype=np.float64)
+
+
+def _feature_values(X: Any, lists: MeasuredLists, sign: float) -> np.ndarray:
+    """Measure of each query, ranked by each feature alone: ``(features, queries)``."""
+    step = max(1, _SCORES_AT_ONCE // max(X.shape[0], 1))
+    groups = (sign * _columns(X, start, start + step) for start in range(0, X.shape[1], step))
+    return np.concatenate([lists.per_query(group) for group in groups])

@@ -1,0 +1,1 @@
+"""Bounds, stability, consistency: numbers for what is proved about the methods."""
