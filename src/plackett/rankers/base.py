@@ -19,6 +19,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Model, Monitor
 from plackett.models.search_space import SearchSpace
+from plackett.rankers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.rankers.inputs import rows_to_score, training_data
 
 __all__ = ["GradientTrained", "Ranker"]
@@ -40,6 +41,9 @@ class Ranker(BaseEstimator):
     validation_fraction
         Share of the training queries to set aside as validation data where no ``eval_set`` is given (inside a
         pipeline an ``eval_set`` would not be transformed).
+    calibration
+        ``"isotonic"`` or ``"logistic"``: learn on the validation data how probable relevance is at a score, for
+        `predict_relevance`. None does not.
     random_state
         Seed. The result does not depend on the order of rows or queries.
     n_jobs
@@ -51,6 +55,8 @@ class Ranker(BaseEstimator):
     ----------
     n_features_in_, feature_names_in_
         What it was trained on.
+    calibration_
+        The function from scores to probabilities, where ``calibration`` asks for one.
     history_
         Value of `eval_measure` on the validation data after each round.
     """
@@ -70,6 +76,7 @@ class Ranker(BaseEstimator):
     eval_measure: str = "nDCG@10"
     early_stopping_rounds: int | None = None
     validation_fraction: float | None = None
+    calibration: str | None = None
     random_state: int | None = 0
     n_jobs: int | None = None
     verbose: bool = False
@@ -117,6 +124,11 @@ class Ranker(BaseEstimator):
                 )
             if self.early_stopping_rounds < 1:
                 raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
+        if self.calibration is not None:
+            if self.calibration not in CALIBRATIONS:
+                raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
+            if valid is None:
+                raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
         monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
         self._fit(data, monitor)
         self._note(data, monitor)
@@ -124,10 +136,20 @@ class Ranker(BaseEstimator):
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
 
-    def _prepared(self, data: RankingDataset) -> RankingDataset:
+    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The data as `_fit` gets them: checked, in canonical order, without queries that do not count."""
-        self._check_data(data, "X")
+        self._check_data(data, name)
         return _counted(canonical_order(data))
+
+    def _monitor(self, valid: RankingDataset | None) -> Monitor:
+        if self.early_stopping_rounds is not None:
+            if valid is None:
+                raise DataError(
+                    "early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2"
+                )
+            if self.early_stopping_rounds < 1:
+                raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
+        return Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
 
     def _note(self, data: RankingDataset, monitor: Monitor) -> None:
         """Remember what was learned from."""
@@ -136,6 +158,12 @@ class Ranker(BaseEstimator):
         if data.feature_names is not None:
             self.feature_names_in_: np.ndarray = np.array(data.feature_names, dtype=object)
         self.history_ = monitor.history
+        self.__dict__.pop("calibration_", None)
+        if self.calibration is not None and monitor.valid is not None:
+            scores, valid = self._score_rows(monitor.valid), monitor.valid
+            self.calibration_: Calibration = calibrate(
+                scores, valid.labels, self.calibration, sample_weight=valid.sample_weight
+            )
         self.card_ = self._card(data, monitor)
 
     def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
@@ -205,6 +233,19 @@ class Ranker(BaseEstimator):
                 stacklevel=2,
             )
         return rows.give_back(self._score_rows(rows.data))
+
+    def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
+        """Probability that each document is relevant (label 1 or more), comparable between queries.
+
+        Needs ``calibration="isotonic"`` or ``"logistic"`` at `fit`. In the order of `predict`.
+        """
+        self._check_fitted()
+        if not hasattr(self, "calibration_"):
+            raise DataError(
+                f"this {type(self).__name__} was fitted without calibration; give calibration='isotonic' and "
+                "validation data (eval_set or validation_fraction)"
+            )
+        return self.calibration_.probability(self.predict(X, qid=qid))
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         return self.scorer_.predict(data.X, data.offsets, self.n_jobs)

@@ -19,6 +19,7 @@ from plackett._errors import DataError, LossError, MeasureError
 from plackett.catalogue import items
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
+from plackett.rankers.calibration import CALIBRATIONS
 from plackett.rankers.parameters import from_plain, to_plain
 
 __all__ = ["card", "load", "save"]
@@ -34,6 +35,9 @@ SCORERS = {
     "gaussian_process": ("plackett.rankers.listwise.softrank_gp", "GaussianProcessScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
 }
+
+#: What the names of a calibration's arrays begin with.
+_CALIBRATION = "calibration/"
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -66,7 +70,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         header["fitted"]["feature_names_in_"] = ranker.feature_names_in_.tolist()
     if steps is not None:
         header["pipeline"] = steps
-    text, arrays = json.dumps(header, ensure_ascii=False), ranker.scorer_.to_arrays()
+    arrays = dict(ranker.scorer_.to_arrays())
+    if hasattr(ranker, "calibration_"):
+        header["calibration"] = ranker.calibration_.kind
+        arrays |= {_CALIBRATION + name: array for name, array in ranker.calibration_.to_arrays().items()}
+    text = json.dumps(header, ensure_ascii=False)
     _storage.write(path, arrays, {"kind": "model", "ranker": text, "digest": _digest(text, arrays)})
 
 
@@ -119,6 +127,10 @@ def _ranker(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     ranker.card_ = dict(header["card"])
     if "feature_names_in_" in fitted:
         ranker.feature_names_in_ = np.array([str(name) for name in fitted["feature_names_in_"]], dtype=object)
+    if "calibration" in header:
+        taken = {name: arrays.pop(name) for name in list(arrays) if name.startswith(_CALIBRATION)}
+        parts = {name.removeprefix(_CALIBRATION): array for name, array in taken.items()}
+        ranker.calibration_ = CALIBRATIONS[header["calibration"]].from_arrays(parts)
     module, symbol = SCORERS[scorer]
     ranker.scorer_ = getattr(import_module(module), symbol).from_arrays(arrays)
     return ranker
