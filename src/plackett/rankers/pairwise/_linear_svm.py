@@ -1,0 +1,216 @@
+"""Linear support vector machines over pairs: half the squared length of the weights plus C times the loss."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError, PlackettWarning
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise._margin_pairs import MarginPairs
+from plackett.models import cutting_plane, truncated_newton
+from plackett.models._products import table_times, transposed_times
+from plackett.models.base import Monitor
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+
+__all__ = ["LinearPairSVM", "LinearPairs", "Trained", "check_settings", "train"]
+
+
+@dataclass
+class LinearPairs:
+    """C times the loss of pairs, by the weights of scaled features."""
+
+    X: Any
+    scale: np.ndarray
+    pairs: MarginPairs
+    C: float
+    squared: bool
+    n_jobs: int | None
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """Score of each document."""
+        return table_times(self.X, (weights / self.scale)[:, None], self.n_jobs)[:, 0]
+
+    def pull_back(self, slopes: np.ndarray) -> np.ndarray:
+        """Gradient for the weights from the gradient for the scores."""
+        return transposed_times(self.X, slopes[:, None], self.n_jobs)[:, 0] / self.scale
+
+    def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Loss and its gradient for the scores."""
+        value, slopes = self.pairs.evaluate(scores, self.squared)
+        return self.C * value, self.C * slopes
+
+    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Product with the second derivative of the squared hinge at these scores."""
+        times = self.pairs.curvature(scores)
+        return lambda direction: self.C * times(direction)
+
+    def objective(self, weights: np.ndarray) -> float:
+        """Half the squared length plus the loss."""
+        return 0.5 * float(weights @ weights) + self.evaluate(self.scores(weights))[0]
+
+
+def _newton(problem: LinearPairs, tol: float, max_iter: int, step: Callable[[np.ndarray], bool]) -> Any:
+    return truncated_newton.minimise(problem, problem.scale.size, tol=tol, max_iter=max_iter, monitor_step=step)
+
+
+def _planes(problem: LinearPairs, tol: float, max_iter: int, step: Callable[[np.ndarray], bool]) -> Any:
+    def risk(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slopes = problem.evaluate(problem.scores(weights))
+        return value / problem.C, problem.pull_back(slopes) / problem.C
+
+    return cutting_plane.minimise(risk, problem.scale.size, C=problem.C, tol=tol, max_iter=max_iter, monitor_step=step)
+
+
+#: Solver of each loss, and whether the loss is squared.
+_SOLVERS = {"squared_hinge": (_newton, True), "hinge": (_planes, False)}
+
+
+@dataclass
+class Trained:
+    """Weights of the scaled features that were kept, and what is proved about them."""
+
+    weights: np.ndarray
+    objective: float = float("nan")
+    gap: float = float("nan")
+    n_iter: int = 0
+
+
+def check_settings(C: float, loss: str, tol: float, max_iter: int) -> None:
+    """Refuse what cannot be meant."""
+    if loss not in _SOLVERS:
+        raise LossError(f"loss={loss!r}; the losses are {', '.join(_SOLVERS)}")
+    if not (C > 0 and np.isfinite(C)):
+        raise LossError(f"C={C}; give a positive number")
+    if not tol > 0 or max_iter < 1:
+        raise LossError(f"tol={tol}, max_iter={max_iter}; give positive numbers")
+
+
+def train(
+    X: Any,
+    scale: np.ndarray,
+    pairs: MarginPairs,
+    *,
+    C: float,
+    loss: str,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor,
+    valid_X: Any,
+    what: str,
+    n_jobs: int | None,
+) -> Trained:
+    """Minimise ½‖w‖² + C Σ c·ξ (or ξ²) over weights of features divided by ``scale``.
+
+    With validation data the weights of the best round are kept, and objective and gap are theirs.
+    """
+    check_settings(C, loss, tol, max_iter)
+    solver, squared = _SOLVERS[loss]
+    problem = LinearPairs(X, scale, pairs, C, squared, n_jobs)
+    kept = Trained(np.zeros(scale.size))
+    dual, stopped = 0.0, False  # no objective is below 0
+
+    def step(weights: np.ndarray) -> bool:
+        nonlocal stopped
+        kept.n_iter += 1
+        before = monitor.best_round
+        scores = None
+        if monitor.valid is not None:
+            scores = table_times(valid_X, (weights / scale)[:, None], n_jobs)[:, 0]
+        stopped = monitor.update(scores)
+        if scores is None or monitor.best_round != before:
+            kept.weights = weights.copy()
+        return stopped
+
+    with monitor.training(max_iter, what):
+        solution = solver(problem, tol, max_iter, step)
+        dual = solution.dual
+        if kept.n_iter == 0:  # there was nothing to do
+            step(solution.coef)
+    kept.objective = problem.objective(kept.weights)
+    kept.gap = (kept.objective - dual) / kept.objective if kept.objective > 0 else 0.0
+    if kept.gap > tol and kept.n_iter >= max_iter and not stopped and not monitor.interrupted:
+        warnings.warn(
+            f"{what} ended after max_iter={max_iter} rounds with a relative gap of {kept.gap:.1e}, above tol={tol:g}; "
+            "raise max_iter, lower C, or scale the features",
+            PlackettWarning,
+            stacklevel=2,
+        )
+    return kept
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearPairSVM(Ranker):
+    r"""What the linear support vector machines over pairs share: their objective, its solvers, what they leave behind.
+
+    Parameters
+    ----------
+    C
+        Price of a violated pair.
+    loss
+        ``"squared_hinge"`` (ξ², truncated Newton) or ``"hinge"`` (ξ, cutting planes).
+    margin
+        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
+        preference's own margin counts instead where it has one.
+    standardize
+        Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
+        come out are for the features as they are.
+    tol
+        Relative duality gap to end at.
+    max_iter
+        Most rounds: Newton steps, or cutting planes.
+
+    Attributes
+    ----------
+    coef_
+        Weight of each feature.
+    objective_
+        The objective at these weights (of the standardised features, where they are).
+    gap_
+        (objective − lower bound of any objective) / objective, proved by a dual solution.
+    n_iter_
+        Rounds of the solver.
+    """
+
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 1.0, log=True)}
+
+    C: float = 1e-3
+    loss: str = "squared_hinge"
+    margin: float | str = 1.0
+    standardize: bool = True
+    tol: float = 1e-3
+    max_iter: int = 1000
+
+    def make_pairs(self, data: RankingDataset) -> MarginPairs:
+        """The pairs to keep apart."""
+        raise NotImplementedError
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        scale = np.ones(data.n_features)
+        if self.standardize:
+            bound = BoundLoss(data)
+            scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
+        found = train(
+            data.X,
+            scale,
+            self.make_pairs(data),
+            C=self.C,
+            loss=self.loss,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            monitor=monitor,
+            valid_X=None if monitor.valid is None else monitor.valid.X,
+            what=type(self).__name__,
+            n_jobs=self.n_jobs,
+        )
+        self.coef_ = found.weights / scale
+        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
+        self.scorer_ = LinearScorer(self.coef_[:, None], np.zeros(1))
