@@ -32,6 +32,8 @@ class MeasuredLists:
     ----------
     weight
         Weight of each query, summing to 1; 0 for queries that the measure skips.
+    row_weight
+        Weight of each row of the dataset: of the document times that of its query.
 
     Examples
     --------
@@ -55,7 +57,9 @@ class MeasuredLists:
         self.rows: np.ndarray | None = None
         self.lists = data.replace(X=np.empty((data.n_rows, 0), np.float32), preferences=None, comments=None)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        self.row_weight = weight[data.query_of_row]
         if data.sample_weight is not None:
+            self.row_weight = self.row_weight * data.sample_weight
             sums = np.bincount(data.query_of_row, data.sample_weight, data.n_queries)
             weight = weight * sums / np.maximum(data.group, 1)
             if not data.sample_weight.all():

@@ -20,6 +20,8 @@ Line = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
 _MOST_PAIRS = 20_000_000
 #: Steps to each side: this one, doubled and doubled again.
 _FIRST_STEP, _N_STEPS = 0.001, 20
+#: What is no better than this is no better.
+_ROUNDING = 1e-12
 #: Of intervals with the best value, so many of the widest are looked at.
 _N_INTERVALS = 4
 
@@ -58,14 +60,14 @@ def _middles(points: np.ndarray, changes: np.ndarray, unit: float) -> np.ndarray
     width = np.diff(angles)
     value = np.concatenate(([0.0], np.cumsum(changes)))
     value[width <= 0.0] = -np.inf
-    best = np.flatnonzero(value >= value.max() - 1e-12)
+    best = np.flatnonzero(value >= value.max() - _ROUNDING)
     best = best[np.argsort(-width[best], kind="stable")[:_N_INTERVALS]]
     return unit * np.tan(angles[best] + 0.5 * width[best])
 
 
 def _unit(scores: np.ndarray, slope: np.ndarray) -> float:
-    """The t at which both parts of the scores count alike."""
-    above, below = np.linalg.norm(scores), np.linalg.norm(slope)
+    """The t at which both parts of the scores count alike; the same however often a list stands in the data."""
+    above, below = np.abs(scores).max(initial=0.0), np.abs(slope).max(initial=0.0)
     return float(above / below) if above > 0.0 and below > 0.0 else 1.0
 
 
@@ -87,4 +89,6 @@ def _best(lists: MeasuredLists, scores: np.ndarray, slope: np.ndarray, points: n
     points = np.concatenate(([0.0], points))
     values = lists.values(scores + points[:, None] * slope)
     best = int(np.argmax(values))
+    if values[best] <= values[0] + _ROUNDING:
+        best = 0
     return float(points[best]), float(values[best])

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.base import Measure
-from plackett.models._products import table_times
+from plackett.models._products import table_times, transposed_times
 from plackett.models.linear import spread
 from plackett.models.measured import MeasuredLists
 
 __all__ = ["LinearProblem"]
+
+#: Scores of this width use the bend of the logistic function.
+_SIGMOID_RANGE = 6.0
 
 
 class LinearProblem:
@@ -28,8 +33,7 @@ class LinearProblem:
         self.lists = MeasuredLists(data, measure, n_jobs)
         self.scale: np.ndarray = np.ones(data.n_features)
         if standardize:
-            weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-            self.scale = spread(data.X, weight, n_jobs)
+            self.scale = spread(data.X, self.lists.row_weight, n_jobs)
 
     @property
     def size(self) -> int:
@@ -45,6 +49,23 @@ class LinearProblem:
     def values(self, weights: np.ndarray) -> np.ndarray:
         """Value of each row of weights."""
         return self.lists.values(self.scores(weights))
+
+    def normalised(self, weights: np.ndarray) -> np.ndarray:
+        """Weights, or rows of them, with absolute values that sum to 1: the same rankings."""
+        total = np.abs(weights).sum(axis=-1, keepdims=True)
+        return weights / np.where(total > 0.0, total, 1.0)
+
+    def promising(self, scores: np.ndarray) -> np.ndarray:
+        """The direction in which the logistic loss of the pairs falls fastest."""
+        width = float(np.ptp(scores))
+        if width > 0.0:
+            scores = scores * (_SIGMOID_RANGE / width)
+        gradient = self._pairs.evaluate(scores, value=False)[1]
+        return -transposed_times(self.data.X, gradient[:, None], self.n_jobs)[:, 0] / self.scale
+
+    @cached_property
+    def _pairs(self) -> BoundLoss:
+        return Logistic(normalize=True).bind(self.data, n_jobs=self.n_jobs)
 
     @cached_property
     def _by_feature(self) -> Any:

@@ -99,8 +99,7 @@ class AdaRank(Ranker):
         lists.check_bounds("AdaRank")
         scale = np.ones(data.n_features)
         if self.standardize:
-            weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-            scale = spread(data.X, weight, self.n_jobs)
+            scale = spread(data.X, lists.row_weight, self.n_jobs)
         weights, best = np.zeros(data.n_features), np.zeros(data.n_features)
         weak, alphas = [], []
         with monitor.training(self.n_estimators, f"AdaRank · {lists.measure}"):

@@ -1,0 +1,29 @@
+"""The solvers by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.models.search.annealing import Annealing
+from plackett.models.search.coordinate import Coordinate
+from plackett.models.search.directions import Directions
+from plackett.models.search.random_optimisation import RandomOptimisation
+
+__all__ = ["SOLVERS", "make_solver"]
+
+SOLVERS: dict[str, Any] = {
+    "coordinate": Coordinate,
+    "directions": Directions,
+    "annealing": Annealing,
+    "random": RandomOptimisation,
+}
+
+
+def make_solver(solver: Any) -> Any:
+    """The solver of a name, with its default settings; a solver object as it is."""
+    if not isinstance(solver, str):
+        return solver
+    if solver not in SOLVERS:
+        raise DataError(f"solver={solver!r}; the solvers are {', '.join(SOLVERS)}, or a solver object")
+    return SOLVERS[solver]()
