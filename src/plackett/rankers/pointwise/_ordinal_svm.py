@@ -1,0 +1,165 @@
+"""What the ordinal support vector machines share: grades, weights, kernels and the solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.base import Monitor
+from plackett.models.kernels import KERNELS, KernelScorer
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.models.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
+from plackett.rankers.base import Ranker
+from plackett.rankers.pointwise._sides import document_weight
+
+__all__ = ["OrdinalSVM", "grades_of"]
+
+_MOST_GRADES = 256
+#: With a kernel the products of all documents are kept in memory and factored.
+_MOST_ROWS = 4096
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OrdinalSVM(Ranker):
+    """An ordinal support vector machine; queries pooled, one direction and thresholds between the grades.
+
+    The grades are the different labels that occur, in their order: whole numbers or not, only which is larger counts.
+    There may be at most 256. Labels below 0 are unjudged and left out. With a single grade there is nothing to learn,
+    and all scores are 0. A document's price is C times its weight and its query's. Linear machines take up to 8192
+    features, machines with a kernel up to 4096 documents.
+
+    Parameters
+    ----------
+    C
+        Price of a document on the wrong side of a margin (the λ of the book, which multiplies the slack).
+    kernel
+        ``"linear"``; ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree.
+    gamma, coef0, degree
+        γ, c and the degree of the kernel; gamma None is 1 / number of features.
+    balance
+        Let both sides of each threshold weigh the same; the sum stays. Most documents are irrelevant, and without it
+        the hinge is content to put all documents on one side, which ranks nothing.
+    standardize
+        Divide each feature by its standard deviation.
+    tol
+        Relative gap between the objective and the dual's bound at which to end.
+
+    Attributes
+    ----------
+    thresholds_
+        Thresholds on the scale of the scores.
+    grades_
+        The labels between which they are.
+    objective_, gap_
+        The value reached, and by how much it is at most above the optimum: proved by the dual. After `load` these four
+        are gone, the scores are not.
+    """
+
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True)}
+
+    C: float = 0.01
+    kernel: str = "linear"
+    gamma: float | None = None
+    coef0: float = 0.0
+    degree: int = 3
+    balance: bool = True
+    standardize: bool = True
+    tol: float = 1e-6
+
+    def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
+        """The problem for documents of grades 0, …, n_grades − 1."""
+        raise NotImplementedError
+
+    def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
+        """The solution of the problem."""
+        return solve_threshold_svm(problem, self.tol)
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self._check_parameters()
+        name = type(self).__name__
+        self.grades_, grade, weight, counted = grades_of(data, name)
+        n_grades = self.grades_.size
+        scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        rows = _scaled(data.X[counted], scale, dense=self.kernel != "linear")
+        table = rows if self.kernel == "linear" else self._factor(rows)
+        with monitor.training(1, name):
+            problem = self.make_problem(table, grade, weight, n_grades)
+            found = self.solve(replace(problem, cost=_balanced(problem)) if self.balance else problem)
+            self.thresholds_, self.objective_ = found.thresholds, found.primal
+            self.gap_ = found.primal - found.dual
+            self.scorer_ = self._scorer(found, rows, scale)
+            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+
+    def _check_parameters(self) -> None:
+        name = type(self).__name__
+        if self.kernel not in KERNELS:
+            raise DataError(f"{name}: kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        if not ((self.C is None or self.C > 0) and self.tol > 0):
+            raise DataError(f"{name}: C={self.C}, tol={self.tol}; give positive numbers")
+
+    def _numbers(self, n_features: int) -> np.ndarray:
+        gamma = 1.0 / n_features if self.gamma is None else self.gamma
+        return np.array([0.0, gamma, self.coef0, self.degree], np.float64)
+
+    def _factor(self, rows: np.ndarray) -> np.ndarray:
+        """A table whose products of rows are the values of the kernel: its Cholesky factor, as far as it has rank."""
+        from scipy.linalg.lapack import dpstrf
+
+        n = rows.shape[0]
+        if n > _MOST_ROWS:
+            raise DataError(
+                f"{type(self).__name__}: kernel={self.kernel!r} keeps a table of documents by documents, and {n} are "
+                f"too many (at most {_MOST_ROWS}); use kernel='linear' or fewer documents"
+            )
+        if n == 0:
+            return np.zeros((0, 1))
+        squares = (rows**2).sum(axis=1)
+        products = KERNELS[self.kernel](rows @ rows.T, squares, squares, *self._numbers(rows.shape[1])[1:])
+        factor, pivot, rank, _ = dpstrf(products, lower=1, tol=1e-12 * max(float(np.diag(products).max()), 1e-300))
+        table = np.empty((n, max(int(rank), 1)))
+        table[pivot - 1] = np.tril(factor)[:, : table.shape[1]]
+        return table
+
+    def _scorer(self, found: ThresholdSolution, rows: np.ndarray, scale: np.ndarray) -> Any:
+        if self.kernel == "linear":
+            return LinearScorer((found.weights / scale.astype(np.float32))[:, None], np.zeros(1))
+        kept = np.flatnonzero(np.abs(found.heights) > 1e-9 * np.abs(found.heights).max(initial=0.0))
+        return KernelScorer(self.kernel, rows[kept], found.heights[kept], scale, self._numbers(scale.size))
+
+
+def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The labels that occur; of each document that counts its grade and weight; and the rows of these documents."""
+    weight = document_weight(data)
+    counted = np.flatnonzero((data.labels >= 0) & (weight > 0))
+    grades, grade = np.unique(data.labels[counted], return_inverse=True)
+    if grades.size > _MOST_GRADES:
+        raise DataError(
+            f"{name} cuts the scores into grades, and there are {grades.size} different labels (at most "
+            f"{_MOST_GRADES}); round the labels, or use a regression"
+        )
+    return grades, grade.reshape(-1), weight[counted], counted
+
+
+def _balanced(problem: ThresholdProblem) -> np.ndarray:
+    """Prices with which both sides of each threshold weigh the same."""
+    up = problem.side > 0
+    above, below = (problem.per_threshold(np.where(side, problem.cost, 0.0)) for side in (up, ~up))
+    return (
+        problem.cost
+        * (0.5 * (above + below))[problem.threshold]
+        / np.where(up, *(s[problem.threshold] for s in (above, below)))
+    )
+
+
+def _scaled(X: Any, scale: np.ndarray, dense: bool) -> Any:
+    """The features divided by their scale: float32 as they are, or a dense table of float64."""
+    if dense:
+        return (X if isinstance(X, np.ndarray) else X.toarray()) / scale
+    single = scale.astype(np.float32)
+    return X / single if isinstance(X, np.ndarray) else X.multiply(1.0 / single).tocsr()

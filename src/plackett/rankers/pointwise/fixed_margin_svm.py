@@ -1,0 +1,52 @@
+"""Large-margin ordinal regression with one margin for all thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.models.threshold_svm import ThresholdProblem
+from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
+
+__all__ = ["FixedMarginSVM"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FixedMarginSVM(OrdinalSVM):
+    r"""Ordinal SVM with a fixed margin: neighbouring grades on two sides of a threshold, at a distance of 1 each.
+
+    .. math:: \min_{w, \theta} \tfrac12 \lVert w \rVert^2 + C \sum_k \Big( \sum_{y_j = k} \max(0, 1 + s_j - \theta_k)
+              + \sum_{y_j = k+1} \max(0, 1 - s_j + \theta_k) \Big), \qquad s_j = w \cdot x_j
+
+    A document counts at the two thresholds around its grade only (the immediate-threshold loss), and nothing keeps the
+    thresholds in order: where few documents lie between two of them they can cross. `SVORExplicit` forbids that,
+    `SVORImplicit` has no need to. The solution is that of an interior-point method, with a proved gap.
+
+    Examples
+    --------
+    >>> ranker = FixedMarginSVM(C=10.0, standardize=False, tol=1e-9)
+    >>> ranker = ranker.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 2], qid=[1, 1, 1, 1])
+    >>> ranker.scorer_.weights.round(4).tolist(), ranker.thresholds_.round(4).tolist()  # neighbours are 2 apart
+    ([[2.0]], [3.0, 5.0])
+
+    References
+    ----------
+    Shashua, Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_fixed_margin",)
+    paper: ClassVar[str] = "Shashua, Levin 2002"
+
+    #: Whether the thresholds are held in order.
+    ordered: ClassVar[bool] = False
+
+    def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
+        """Each document with the threshold above its grade and with the one below."""
+        above, below = np.flatnonzero(grade < n_grades - 1), np.flatnonzero(grade > 0)
+        row = np.concatenate([above, below])
+        threshold = np.concatenate([grade[above], grade[below] - 1])
+        side = np.repeat([-1.0, 1.0], [above.size, below.size])
+        level = np.zeros(max(n_grades - 1, 0))
+        return ThresholdProblem(X, row, threshold, side, self.C * weight[row], 1.0, level, self.ordered, self.n_jobs)

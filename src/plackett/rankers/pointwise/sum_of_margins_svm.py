@@ -1,0 +1,116 @@
+"""Large-margin ordinal regression that maximises the sum of the margins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.models.search_space import Real, SearchSpace
+from plackett.models.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
+from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
+
+__all__ = ["SumOfMarginsSVM"]
+
+#: Shares ν that are tried one after the other.
+_SHARES = tuple(1.0 - 0.5**i for i in range(1, 11))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SumOfMarginsSVM(OrdinalSVM):
+    r"""Ordinal SVM with a margin of its own between each two neighbouring grades; their sum is maximised.
+
+    .. math:: \min \sum_k (a_k - b_k) + \lambda \sum_j \xi_j \quad\text{with } \lVert w \rVert \le 1, \quad
+              a_k \le b_k \le a_{k+1}, \quad s_j \le a_k + \xi_j \ (y_j = k), \quad s_j \ge b_{k-1} - \xi_j \ (y_j = k)
+
+    Grade k lies between :math:`b_{k-1}` and :math:`a_k`, and :math:`b_k - a_k` is the margin to the next one. The dual
+    asks for the shortest vector between reduced convex hulls of the grades: a quadratic program, whose solution divided
+    by its length is that of the problem above. Where the hulls meet (grades that overlap, and a high price) the
+    length is 0: no direction has a positive margin, the solution is w = 0 and all scores are equal.
+
+    Parameters
+    ----------
+    C
+        None sets the price of a document by `nu`; a number is the price λ (times the document's weight) for all. It
+        must be more than 1 / weight of the lowest and of the highest grade, or ever wider margins would pay.
+    nu
+        Between 0 and 1: the price is 1/(ν · weight of the grade), so that about a share ν of each grade is inside or
+        beyond its margin. Near 1 the direction between two grades is the difference of their means.
+        None is the first of 1/2, 3/4, 7/8, … that has a positive margin.
+    balance
+        Let both ends of each margin weigh the same; with ``nu`` they do anyway.
+
+    Attributes
+    ----------
+    thresholds_
+        :math:`a_1, b_1, a_2, b_2, \dots`
+    objective_, gap_
+        Of the problem above, negative where there are margins.
+
+    Examples
+    --------
+    >>> ranker = SumOfMarginsSVM(C=10.0, standardize=False, tol=1e-9)
+    >>> ranker = ranker.fit([[0.0], [1.0], [4.0], [4.5]], [0, 0, 1, 2], qid=[1, 1, 1, 1])
+    >>> ranker.thresholds_.round(4).tolist()
+    [1.0, 4.0, 4.0, 4.5]
+
+    References
+    ----------
+    Shashua, Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_sum_of_margins",)
+    paper: ClassVar[str] = "Shashua, Levin 2002"
+    search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.95)}
+
+    C: float | None = None  # type: ignore[assignment]
+    nu: float | None = None
+    balance: bool = False
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.nu is not None and (self.C is not None or not 0 < self.nu < 1):
+            raise DataError(f"SumOfMarginsSVM: nu={self.nu}, C={self.C}; give nu between 0 and 1, or C, or neither")
+
+    def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
+        """Each document with the lower end of the margin above its grade and the upper end of the one below."""
+        total = np.bincount(grade, weight, n_grades)
+        price = weight / total[grade] if self.C is None else self.C * weight
+        if self.C is not None and n_grades > 1 and not self.C * min(total[0], total[-1]) > 1:
+            raise DataError(
+                f"SumOfMarginsSVM: C={self.C} times the weight {min(total[0], total[-1]):g} of the documents with the "
+                "lowest or highest label is not above 1, so margins without end would pay; give a larger C, or nu"
+            )
+        above, below = np.flatnonzero(grade < n_grades - 1), np.flatnonzero(grade > 0)
+        row = np.concatenate([above, below])
+        threshold = np.concatenate([2 * grade[above], 2 * grade[below] - 1])
+        side = np.repeat([-1.0, 1.0], [above.size, below.size])
+        margins = np.tile([1.0, -1.0], max(n_grades - 1, 0))
+        return ThresholdProblem(X, row, threshold, side, price[row], 0.0, margins, True, self.n_jobs)
+
+    def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
+        """The solution of length 1, or w = 0; without `nu` and `C` for the first price that has a margin."""
+        for nu in _SHARES if self.C is None and self.nu is None else (self.nu or 1.0,):
+            found = _unit_length(solve_threshold_svm(replace(problem, cost=problem.cost / nu), self.tol))
+            if found.primal < 0.0:
+                break
+        return found
+
+
+def _unit_length(found: ThresholdSolution) -> ThresholdSolution:
+    """The solution divided by the length of its weights; 0 where that is no more than rounding.
+
+    All but the square of the weights is homogeneous; the dual's bound −½‖w‖² becomes −‖w‖.
+    """
+    square, gap = float(found.weights @ found.weights), found.primal - found.dual
+    length = np.sqrt(square) if square > max(4.0 * gap, 1e-8) else np.inf
+    return replace(
+        found,
+        weights=found.weights / length,
+        thresholds=found.thresholds / length,
+        heights=found.heights / length,
+        primal=(found.primal - 0.5 * square) / length,
+        dual=-np.sqrt(max(-2.0 * found.dual, 0.0)),
+    )

@@ -1,0 +1,48 @@
+"""Support vector ordinal regression with implicit constraints on the thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.models.threshold_svm import ThresholdProblem
+from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
+
+__all__ = ["SVORImplicit"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVORImplicit(OrdinalSVM):
+    r"""Ordinal SVM in which every document counts at every threshold.
+
+    .. math:: \min_{w, \theta} \tfrac12 \lVert w \rVert^2 + C \sum_k \Big( \sum_{y_j \le k} \max(0, 1 + s_j - \theta_k)
+              + \sum_{y_j > k} \max(0, 1 - s_j + \theta_k) \Big), \qquad s_j = w \cdot x_j
+
+    This is the all-threshold loss with a hinge. The best thresholds are in order without a constraint that says so:
+    exchanging two that are not would help the documents between them and change nothing for the others. That needs a
+    document to have one weight for all thresholds; with `balance` it has not, and the thresholds are held in order.
+
+    Examples
+    --------
+    >>> ranker = SVORImplicit().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 2], qid=[1, 1, 1, 1])
+    >>> ranker.rank([[2.0], [3.0]], qid=[1, 1])
+    array([2, 1])
+
+    References
+    ----------
+    Chu, Keerthi: New approaches to support vector ordinal regression. ICML 2005.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_implicit",)
+    paper: ClassVar[str] = "Chu, Keerthi 2005"
+
+    def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
+        """Each document with each threshold."""
+        n_thresholds = max(n_grades - 1, 0)
+        row = np.repeat(np.arange(grade.size), n_thresholds)
+        threshold = np.tile(np.arange(n_thresholds), grade.size)
+        side = np.where(grade[row] > threshold, 1.0, -1.0)
+        level = np.zeros(n_thresholds)
+        return ThresholdProblem(X, row, threshold, side, self.C * weight[row], 1.0, level, self.balance, self.n_jobs)
