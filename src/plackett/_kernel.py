@@ -172,6 +172,8 @@ def _drop_old(root: Path, module: str) -> None:
 def n_threads(n_jobs: int | None = None) -> int:
     """Number of threads meant by ``n_jobs``: None or -1 is every core this process may use, -2 all but one.
 
+    The environment variable ``PLACKETT_NUM_THREADS`` lowers the number of cores, for processes that run side by side.
+
     >>> n_threads(3)
     3
     """
@@ -179,6 +181,9 @@ def n_threads(n_jobs: int | None = None) -> int:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         cores = os.cpu_count() or 1
+    bound = os.environ.get("PLACKETT_NUM_THREADS", "")
+    if bound.isascii() and bound.isdigit() and int(bound) > 0:
+        cores = min(cores, int(bound))
     if n_jobs is None:
         return cores
     if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:

@@ -1,0 +1,180 @@
+"""The rankers of an experiment: names, classes, estimators or functions, made into one form."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.experiments.search.foreign import space_of
+from plackett.models.search_space import SearchSpace
+
+__all__ = ["Contestant", "contestants", "ranker_named"]
+
+#: How estimators call their number of threads.
+THREAD_PARAMETERS = ("n_jobs", "thread_count")
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One ranker of an experiment: its name, the estimator (or a function that makes one), and what to search."""
+
+    name: str
+    ranker: Any
+    space: SearchSpace
+
+    def with_threads(self, n_jobs: int) -> Any:
+        """The ranker, told to use so many threads; the model inside one too."""
+        if not hasattr(self.ranker, "get_params"):
+            return self.ranker
+        from sklearn.base import clone
+
+        ranker = clone(self.ranker)
+        known = ranker.get_params(deep=True)
+        names = [name for name in known if name.rpartition("__")[2] in THREAD_PARAMETERS]
+        model = known.get("model")
+        if dataclasses.is_dataclass(model) and not isinstance(model, type) and hasattr(model, "n_jobs"):
+            ranker.set_params(model=dataclasses.replace(model, n_jobs=n_jobs))
+        return ranker.set_params(**dict.fromkeys(names, n_jobs))
+
+
+def contestants(
+    rankers: Any, spaces: Mapping[str, SearchSpace] | None = None, random_state: int | None = None
+) -> list[Contestant]:
+    """The rankers by name, each with its search space.
+
+    Parameters
+    ----------
+    rankers
+        One or a list of: names, which may have parameters (``"LambdaMART(num_leaves=7)"``), classes, estimators,
+        functions that make one of a setting; or a dict of them by name.
+    spaces
+        Search spaces by the name of the ranker, instead of those that the rankers declare.
+    random_state
+        Seed of rankers given by name or class, and of estimators that leave it None.
+
+    Examples
+    --------
+    >>> [(c.name, list(c.space)) for c in contestants(["ListNet", "LambdaMART(num_leaves=7)"])]
+    [('ListNet', ['alpha']), ('LambdaMART(num_leaves=7)', ['learning_rate', 'min_child_samples'])]
+    """
+    named = rankers.items() if isinstance(rankers, Mapping) else _with_names(rankers)
+    found: dict[str, Contestant] = {}
+    for name, given in named:
+        if str(name) in found:
+            raise DataError(f"two rankers are called {name!r}; give a dict of rankers by name to tell them apart")
+        found[str(name)] = _contestant(str(name), given, random_state)
+    if not found:
+        raise DataError("no ranker given; `plackett list --kind ranker` shows what there is")
+    unknown = sorted(set(spaces or {}) - set(found))
+    if unknown:
+        raise DataError(f"a search space is given for {unknown[0]!r}, but the rankers are {', '.join(found)}")
+    return [_searching(entry, (spaces or {}).get(entry.name)) for entry in found.values()]
+
+
+def _with_names(rankers: Any) -> Iterable[tuple[str, Any]]:
+    several = isinstance(rankers, Iterable) and not isinstance(rankers, (str, type)) and not hasattr(rankers, "fit")
+    for ranker in rankers if several else [rankers]:
+        if isinstance(ranker, str):
+            yield ranker, ranker
+        elif isinstance(ranker, type) or not hasattr(ranker, "fit"):
+            yield getattr(ranker, "__name__", type(ranker).__name__), ranker
+        else:
+            yield type(ranker).__name__, ranker
+
+
+def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
+    excluded: set[str] = set()
+    if isinstance(given, str):
+        given, chosen = ranker_named(given)
+        excluded = set(chosen)  # what was fixed by hand is not searched
+        fresh = True
+    elif isinstance(given, type):
+        given, fresh = given(), True
+    else:
+        fresh = False
+    if not hasattr(given, "fit") and not callable(given):
+        raise DataError(f"{name}: {given!r} is no ranker; give a name, a class, an estimator or a function")
+    if hasattr(given, "get_params"):
+        seed = given.get_params(deep=False).get("random_state", "none")
+        if seed is None or (fresh and seed != "none" and "random_state" not in excluded):
+            from sklearn.base import clone
+
+            given = clone(given).set_params(random_state=random_state)
+    space = {key: choice for key, choice in space_of(given).items() if key not in excluded}
+    return Contestant(name, given, space)
+
+
+def _searching(entry: Contestant, space: SearchSpace | None) -> Contestant:
+    if space is None:
+        return entry
+    if hasattr(entry.ranker, "get_params"):
+        known = entry.ranker.get_params(deep=True)
+        for name in space:
+            if name not in known:
+                raise DataError(f"{entry.name} has no parameter {name!r} to search; it has {', '.join(sorted(known))}")
+    for name, choice in space.items():
+        if isinstance(choice, str) or not (hasattr(choice, "grid") or (hasattr(choice, "__len__") and len(choice))):
+            raise DataError(
+                f"the search space of {entry.name} has {name}={choice!r}; give a list of values, or a range "
+                "(plackett.models.search_space.Real, Integer)"
+            )
+    return dataclasses.replace(entry, space=space)
+
+
+def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
+    """The ranker that a text means, and the parameters that it names.
+
+    A name of `plackett.rankers()`, whatever its case, or a class of another library by its full name; with parameters
+    as in a call.
+
+    >>> ranker_named("listnet(alpha=0.1)")[0]
+    ListNet(alpha=0.1)
+    >>> ranker_named("sklearn.linear_model.Ridge")
+    (Ridge(), {})
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        function, words = (tree.func, tree.keywords) if isinstance(tree, ast.Call) else (tree, [])
+        if isinstance(tree, ast.Call) and tree.args:
+            raise ValueError
+        parameters = {str(word.arg): ast.literal_eval(word.value) for word in words}
+    except (SyntaxError, ValueError):
+        raise DataError(
+            f"{text!r} is no ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
+        ) from None
+    name = ast.unparse(function)
+    make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
+    known = make().get_params(deep=False)
+    extra = sorted(set(parameters) - set(known))
+    if extra and not name.startswith("lightgbm."):  # LightGBM takes more than it lists
+        raise DataError(f"{name} has no parameter {extra[0]!r}; it has {', '.join(known)}")
+    return make(**parameters), parameters
+
+
+def _ours(name: str) -> Any:
+    from plackett.catalogue import items
+
+    found = {item.name.lower(): item for item in items("ranker")}
+    item = found.get(name.lower())
+    if item is None:
+        near = [found[n].name for n in get_close_matches(name.lower(), found, 3, 0.5)]
+        hint = f"did you mean {' or '.join(near)}?" if near else "`plackett list --kind ranker` shows all"
+        raise DataError(f"no ranker {name!r}; {hint}")
+    return getattr(import_module(item.module), item.symbol)
+
+
+def _foreign(name: str) -> Any:
+    module, _, symbol = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), symbol)
+    except (ImportError, AttributeError) as error:
+        raise DataError(f"no ranker {name!r}: {error}") from None
+    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
+        raise DataError(f"{name} is no estimator: a class with fit and get_params is needed")
+    return found

@@ -1,0 +1,333 @@
+"""Which ranker is best on these data: search, train, select on validation data, test, compare."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from plackett._kernel import n_threads
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.cell import Cell, Failure
+from plackett.experiments.cell_folder import CellFolder
+from plackett.experiments.cell_key import cell_key, data_digest, describe, versions
+from plackett.experiments.cell_run import Protocol
+from plackett.experiments.cell_task import CellTask
+from plackett.experiments.contestants import Contestant, contestants
+from plackett.experiments.experiment_data import Folds, folds_by_dataset
+from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.live import Board
+from plackett.experiments.search import search_named
+from plackett.experiments.workers import run_in_processes
+from plackett.measures.base import Measure
+from plackett.measures.language import parse, parse_all
+from plackett.measures.presets import with_preset
+from plackett.models.search_space import SearchSpace
+
+__all__ = ["experiment"]
+
+_ROLES = ("train", "valid", "test")
+
+
+@fulfils("summary.benchmark", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection")
+def experiment(
+    data: Any,
+    rankers: Any,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    select: str | Measure = "AP",
+    preset: str | None = None,
+    folds: Any = 5,
+    search: str | None = "random",
+    n_trials: int | None = None,
+    time_budget: float | None = None,
+    spaces: Mapping[str, SearchSpace] | None = None,
+    refit: bool = False,
+    early_stopping: bool = True,
+    out: str | PathLike[str] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Experiment:
+    """Compare rankers on data by one protocol: the same folds, the same budget for tuning, the same measures.
+
+    In every fold each ranker is searched over: it is trained on the training part with several settings, the setting
+    with the best mean of ``select`` on the validation part (the first of equal ones) is kept, and its ranker is
+    measured on the test part. With LETOR's five folds, ``select="AP"`` and a LETOR preset this is the protocol of the
+    LETOR baselines. Labels of the test part reach no ranker and no choice.
+
+    Every finished cell (a ranker in a fold) is written to ``out`` at once. A run that was interrupted or killed goes
+    on from there when called again with the same arguments; a cell is taken from there only if its data, ranker,
+    parameters, search, seed and versions are the same, and is computed anew otherwise.
+
+    Parameters
+    ----------
+    data
+        One `RankingDataset`, cut by ``folds``; one split (an object with ``train``, ``valid`` and ``test``, or a tuple
+        of the three); a list of splits (`plackett.letor_folds`); the name of a public dataset (`plackett.datasets`)
+        with its official folds; or a dict of any of these by name, for several datasets.
+    rankers
+        Names, with parameters if need be (``"LambdaMART(num_leaves=7)"``), classes, estimators, functions that make
+        one of a setting; one, a list, or a dict by name. LightGBM's, XGBoost's and scikit-learn's are trained as in
+        `cross_validate`.
+    measures
+        What to report on the test parts.
+    select
+        The measure by which settings, rounds of training and, at the end, the best ranker are chosen.
+    preset
+        Rules of another tool for all measures, ``select`` too: ``"letor3"``, ``"letor4"``, ``"mslr"``, ….
+    folds
+        Beside one dataset: number of parts for LETOR's rotation, or a splitter.
+    search
+        ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install plackett[tune]``), ``"halving"`` (successive
+        halving), or None for the parameters as given. Every search but the grid tries these too.
+    n_trials
+        Trainings per ranker and fold (for ``"halving"`` those of the first round). None is 10; for the grid three
+        steps of each range; with a time budget alone, as many as fit.
+    time_budget
+        Seconds of searching per ranker and fold; no trial begins later. How many fit depends on the machine and on
+        what else it does: with a time budget two runs need not give the same table, with trials alone they do.
+    spaces
+        Search spaces by ranker: ``{"ListNet": {"alpha": Real(1e-4, 1, log=True)}}`` or lists of values, instead of
+        those that rankers declare (``LambdaMART.search_space``). A ranker without any is trained once.
+    refit
+        Train the chosen setting again on training and validation part, for as many rounds as were best.
+    early_stopping
+        Show the validation part to rankers that watch it while they train (the best round is kept).
+    out
+        Folder for the cells, the models and the data; one that is deleted with the result where it is None.
+    random_state
+        Seed. The same seed and number of trials give the same result for any ``n_jobs``.
+    n_jobs
+        Number of threads in all, over all processes; None is all cores.
+    verbose
+        Show a table of what is going on.
+
+    Returns
+    -------
+    Experiment
+        ``.leaderboard``, ``.per_query``, ``.trials``, ``.best()``, ``.cells``, ``.failures``, …; ``print`` shows the
+        leaderboard. A cell that fails is among the failures and takes no other with it.
+
+    Examples
+    --------
+    >>> from plackett.datasets import make_ranking
+    >>> data = make_ranking(30, 8, 5, random_state=0)
+    >>> found = experiment(data, ["ListNet", "LinearRegression"], ["nDCG@5", "AP"], folds=3, n_trials=2, n_jobs=1)
+    >>> found.best() in ("ListNet", "LinearRegression")
+    True
+    >>> found.leaderboard.columns[:5]
+    ['dataset', 'ranker', 'measure', 'mean_over_folds', 'mean_over_queries']
+    >>> found.trials.height  # 2 rankers, 3 folds, 2 trials
+    12
+    """
+    parsed = parse_all(measures)
+    protocol = _protocol(
+        select=with_preset(parse(select), preset),
+        search=search,
+        n_trials=_trials(search, n_trials, time_budget),
+        time_budget=time_budget,
+        refit=refit,
+        early_stopping=early_stopping,
+        random_state=random_state,
+    )
+    entries = contestants(rankers, spaces, random_state)
+    splits = folds_by_dataset(data, folds, validation=search is not None or refit)
+    owner = tempfile.TemporaryDirectory(prefix="plackett-") if out is None else None
+    folder = CellFolder(owner.name if owner is not None else out or "")
+    folder.prepare()
+    digests = _digests(splits)
+    tasks = [
+        CellTask(
+            name,
+            fold,
+            entry,
+            protocol,
+            tuple(parsed),
+            preset,
+            cell_key(entry, digests[name][fold], protocol.select, protocol.words()),
+            digests[name][fold],
+            folder.path,
+        )
+        for name, named in splits.items()
+        for fold in named
+        for entry in entries
+    ]
+    manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
+    folder.write_manifest(manifest)
+    run = _Run(tasks, splits, folder, n_threads(n_jobs), keep_data=owner is None)
+    with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
+        run.run(board)
+    failures = [vars(failure) for failure in run.failures]
+    folder.write_manifest(manifest | {"failures": failures})
+    cells = [run.cell(task) for task in tasks if task.key in run.cells]
+    return Experiment(
+        cells=tuple(cells),
+        failures=tuple(run.failures),
+        folds=splits,
+        rankers=manifest["rankers"],
+        measures={str(measure): with_preset(measure, preset) for measure in parsed},
+        select=str(protocol.select),
+        preset=preset,
+        protocol=protocol.words(),
+        versions=versions(),
+        folder=folder.path,
+        _owner=owner,
+    )
+
+
+def _protocol(**words: Any) -> Protocol:
+    """The protocol, checked before anything is trained."""
+    search_named(words["search"])
+    if words["search"] == "bayes":
+        from plackett.experiments.search.bayes import load_optuna
+
+        load_optuna()
+    return Protocol(**words)
+
+
+def _trials(search: str | None, n_trials: int | None, time_budget: float | None) -> int | None:
+    """Number of trials, where it is bounded."""
+    from plackett.experiments.search import DEFAULT_TRIALS
+
+    if n_trials is not None and (
+        isinstance(n_trials, bool) or not isinstance(n_trials, (int, np.integer)) or n_trials < 1
+    ):
+        raise ValueError(f"n_trials={n_trials!r}; give a whole number of 1 or more")
+    if time_budget is not None and not time_budget > 0:
+        raise ValueError(f"time_budget={time_budget!r}; give a number of seconds")
+    if n_trials is None and time_budget is None and search != "grid":
+        return DEFAULT_TRIALS
+    return None if n_trials is None else int(n_trials)
+
+
+def _digests(splits: Folds) -> dict[str, dict[Any, dict[str, str | None]]]:
+    """Digest of every part of every fold."""
+    seen: dict[int, str] = {}
+
+    def digest(part: RankingDataset | None) -> str | None:
+        if part is None:
+            return None
+        if id(part) not in seen:
+            seen[id(part)] = data_digest(part)
+        return seen[id(part)]
+
+    return {
+        name: {fold: {role: digest(getattr(split, role, None)) for role in _ROLES} for fold, split in named.items()}
+        for name, named in splits.items()
+    }
+
+
+def _manifest(
+    entries: list[Contestant],
+    measures: list[Measure],
+    preset: str | None,
+    protocol: Protocol,
+    digests: dict[str, dict[Any, dict[str, str | None]]],
+    tasks: list[CellTask],
+) -> dict[str, Any]:
+    return {
+        "versions": versions(),
+        "measures": [str(measure) for measure in measures],
+        "preset": preset,
+        "select": str(protocol.select),
+        "protocol": protocol.words(),
+        "rankers": {entry.name: describe(entry.ranker) for entry in entries},
+        "folds": [
+            {"dataset": name, "fold": fold, **parts} for name, named in digests.items() for fold, parts in named.items()
+        ],
+        "cells": [{"dataset": t.dataset, "fold": t.fold, "ranker": t.contestant.name, "key": t.key} for t in tasks],
+        "failures": [],
+    }
+
+
+class _Run:
+    """Cells by key, computed or found; the same cell under two names is computed once."""
+
+    def __init__(
+        self, tasks: list[CellTask], splits: Folds, folder: CellFolder, threads: int, *, keep_data: bool
+    ) -> None:
+        self.tasks = tasks
+        self.splits = splits
+        self.folder = folder
+        self.threads = threads
+        self.keep_data = keep_data
+        self.cells: dict[str, Cell] = {}
+        self.failures: list[Failure] = []
+
+    def run(self, board: Board) -> None:
+        """Find what is finished and compute the rest."""
+        todo: dict[str, CellTask] = {}
+        for task in self.tasks:
+            found = self.cells.get(task.key) or self.folder.finished(task.key)
+            if found is not None:
+                self.cells[task.key] = found
+                board.note(task.place, "kept", found.validation, len(found.trials))
+            else:
+                todo.setdefault(task.key, task)
+        workers = min(self.threads, len(todo))
+        if self.keep_data or workers > 1:
+            self._store()
+        if workers > 1:
+            self._in_processes(list(todo.values()), workers, board)
+        else:
+            for task in todo.values():
+                self._here(task, board)
+
+    def cell(self, task: CellTask) -> Cell:
+        """The cell of a task, with its names and measures; a file with others is brought up to date."""
+        found = self.cells[task.key]
+        place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
+        test = self.splits[task.dataset][task.fold].test
+        cell = replace(found, **place).measured(test, list(task.measures), task.preset, task.protocol.random_state)
+        if cell.measures != found.measures or any(getattr(found, name) != value for name, value in place.items()):
+            self.folder.write(cell)
+        return cell
+
+    def _store(self) -> None:
+        """Write the parts of the folds as native files: for the workers, and for whoever opens the folder later."""
+        for task in self.tasks:
+            split = self.splits[task.dataset][task.fold]
+            for role, digest in task.parts.items():
+                if digest is not None:
+                    self.folder.store(getattr(split, role), digest)
+
+    def _here(self, task: CellTask, board: Board) -> None:
+        board.note(task.place, "running")
+        try:
+            task.run(
+                self.threads,
+                lambda number, best: board.note(task.place, "running", best, number),
+                self.splits[task.dataset][task.fold],
+            )
+        except Exception as error:
+            line = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self._ended(task, ("failed", line, traceback.format_exc()), board)
+        else:
+            self._ended(task, ("done",), board)
+
+    def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
+        for task, message in run_in_processes(tasks, workers, max(1, self.threads // workers)):
+            if message[0] == "begun":
+                board.note(task.place, "running")
+            elif message[0] == "trial":
+                board.note(task.place, "running", message[2], message[1])
+            else:
+                self._ended(task, message, board)
+
+    def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board) -> None:
+        cell = self.folder.finished(task.key) if message[0] == "done" else None
+        places = [other.place for other in self.tasks if other.key == task.key]
+        if cell is None:
+            line, where = message[1:] if message[0] == "failed" else ("the file of the cell is gone", "")
+            self.failures += [Failure(*place, line, where) for place in places]
+        else:
+            self.cells[task.key] = cell
+        for place in places:
+            board.note(place, "failed" if cell is None else "done", None if cell is None else cell.validation)

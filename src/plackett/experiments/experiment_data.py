@@ -1,0 +1,84 @@
+"""The data of an experiment: one dataset, folds, one split, or several of these by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.splits import Fold
+from plackett.experiments.folds import named_folds
+
+__all__ = ["Folds", "folds_by_dataset"]
+
+#: Folds by dataset and fold.
+Folds = dict[str, dict[Any, Any]]
+
+
+def folds_by_dataset(data: Any, folds: Any = 5, *, validation: bool = True) -> Folds:
+    """Folds by dataset and name, checked: every part is a dataset, no query has two roles.
+
+    Parameters
+    ----------
+    data
+        A `RankingDataset`, cut by ``folds``; one split (an object with ``train``, ``valid`` and ``test``, or a tuple of
+        these three); a list of splits; the name of a public dataset (`plackett.datasets`), with its official folds; or
+        a dict of any of these by name.
+    folds
+        As in `cross_validate`.
+    validation
+        Whether a fold without validation part is an error.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays([[0.0]] * 10, [0, 1] * 5, qid=[i // 2 for i in range(10)])
+    >>> {name: list(folds) for name, folds in folds_by_dataset({"mine": data}).items()}
+    {'mine': [1, 2, 3, 4, 5]}
+    """
+    named = data if isinstance(data, Mapping) else {_name(data): data}
+    found: Folds = {}
+    for name, given in named.items():
+        try:
+            splits, _ = named_folds(_splits(given), folds, validation=validation)
+            found[str(name)] = dict(splits)
+        except DataError as error:
+            raise DataError(f"{name}: {error}" if isinstance(data, Mapping) else str(error)) from None
+        if not found[str(name)]:
+            raise DataError(f"{name} has no folds")
+    if not found:
+        raise DataError("data is an empty dict; give at least one dataset")
+    return found
+
+
+def _name(data: Any) -> str:
+    return data if isinstance(data, str) else "data"
+
+
+def _splits(given: Any) -> Any:
+    """What `named_folds` takes."""
+    if isinstance(given, RankingDataset):
+        return given
+    if isinstance(given, str):
+        return _public(given)
+    if isinstance(given, tuple) and len(given) == 3 and all(isinstance(p, (RankingDataset, type(None))) for p in given):
+        return [Fold(*given)]
+    if hasattr(given, "train") and hasattr(given, "test"):
+        return [given]
+    if isinstance(given, Mapping) or (hasattr(given, "__iter__") and not hasattr(given, "n_rows")):
+        splits = given if isinstance(given, Mapping) else list(given)
+        if any(isinstance(split, RankingDataset) for split in splits):
+            raise DataError("this is a list of datasets; make folds of parts with plackett.letor_folds(parts)")
+        return splits
+    raise DataError(
+        f"data is {type(given).__name__}; give a RankingDataset, a split with train, valid and test, a list of splits, "
+        "the name of a public dataset, or a dict of these by name"
+    )
+
+
+def _public(name: str) -> list[Any]:
+    from plackett.datasets import load
+    from plackett.datasets.registry import info
+
+    numbers: list[int | None] = list(range(1, info(name).n_folds + 1)) or [None]
+    return [load(name, fold=number) for number in numbers]

@@ -1,0 +1,421 @@
+"""What an experiment found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.splits import Fold
+from plackett.experiments.cell import Cell, Failure
+from plackett.experiments.cell_folder import CellFolder
+from plackett.experiments.compare_evaluations import compare_evaluations
+from plackett.experiments.comparison import Comparison
+from plackett.experiments.evaluate import Evaluation
+from plackett.experiments.friedman import FriedmanTest, Nemenyi, friedman, mean_ranks, nemenyi
+from plackett.experiments.leaderboard import leaderboard
+from plackett.experiments.render import Cell as TableCell
+from plackett.experiments.render import Renderable, Table
+from plackett.experiments.winning_number import winning_number
+from plackett.measures.base import Measure
+from plackett.measures.language import parse
+from plackett.measures.presets import with_preset
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Experiment"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiment(Renderable):
+    """Result of `experiment`, or what `Experiment.load` reads from its folder.
+
+    Attributes
+    ----------
+    cells
+        One per dataset, fold and ranker that is finished: scores, values per query, trials, learning curve, model.
+    failures
+        The cells that failed, with their errors.
+    folds
+        The data: folds with ``train``, ``valid`` and ``test`` by dataset and name.
+    rankers
+        What each ranker is: class and parameters, by name.
+    measures
+        The reported measures by name, the preset's rules included.
+    select
+        The measure by which was chosen, its rules included.
+    preset, protocol, versions
+        How it was made.
+    folder
+        Where it lies.
+    """
+
+    cells: tuple[Cell, ...]
+    failures: tuple[Failure, ...]
+    folds: Mapping[str, Mapping[Any, Any]]
+    rankers: dict[str, dict[str, Any]]
+    measures: dict[str, Measure]
+    select: str
+    preset: str | None
+    protocol: dict[str, Any]
+    versions: dict[str, str]
+    folder: Path
+    _owner: Any = None  # keeps a temporary folder alive
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Experiment:
+        """The experiment that lies in a folder, with the cells that are finished.
+
+        Data are opened when they are used.
+        """
+        store = CellFolder(folder)
+        words = store.read_manifest()
+        cells = []
+        for entry in words["cells"]:
+            cell = store.finished(entry["key"])
+            if cell is not None:
+                cells.append(replace(cell, **{name: entry[name] for name in ("dataset", "fold", "ranker")}))
+        folds: dict[str, dict[Any, Any]] = {}
+        for entry in words["folds"]:
+            folds.setdefault(entry["dataset"], {})[entry["fold"]] = _StoredFold(store, entry)
+        measures = {name: with_preset(parse(name), words["preset"]) for name in words["measures"]}
+        return cls(
+            cells=tuple(cell for cell in cells if set(measures) <= set(cell.values)),
+            failures=tuple(Failure(**entry) for entry in words["failures"]),
+            folds=folds,
+            measures=measures,
+            folder=store.path,
+            **{name: words[name] for name in ("rankers", "select", "preset", "protocol", "versions")},
+        )
+
+    # -------------------------------------------------------------------------------------------------------- cells
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the datasets."""
+        return tuple(self.folds)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str, Any], Cell]:
+        return {(cell.dataset, cell.ranker, cell.fold): cell for cell in self.cells}
+
+    def cell(self, ranker: str, fold: Any, dataset: str | None = None) -> Cell:
+        """The cell of a ranker in a fold."""
+        place = self._dataset(dataset), ranker, fold
+        if place not in self._by_place:
+            raise DataError(f"no finished cell of {ranker!r} in fold {fold!r} of {place[0]!r}")
+        return self._by_place[place]
+
+    def of(self, dataset: str, ranker: str) -> list[Cell]:
+        """The finished cells of a ranker on a dataset, in the order of the folds."""
+        places = ((dataset, ranker, fold) for fold in self.folds[dataset])
+        return [self._by_place[place] for place in places if place in self._by_place]
+
+    def complete(self, dataset: str) -> list[str]:
+        """The rankers that are finished in every fold of a dataset."""
+        return [ranker for ranker in self.rankers if len(self.of(dataset, ranker)) == len(self.folds[dataset])]
+
+    def evaluation(self, dataset: str, ranker: str) -> Evaluation:
+        """Values of a ranker on all tested queries of a dataset, fold after fold."""
+        cells = self.of(dataset, ranker)
+        if not cells:
+            raise DataError(f"no finished cell of {ranker!r} on {dataset!r}")
+        values = {name: np.concatenate([cell.values[name] for cell in cells]) for name in self.measures}
+        return Evaluation(self.measures, np.concatenate([cell.qids for cell in cells]), values)
+
+    def validation(self, dataset: str, ranker: str) -> float | None:
+        """Mean over folds of the selecting measure on the validation parts; None where there are none."""
+        found = [cell.validation for cell in self.of(dataset, ranker)]
+        return None if not found or None in found else float(np.mean(found))  # type: ignore[arg-type]
+
+    def best(self, dataset: str | None = None) -> str:
+        """The ranker with the best mean of the selecting measure on the validation parts, the first of equal ones.
+
+        Test figures have no say, so that its test figure is an honest one. Without validation parts there is no
+        such choice, and asking for it is an error unless there is one ranker only.
+        """
+        dataset = self._dataset(dataset)
+        complete = self.complete(dataset)
+        if not complete:
+            raise DataError(f"no ranker is finished in every fold of {dataset!r}")
+        sign = 1 if parse(self.select).ascending else -1
+        worth = {}
+        for ranker in complete:
+            value = self.validation(dataset, ranker)
+            worth[ranker] = -np.inf if value is None or np.isnan(value) else sign * value
+        best = max(complete, key=lambda ranker: worth[ranker])
+        if worth[best] == -np.inf and len(complete) > 1:
+            raise DataError(f"{dataset!r} has no validation values to choose by")
+        return best
+
+    def _dataset(self, dataset: str | None) -> str:
+        if dataset is None and len(self.folds) == 1:
+            return next(iter(self.folds))
+        if dataset not in self.folds:
+            raise DataError(f"dataset={dataset!r}; the datasets are {', '.join(self.folds)}")
+        return str(dataset)
+
+    # ------------------------------------------------------------------------------------------------------- frames
+
+    @cached_property
+    def leaderboard(self) -> pl.DataFrame:
+        """One row per dataset, ranker and measure, rankers in the order of the first measure.
+
+        ``mean_over_folds`` (the mean of the folds' means, LETOR's figure) and ``mean_over_queries``; ``low`` and
+        ``high`` bound the latter (95 %, bootstrap over queries); ``best`` marks the best of the measure, and ``p``,
+        ``p_corrected`` (Fisher's randomisation test against the best, Holm's correction) and
+        ``significantly_worse`` compare the others with it. ``validation`` is the mean over folds of the selecting
+        measure, ``chosen`` the ranker that is best by it; times are sums over folds. Rankers that failed in a fold are
+        left out.
+        """
+        return leaderboard(self)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per dataset, ranker, fold and tested query, with a column per measure; null is a skipped query."""
+        import polars as pl
+
+        frames = [
+            cell.evaluation.per_query.select(
+                pl.lit(cell.dataset).alias("dataset"),
+                pl.lit(cell.fold).cast(pl.String).alias("fold"),
+                pl.lit(cell.ranker).alias("ranker"),
+                pl.col("qid").cast(pl.String),
+                *self.measures,
+            )
+            for cell in self.cells
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """One row per trial: place, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
+        import polars as pl
+
+        rows = [
+            {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker, "trial": number}
+            | {"setting": _setting(trial.setting)}
+            | {name: getattr(trial, name) for name in ("validation", "seconds", "share", "selected", "error")}
+            for cell in self.cells
+            for number, trial in enumerate(cell.trials, 1)
+        ]
+        return pl.DataFrame(rows, schema_overrides={"validation": pl.Float64, "error": pl.String})
+
+    @cached_property
+    def selection(self) -> pl.DataFrame:
+        """One row per cell: the chosen ``setting``, and the selecting measure on ``train``, ``valid`` and ``test``.
+
+        A value on the training part far above the other two is overfitting to the documents; one on the validation
+        part far above the test part is overfitting by the search.
+        """
+        import polars as pl
+
+        rows = [
+            {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker, "setting": _setting(cell.setting)}
+            | cell.chosen_by
+            for cell in self.cells
+        ]
+        return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("train", "valid", "test"), pl.Float64))
+
+    @cached_property
+    def curves(self) -> pl.DataFrame:
+        """Learning curves: the selecting measure on the validation part after each round, where rankers have rounds."""
+        import polars as pl
+
+        frames = [
+            pl.DataFrame(
+                {
+                    "dataset": cell.dataset,
+                    "fold": str(cell.fold),
+                    "ranker": cell.ranker,
+                    "round": np.arange(1, cell.history.size + 1),
+                    "value": cell.history,
+                }
+            )
+            for cell in self.cells
+            if cell.history.size
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    @cached_property
+    def times(self) -> pl.DataFrame:
+        """Seconds of each cell: ``search``, ``train`` and ``score``."""
+        import polars as pl
+
+        rows = [
+            {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker} | cell.seconds
+            for cell in self.cells
+        ]
+        return pl.DataFrame(rows)
+
+    # -------------------------------------------------------------------------------------------------- comparisons
+
+    def comparison(self, dataset: str | None = None, **options: Any) -> Comparison:
+        """All pairs of rankers on a dataset, as `compare` compares them; ``options`` are those of `compare`."""
+        dataset = self._dataset(dataset)
+        evaluations = {ranker: self.evaluation(dataset, ranker) for ranker in self.complete(dataset)}
+        queries = np.concatenate([[f"{fold}/{q}" for q in c.qids.tolist()] for fold, c in self._tested(dataset)])
+        plain = [name for name, measure in self.measures.items() if type(measure).mean is Measure.mean]
+        systems = {
+            ranker: Evaluation({n: self.measures[n] for n in plain}, queries, {n: found.values[n] for n in plain})
+            for ranker, found in evaluations.items()
+        }
+        return compare_evaluations(systems, **({"random_state": self.protocol["random_state"]} | options))
+
+    def _tested(self, dataset: str) -> list[tuple[Any, Cell]]:
+        """A cell of each fold: all rankers were tested on the same queries."""
+        complete = self.complete(dataset)
+        if not complete:
+            raise DataError(f"no ranker is finished in every fold of {dataset!r}")
+        return [(cell.fold, cell) for cell in self.of(dataset, complete[0])]
+
+    def results(self, measure: str | None = None) -> dict[str, dict[str, float]]:
+        """Mean over folds by dataset and ranker, for `winning_number` and its like."""
+        name = next(iter(self.measures)) if measure is None else measure
+        if name not in self.measures:
+            raise DataError(f"measure={name!r}; the measures are {', '.join(self.measures)}")
+        mean = self.measures[name].mean
+        return {
+            dataset: {
+                ranker: float(np.mean([mean(cell.values[name]) for cell in self.of(dataset, ranker)]))
+                for ranker in self.complete(dataset)
+            }
+            for dataset in self.datasets
+        }
+
+    def _ascending(self, measure: str | None) -> bool:
+        return self.measures[next(iter(self.measures)) if measure is None else measure].ascending
+
+    def winning_numbers(self, measure: str | None = None) -> dict[str, int]:
+        """Over how many others each ranker wins, summed over datasets (`plackett.winning_number`)."""
+        return winning_number(self.results(measure), ascending=self._ascending(measure))
+
+    def mean_ranks(self, measure: str | None = None) -> dict[str, float]:
+        """Mean over datasets of each ranker's rank, 1 being best."""
+        return mean_ranks(self.results(measure), ascending=self._ascending(measure))
+
+    def friedman(self, measure: str | None = None) -> FriedmanTest:
+        """Friedman's test over datasets: do all rankers have the same mean rank?"""
+        return friedman(self.results(measure), ascending=self._ascending(measure))
+
+    def critical_difference(self, measure: str | None = None, *, alpha: float = 0.05) -> Nemenyi:
+        """Mean ranks over datasets, and how far apart they must be to differ (Nemenyi)."""
+        return nemenyi(self.results(measure), alpha=alpha, ascending=self._ascending(measure))
+
+    # ------------------------------------------------------------------------------------------------------- render
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"Experiment({len(self.datasets)} datasets, {len(self.rankers)} rankers, {len(self.cells)} cells{failed})"
+        )
+
+    def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
+        several = len(self.datasets) > 1
+        first = next(iter(self.measures))
+        header = (
+            *(("dataset",) if several else ()),
+            "ranker",
+            *self.measures,
+            f"{first} over queries",
+            "95 % interval",
+            f"valid. {parse(self.select).name}",
+            "train s",
+        )
+        board = self.leaderboard
+        rows = []
+        for dataset in self.datasets if board.height else ():
+            part = board.filter(board["dataset"] == dataset)
+            for ranker in part["ranker"].unique(maintain_order=True):
+                found = {row["measure"]: row for row in part.filter(part["ranker"] == ranker).iter_rows(named=True)}
+                row = found[first]
+                figures = (
+                    TableCell(
+                        _number(entry["mean_over_folds"], digits),
+                        bool(entry["best"]),
+                        "−" if entry["significantly_worse"] else "",
+                    )
+                    for entry in (found[name] for name in self.measures)
+                )
+                rows.append(
+                    (
+                        *((TableCell(dataset),) if several else ()),
+                        TableCell(ranker, bool(row["chosen"])),
+                        *figures,
+                        TableCell(_number(row["mean_over_queries"], digits)),
+                        TableCell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
+                        TableCell(_number(row["validation"], digits)),
+                        TableCell(f"{row['train_seconds']:.1f}"),
+                    )
+                )
+        return Table(header, tuple(rows), notes=self._notes(), n_names=2 if several else 1)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [
+            "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
+            "queries with its interval.",
+            "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
+            f"p ≤ 0.05). In bold: the best of a column, and the ranker chosen by {self.select} on validation data.",
+        ]
+        notes += [f"Failed: {f.ranker} in fold {f.fold} of {f.dataset}: {f.error}" for f in self.failures]
+        return tuple(notes)
+
+    def _frame(self) -> pl.DataFrame:
+        return self.leaderboard
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            "versions": self.versions,
+            "measures": {name: str(measure) for name, measure in self.measures.items()},
+            "select": self.select,
+            "preset": self.preset,
+            "protocol": self.protocol,
+            "rankers": self.rankers,
+            "best": {name: self.best(name) for name in self.datasets if self.complete(name)},
+            "leaderboard": self.leaderboard.to_dicts(),
+            "selection": self.selection.to_dicts(),
+            "trials": self.trials.to_dicts(),
+            "per_query": self.per_query.to_dicts(),
+            "failures": [vars(failure) for failure in self.failures],
+        }
+
+
+class _StoredFold(Fold):
+    """A fold whose parts are opened when they are first used."""
+
+    def __init__(self, folder: CellFolder, digests: Mapping[str, str | None]) -> None:
+        self.__dict__.update(_folder=folder, _digests=digests)  # the class is frozen
+
+    def __repr__(self) -> str:
+        return f"Fold in {self.__dict__['_folder'].path}"
+
+    def _part(self, role: str) -> RankingDataset | None:
+        return self.__dict__["_folder"].open(self.__dict__["_digests"][role])
+
+    @cached_property
+    def train(self) -> RankingDataset | None:  # type: ignore[override]
+        return self._part("train")
+
+    @cached_property
+    def valid(self) -> RankingDataset | None:  # type: ignore[override]
+        return self._part("valid")
+
+    @cached_property
+    def test(self) -> RankingDataset | None:  # type: ignore[override]
+        return self._part("test")
+
+
+def _setting(setting: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in setting.items())
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None or np.isnan(value) else f"{value:.{digits}f}"

@@ -1,0 +1,102 @@
+"""The progress of an experiment on standard error: a table that changes while it runs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+__all__ = ["Board"]
+
+#: States of a cell and their signs.
+SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "kept": "○", "failed": "✗"}
+#: Rows shown at once; rankers at work come first.
+ROWS = 25
+
+
+class Board:
+    """Shows every ranker of every dataset: one sign per fold, the best validation value so far, the time spent.
+
+    On a terminal it is a table that changes; elsewhere a line is written for every finished cell. As a context manager
+    it begins and ends the display; without ``verbose`` nothing is shown.
+    """
+
+    def __init__(self, places: list[tuple[str, Any, str]], select: str, *, verbose: bool) -> None:
+        self.select = select
+        self.verbose = verbose
+        self.state: dict[tuple[str, Any, str], str] = dict.fromkeys(places, "waiting")
+        self.trials: dict[tuple[str, Any, str], int] = {}
+        self.best: dict[tuple[str, Any, str], float | None] = {}
+        self.began: dict[tuple[str, Any, str], float] = {}
+        self.seconds: dict[tuple[str, Any, str], float] = {}
+        self._live: Any = None
+        self._console: Any = None
+
+    def __enter__(self) -> Board:
+        if self.verbose:
+            from rich.console import Console
+            from rich.live import Live
+
+            self._console = Console(stderr=True)
+            if self._console.is_terminal:
+                self._live = Live(get_renderable=self._table, console=self._console, refresh_per_second=4)
+                self._live.start()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def note(
+        self, place: tuple[str, Any, str], state: str, best: float | None = None, trials: int | None = None
+    ) -> None:
+        """Note what happened to a cell."""
+        self.state[place] = state
+        if trials is not None:
+            self.trials[place] = trials
+        if best is not None:
+            self.best[place] = best
+        if state == "running":
+            self.began.setdefault(place, time.perf_counter())
+        elif place in self.began:
+            self.seconds[place] = time.perf_counter() - self.began[place]
+        if state in ("done", "kept", "failed") and self._console is not None and self._live is None:
+            self._console.print(self._line(place), markup=False, highlight=False, soft_wrap=True)
+
+    def _line(self, place: tuple[str, Any, str]) -> str:
+        dataset, fold, ranker = place
+        finished = sum(state not in ("waiting", "running") for state in self.state.values())
+        value = "" if self.best.get(place) is None else f", {self.select} {self.best[place]:.4f} on validation"
+        spent = f", {self.seconds[place]:.1f} s" if place in self.seconds else ""
+        return f"[{finished}/{len(self.state)}] {dataset} fold {fold} {ranker}: {self.state[place]}{value}{spent}"
+
+    def _table(self) -> Any:
+        from rich import box
+        from rich.table import Table
+
+        table = Table(box=box.SIMPLE_HEAD)
+        for name, justify in (("dataset", "left"), ("ranker", "left"), ("folds", "left"), ("trials", "right"),
+                              (f"best {self.select}", "right"), ("seconds", "right")):  # fmt: skip
+            table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        rows: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
+        for place in self.state:
+            rows.setdefault((place[0], place[2]), []).append(place)
+        shown = sorted(rows, key=lambda row: not any(self.state[place] == "running" for place in rows[row]))[:ROWS]
+        for dataset, ranker in (row for row in rows if row in shown):
+            places = rows[dataset, ranker]
+            values = [value for place in places if (value := self.best.get(place)) is not None]
+            table.add_row(
+                dataset,
+                ranker,
+                " ".join(SIGNS[self.state[place]] for place in places),
+                str(sum(self.trials.get(place, 0) for place in places) or ""),
+                f"{sum(values) / len(values):.4f}" if values else "",
+                f"{sum(map(self._spent, places)):.1f}",
+            )
+        finished = sum(state not in ("waiting", "running") for state in self.state.values())
+        table.caption = f"{finished} of {len(self.state)} cells; " + ", ".join(f"{s} {n}" for n, s in SIGNS.items())
+        return table
+
+    def _spent(self, place: tuple[str, Any, str]) -> float:
+        if place in self.seconds:
+            return self.seconds[place]
+        return time.perf_counter() - self.began[place] if place in self.began else 0.0

@@ -1,0 +1,48 @@
+"""What a search is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from plackett.models.search_space import SearchSpace
+
+__all__ = ["DEFAULT_TRIALS", "Objective", "Search", "frozen"]
+
+#: Trials where neither a number nor a time is given.
+DEFAULT_TRIALS = 10
+
+
+class Objective(Protocol):
+    """Trains with a setting, records the trial, and says how good it was."""
+
+    def __call__(self, setting: dict[str, Any], share: float = 1.0) -> float:
+        """Worth of a setting on validation data: larger is better, −∞ where training failed or there is no value.
+
+        ``share`` is the part of the full effort (rounds, iterations or training queries) to spend on it; only
+        settings tried with the full effort can be chosen.
+        """
+
+
+class Search(Protocol):
+    """Decides what to try."""
+
+    def __call__(
+        self,
+        objective: Objective,
+        space: SearchSpace,
+        *,
+        n_trials: int | None,
+        out_of_time: Callable[[], bool],
+        random_state: int,
+    ) -> None:
+        """Call the objective with settings from the space.
+
+        At most ``n_trials`` of them; None is as many as the search sees fit. No trial begins once ``out_of_time``
+        says so, but for the first, which always runs.
+        """
+
+
+def frozen(setting: dict[str, Any]) -> str:
+    """A setting as a key, to see that it was tried before."""
+    return repr(sorted(setting.items()))

@@ -1,0 +1,80 @@
+"""Bayesian search with Optuna, the optional extra ``tune``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from plackett._provenance import fulfils
+from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
+from plackett.models.search_space import Integer, Real, SearchSpace
+
+__all__ = ["bayes"]
+
+
+def load_optuna() -> Any:
+    """The module `optuna`."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError('search="bayes" needs Optuna: pip install plackett[tune]') from error
+    return optuna
+
+
+@fulfils(paper="Bergstra, Bardenet, Bengio and Kégl 2011, Algorithms for hyper-parameter optimization")
+def bayes(
+    objective: Objective,
+    space: SearchSpace,
+    *,
+    n_trials: int | None,
+    out_of_time: Callable[[], bool],
+    random_state: int,
+) -> None:
+    """Try what the tree-structured Parzen estimator expects to be good, given the trials so far.
+
+    The first trial has the parameters as given, a quarter of the others (at least three) are drawn at random, the rest
+    is proposed by Optuna's `TPESampler`. The same seed and number of trials propose the same settings.
+    """
+    optuna = load_optuna()
+    objective({})
+    if not space:
+        return
+    startup = max(3, (n_trials or 4 * DEFAULT_TRIALS) // 4)
+    distributions = {name: _distribution(optuna, choice) for name, choice in space.items()}
+    with _quiet(optuna):
+        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=startup)
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        left = math.inf if n_trials is None else n_trials - 1
+        while left > 0 and not out_of_time():
+            trial = study.ask(distributions)
+            worth = objective({name: _value(space[name], trial.params[name]) for name in space})
+            if math.isfinite(worth):
+                study.tell(trial, worth)
+            else:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            left -= 1
+
+
+def _distribution(optuna: Any, choice: Any) -> Any:
+    if isinstance(choice, Real):
+        return optuna.distributions.FloatDistribution(choice.low, choice.high, log=choice.log)
+    if isinstance(choice, Integer):
+        return optuna.distributions.IntDistribution(choice.low, choice.high, log=choice.log)
+    return optuna.distributions.CategoricalDistribution(range(len(choice)))  # values may be of any type, places are not
+
+
+def _value(choice: Any, found: Any) -> Any:
+    return found if isinstance(choice, (Real, Integer)) else choice[found]
+
+
+@contextmanager
+def _quiet(optuna: Any) -> Iterator[None]:
+    """Without a line on stderr for every trial."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)

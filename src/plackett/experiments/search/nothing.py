@@ -1,0 +1,22 @@
+"""No search: the parameters as given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plackett.experiments.search.base import Objective
+from plackett.models.search_space import SearchSpace
+
+__all__ = ["nothing"]
+
+
+def nothing(
+    objective: Objective,
+    space: SearchSpace,
+    *,
+    n_trials: int | None,
+    out_of_time: Callable[[], bool],
+    random_state: int,
+) -> None:
+    """Train once, with the parameters that the ranker has."""
+    objective({})

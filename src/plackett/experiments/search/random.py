@@ -1,0 +1,57 @@
+"""Random search."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.experiments.search.base import Objective, frozen
+from plackett.models.search_space import SearchSpace, draw
+
+__all__ = ["random", "settings_at_random"]
+
+#: Draws in a row that bring nothing new, after which the space counts as exhausted.
+PATIENCE = 100
+
+
+@fulfils(paper="Bergstra and Bengio 2012, Random search for hyper-parameter optimization")
+def random(
+    objective: Objective,
+    space: SearchSpace,
+    *,
+    n_trials: int | None,
+    out_of_time: Callable[[], bool],
+    random_state: int,
+) -> None:
+    """Try settings drawn at random, the parameters as given first; none twice.
+
+    >>> random(lambda setting, share=1.0: print(setting) or 0.0, {"C": (1, 10)}, n_trials=9,
+    ...        out_of_time=lambda: False, random_state=1)
+    {}
+    {'C': 10}
+    {'C': 1}
+    """
+    for number, setting in enumerate(itertools.islice(settings_at_random(space, random_state), n_trials)):
+        if number and out_of_time():
+            return
+        objective(setting)
+
+
+def settings_at_random(space: SearchSpace, random_state: int) -> Iterator[dict[str, Any]]:
+    """The parameters as given, then different settings of the space until none is left."""
+    yield {}
+    rng = np.random.default_rng(random_state)
+    seen: set[str] = set()
+    while space:
+        for _ in range(PATIENCE):
+            setting = {name: draw(choice, rng) for name, choice in space.items()}
+            if frozen(setting) not in seen:
+                break
+        else:
+            return
+        seen.add(frozen(setting))
+        yield setting
