@@ -10,7 +10,7 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.permutation_models._orders import as_orders, as_weights
 
-__all__ = ["Mallows"]
+__all__ = ["Mallows", "fit_theta", "improve"]
 
 #: Largest θ of a fit: e^−40 is nothing beside 1.
 _LARGEST = 40.0
@@ -125,28 +125,35 @@ class Mallows:
         center
             The centre, where it is known.
         """
-        from scipy.optimize import brentq
-
         found, n_items = as_orders(orders, n_items)
         weight = as_weights(weights, found.n)
         if center is None:
             before = np.zeros((n_items, n_items))
             _count_pairs(found.offsets, found.items, weight, before)
             center = np.argsort(before.sum(axis=0) - before.sum(axis=1), kind="stable")
-            _improve(center, before)
+            improve(center, before)
         model = cls(center, 0.0)
         lengths = np.diff(found.offsets)
         distance = float(weight @ model.distance(orders))
         share = np.bincount(lengths, weight, n_items + 1)[::-1].cumsum()[::-1][1:]  # orders that have rank r
         sizes = np.arange(n_items, 0, -1)
 
-        def excess(theta: float) -> float:
-            return float(share @ _mean_skips(theta, sizes)) - distance
+        return cls(center, fit_theta(distance, sizes, share))
 
-        if excess(0.0) <= 0:
-            return model
-        theta = _LARGEST if excess(_LARGEST) >= 0 else brentq(excess, 0.0, _LARGEST, xtol=1e-12)
-        return cls(center, theta)
+
+def fit_theta(distance: float, sizes: np.ndarray, share: np.ndarray) -> float:
+    """Most probable θ of a total distance, where ``share`` draws were made out of each number of items in ``sizes``.
+
+    The expected distance falls with θ; at most 40.
+    """
+    from scipy.optimize import brentq
+
+    def excess(theta: float) -> float:
+        return float(share @ _mean_skips(theta, sizes)) - distance
+
+    if excess(0.0) <= 0:
+        return 0.0
+    return _LARGEST if excess(_LARGEST) >= 0 else float(brentq(excess, 0.0, _LARGEST, xtol=1e-12))
 
 
 def _ranks(order: np.ndarray) -> np.ndarray:
@@ -224,7 +231,7 @@ def _count_pairs(offsets, items, weight, before):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _improve(order, before):  # type: ignore[no-untyped-def]
+def improve(order, before):  # type: ignore[no-untyped-def]
     """Move single items, each to its best place, until no move makes fewer pairs disagree."""
     n = order.size
     improved = True

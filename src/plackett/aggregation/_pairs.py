@@ -1,0 +1,29 @@
+"""How many lists prefer one document to another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+
+__all__ = ["count_pairs"]
+
+
+@kernel
+def count_pairs(before, a, n, weights, column, wins):  # type: ignore[no-untyped-def]
+    """Fill ``wins[i, j]``, n × n: weight of the lists that have the i-th document of rows a … before the j-th.
+
+    ``column`` is scratch of n numbers.
+    """
+    wins[:, :] = 0.0
+    for m in range(weights.size):
+        weight = weights[m]
+        if weight == 0.0:
+            continue
+        for i in range(n):
+            place = before[a + i, m]
+            column[i] = np.nan if place < 0 else np.float64(place)  # NaN is before nothing
+        for i in range(n):
+            place = column[i]
+            for j in range(n):
+                wins[i, j] += weight if place < column[j] else 0.0

@@ -1,0 +1,62 @@
+"""Places of documents in lists, from scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett._sort import argsort_descending
+
+__all__ = ["longest_list", "places"]
+
+
+@kernel
+def longest_list(lo, hi, offsets):  # type: ignore[no-untyped-def]
+    """Most documents of a query."""
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    return longest
+
+
+@kernel
+def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-untyped-def]
+    """How many documents of a list stand before each, and how many up to it and its ties.
+
+    With ``fill`` the documents that a list lacks are one tie at its end, without it they are -1.
+    """
+    longest = longest_list(lo, hi, offsets)
+    keys = np.empty(longest, np.float64)
+    spare = np.empty(longest, np.float64)
+    order = np.empty(longest, np.int64)
+    spare_order = np.empty(longest, np.int64)
+    rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        b = offsets[q + 1]
+        for m in range(values.shape[1]):
+            n = 0
+            for row in range(a, b):
+                value = values[row, m]
+                if np.isnan(value):
+                    before[row, m] = -1
+                    upto[row, m] = -1
+                else:
+                    keys[n] = value
+                    rows[n] = row
+                    n += 1
+            argsort_descending(keys, order, spare, spare_order, n)
+            start = 0
+            while start < n:
+                end = start + 1
+                while end < n and keys[end] == keys[start]:
+                    end += 1
+                for i in range(start, end):
+                    before[rows[order[i]], m] = start
+                    upto[rows[order[i]], m] = end
+                start = end
+            if fill and n < b - a:
+                for row in range(a, b):
+                    if before[row, m] < 0:
+                        before[row, m] = n
+                        upto[row, m] = b - a

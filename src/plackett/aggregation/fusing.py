@@ -1,0 +1,130 @@
+"""Methods by name, and the two calls that people use: `aggregate` for tables, `fuse` for runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.aggregation.base import Aggregation
+from plackett.aggregation.lists import RankLists
+from plackett.catalogue import items
+from plackett.data.dataset import RankingDataset
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["aggregate", "find_method", "fuse"]
+
+
+def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any) -> Aggregation:
+    """A method by its name or one of its other names, in any spelling (``comb_sum``, ``CombSUM``), with parameters.
+
+    >>> find_method("rrf", k=10)
+    RRF(weights=None, k=10)
+    """
+    if isinstance(method, Aggregation):
+        return _with(method, parameters)
+    if isinstance(method, type) and issubclass(method, Aggregation):
+        return _with(method(), parameters)
+    by_name = {_plain(name): item for item in items("aggregation") for name in (item.name, *item.aliases)}
+    item = by_name.get(_plain(str(method)))
+    if item is None:
+        near = [by_name[name].name for name in get_close_matches(_plain(str(method)), by_name, 2, 0.5)]
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(i.name for i in by_name.values())}"
+        )
+        raise DataError(f"no aggregation method is called {method!r}; {hint}")
+    found: Aggregation = getattr(import_module(item.module), item.symbol)()
+    return _with(found, parameters)
+
+
+def _with(method: Aggregation, parameters: dict[str, Any]) -> Aggregation:
+    known = [field.name for field in dataclasses.fields(method)]
+    for name in parameters:
+        if name not in known:
+            raise DataError(f"{method.name} has no parameter {name!r}; it has {', '.join(known)}")
+    return dataclasses.replace(method, **parameters)
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def aggregate(
+    lists: RankLists | RankingDataset | Any,
+    method: str | Aggregation = "Borda",
+    *,
+    n_jobs: int | None = None,
+    **parameters: Any,
+) -> np.ndarray:
+    """Score of each document from several lists of them.
+
+    Parameters
+    ----------
+    lists
+        `RankLists`, a `RankingDataset` whose features are ranks (1 is the best, NaN is not ranked), or a table of such
+        ranks of one query.
+    method
+        Name or object; ``plackett.aggregation()`` has all.
+    parameters
+        Parameters of the method, such as ``weights``.
+
+    Returns
+    -------
+    One score per row of the lists, larger is better.
+
+    Examples
+    --------
+    >>> aggregate([[1, 2], [2, 1], [3, 3]], "borda", weights=[2, 1]).tolist()
+    [5.0, 4.0, 0.0]
+    """
+    if isinstance(lists, RankingDataset):
+        lists = RankLists.from_dataset(lists)
+    elif not isinstance(lists, RankLists):
+        lists = RankLists.from_arrays(lists)
+    return find_method(method, **parameters).scores(lists, n_jobs=n_jobs)
+
+
+def fuse(
+    runs: Any,
+    method: str | Aggregation = "RRF",
+    *,
+    qrels: Any = None,
+    measure: Any = "nDCG@10",
+    n_jobs: int | None = None,
+    **parameters: Any,
+) -> pl.DataFrame:
+    """One run out of several.
+
+    Parameters
+    ----------
+    runs
+        Runs in a list or by name: paths, frames or dicts as `plackett.evaluate_run` takes them.
+    method
+        Name or object; ``plackett.aggregation()`` has all.
+    qrels, measure
+        With judgements the method is fitted first: the weights of the runs are those with the best mean of the measure
+        on the judged queries (of ``CPS``: the most probable ones).
+    parameters
+        Parameters of the method, such as ``k`` of ``RRF``, ``normalise`` of ``CombSUM``, ``weights``.
+
+    Returns
+    -------
+    Frame with columns ``qid``, ``docid``, ``score``, best first in each query; `plackett.write_run` writes it.
+
+    Examples
+    --------
+    >>> bm25, dense = {"q": {"a": 9.0, "b": 7.0}}, {"q": {"b": 0.8, "c": 0.2}}
+    >>> fuse([bm25, dense], "rrf", k=60)["docid"].to_list()
+    ['b', 'a', 'c']
+    """
+    found = find_method(method, **parameters)
+    lists = RankLists.from_runs(runs)
+    if qrels is not None:
+        found = found.fit(lists, qrels, measure, n_jobs=n_jobs)
+    return found.run(lists, n_jobs=n_jobs)

@@ -1,0 +1,160 @@
+"""Kemeny's order: the one that contradicts the lists least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._sort import argsort_descending
+from plackett.aggregation._pairs import count_pairs
+from plackett.aggregation._places import longest_list
+from plackett.aggregation.base import Aggregation
+from plackett.aggregation.lists import RankLists
+from plackett.permutation_models.mallows import improve
+
+__all__ = ["Kemeny", "consensus"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kemeny(Aggregation):
+    r"""Kemeny's order: the least weighted number of pairs that stand the other way round in the lists.
+
+    .. math:: \min_\pi \sum_m w_m \, \#\{(u, v) : u \prec_\pi v,\; v \prec_m u\}
+
+    Finding it is NP-hard from four lists on. The documents are first cut into blocks of which each beats all later ones
+    by majority; the best order never crosses those borders, so a Condorcet winner comes first. A block of at most
+    ``exact`` documents is solved exactly, by dynamic programming over its subsets (2ⁿ n² steps). A longer one starts in
+    the order of its majority wins (sorting by degree) and moves single documents to their best place until no move
+    helps. Scores are n for the first document of a query, then n − 1, …
+
+    Parameters
+    ----------
+    exact
+        Longest block to solve exactly, at most 20.
+    unranked
+        ``"below"``: a list puts the documents that it lacks below its own, in no order among them; ``"unknown"``: it
+        only orders its own.
+
+    Examples
+    --------
+    >>> lists = RankLists.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]])
+    >>> Kemeny().order(lists)
+    ['a', 'b', 'c']
+    >>> Kemeny().distance(lists, Kemeny().scores(lists)).tolist()  # b–a and c–a in one list, c–b in another
+    [3.0]
+
+    References
+    ----------
+    Kemeny: Mathematics without numbers. Daedalus 1959. Dwork, Kumar, Naor, Sivakumar: Rank aggregation methods for the
+    web. WWW 2001.
+    """
+
+    name: ClassVar[str] = "Kemeny"
+    aliases: ClassVar[tuple[str, ...]] = ("KemenyYoung",)
+    ids: ClassVar[tuple[str, ...]] = ("M-45",)
+    paper: ClassVar[str] = "Kemeny 1959"
+
+    exact: int = 12
+    unranked: str = "below"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.exact <= 20:
+            raise DataError(f"Kemeny: exact={self.exact}; give 0 to 20 (each document more doubles time and memory)")
+
+    def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        return consensus(lists, weights, self.exact, self.unranked, n_jobs)
+
+    def distance(self, lists: RankLists, scores: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """Weighted number of pairs, per query, that these scores put the other way round than the lists."""
+        out = np.empty(lists.n_queries)
+        before = lists.places(self.unranked).before
+        weights = self.list_weights(lists)
+        over_queries(_distance, lists.offsets, before, weights, np.ascontiguousarray(scores, float), out, n_jobs=n_jobs)
+        return out
+
+
+def consensus(lists: RankLists, weights: np.ndarray, exact: int, unranked: str, n_jobs: int | None) -> np.ndarray:
+    """Scores of Kemeny's order of each query."""
+    out = np.empty(lists.n_rows)
+    before = lists.places(unranked).before
+    over_queries(
+        _consensus, lists.offsets, before, weights, exact, out, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD
+    )
+    return out
+
+
+@kernel
+def _solve(block, wins, cost, last):  # type: ignore[no-untyped-def]
+    """Best order of a few documents: the cheapest way to have a subset first, for each subset."""
+    n = block.size
+    cost[: 1 << n] = np.inf
+    cost[0] = 0.0
+    for subset in range((1 << n) - 1):
+        for i in range(n):
+            if subset >> i & 1:
+                continue
+            added = cost[subset]
+            for j in range(n):
+                if subset >> j & 1:
+                    added += wins[block[i], block[j]]  # j comes before i, against these lists
+            if added < cost[subset | 1 << i]:
+                cost[subset | 1 << i] = added
+                last[subset | 1 << i] = i
+    subset = (1 << n) - 1
+    chosen = np.empty(n, np.int64)
+    for place in range(n - 1, -1, -1):
+        chosen[place] = block[last[subset]]
+        subset ^= 1 << last[subset]
+    block[:] = chosen
+
+
+@kernel
+def _consensus(lo, hi, offsets, before, weights, exact, out):  # type: ignore[no-untyped-def]
+    longest = longest_list(lo, hi, offsets)
+    memory = np.empty(longest * longest, np.float64)
+    degree = np.empty(longest, np.float64)
+    spare = np.empty(longest, np.float64)
+    order = np.empty(longest, np.int64)
+    spare_order = np.empty(longest, np.int64)
+    cost = np.empty(1 << min(exact, longest), np.float64)
+    last = np.empty(cost.size, np.int8)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        wins = memory[: n * n].reshape(n, n)
+        count_pairs(before, a, n, weights, spare, wins)
+        for i in range(n):
+            degree[i] = 0.0
+            for j in range(n):
+                if i != j:
+                    degree[i] += 1.0 if wins[i, j] > wins[j, i] else (0.5 if wins[i, j] == wins[j, i] else 0.0)
+        argsort_descending(degree, order, spare, spare_order, n)
+        start = 0
+        total = 0.0
+        for end in range(1, n + 1):  # the first so many beat all others when they have all the wins there can be
+            total += degree[end - 1]
+            if total == end * (n - end) + 0.5 * end * (end - 1):
+                block = order[start:end]
+                if end - start > exact:
+                    improve(block, wins)
+                elif end - start > 1:
+                    _solve(block, wins, cost, last)
+                start = end
+        for i in range(n):
+            out[a + order[i]] = n - i
+
+
+@kernel
+def _distance(lo, hi, offsets, before, weights, scores, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        out[q] = 0.0
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(offsets[q], offsets[q + 1]):
+                if scores[i] > scores[j]:
+                    for m in range(weights.size):
+                        if 0 <= before[j, m] < before[i, m]:
+                            out[q] += weights[m]

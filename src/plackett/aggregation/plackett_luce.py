@@ -1,0 +1,205 @@
+"""Rank aggregation by the Plackett–Luce model with a Gamma prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett.aggregation._places import longest_list
+from plackett.aggregation.base import Aggregation
+from plackett.aggregation.lists import RankLists
+
+__all__ = ["BayesianPlackettLuce"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesianPlackettLuce(Aggregation):
+    r"""Every list draws its documents one after the other, by strengths that have a Gamma prior.
+
+    .. math:: P(\sigma \mid v) = \prod_i \frac{v_{\sigma(i)}}{\sum_{j \ge i} v_{\sigma(j)}}, \qquad
+              v \sim \mathrm{Gamma}(a, b)
+
+    The score is the logarithm of the most probable strength, by minorisation and maximisation, or with ``samples`` the
+    posterior mean of the logarithm, by Gibbs sampling with exponential waiting times. Tied documents are each drawn
+    against their ties and all below.
+
+    Parameters
+    ----------
+    prior
+        (a, b), with a > 1 and b > 0. With few lists the strengths stay near to each other; only their ratios matter.
+    samples
+        0: most probable strengths; otherwise the number of Gibbs sweeps that count, after a fifth as many that do not.
+    unranked
+        ``"below"``: a list was drawn from all documents of the query, those that it lacks being left over;
+        ``"unknown"``: from its own only.
+    max_iter, tol
+        Most steps, and the largest change of a log-strength at which to end.
+    random_state
+        Seed of the sampling.
+
+    Examples
+    --------
+    >>> lists = RankLists.from_orders([["a", "b", "c"], ["b", "a"], ["a", "c"]])
+    >>> BayesianPlackettLuce().order(lists)
+    ['a', 'b', 'c']
+
+    References
+    ----------
+    Guiver, Snelson: Bayesian inference for Plackett–Luce ranking models. ICML 2009. Caron, Doucet: Efficient Bayesian
+    inference for generalized Bradley–Terry models. Journal of Computational and Graphical Statistics 2012.
+    """
+
+    name: ClassVar[str] = "BayesianPlackettLuce"
+    aliases: ClassVar[tuple[str, ...]] = ("PlackettLuce", "Luce")
+    ids: ClassVar[tuple[str, ...]] = ("aggregate.plackett_luce",)
+    paper: ClassVar[str] = "Guiver, Snelson 2009"
+
+    prior: tuple[float, float] = (2.0, 1.0)
+    samples: int = 0
+    unranked: str = "below"
+    max_iter: int = 1000
+    tol: float = 1e-9
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        a, b = self.prior
+        if not (a > 1 and b > 0):
+            raise DataError(f"BayesianPlackettLuce: prior={self.prior}; give (a, b) with a > 1 and b > 0")
+        if self.samples < 0:
+            raise DataError(f"BayesianPlackettLuce: samples={self.samples}; give 0 or more")
+
+    def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        lists.places(self.unranked)  # refuses a wrong name
+        out = np.empty(lists.n_rows)
+        before, upto = lists.places()
+        shape, rate = float(self.prior[0]), float(self.prior[1])
+        everything = self.unranked == "below"
+        common = (lists.offsets, before, upto, weights, everything, shape, rate)
+        if self.samples:
+            over_queries(_gibbs, *common, self.samples, self.random_state, out, n_jobs=n_jobs)
+        else:
+            over_queries(_maximise, *common, self.max_iter, self.tol, out, n_jobs=n_jobs)
+        return out
+
+
+@kernel
+def _choices(n, listed, start, everything):  # type: ignore[no-untyped-def]
+    """How many documents there were to draw from, when those before ``start`` were gone."""
+    return (n if everything else listed) - start
+
+
+@kernel
+def _in_order(before, a, n, m, order):  # type: ignore[no-untyped-def]
+    """The documents of a list by place, ties in the order of the rows; returns how many it has."""
+    listed = 0
+    for i in range(n):
+        order[i] = -1
+    for i in range(n):
+        place = before[a + i, m]
+        if place >= 0:
+            while order[place] >= 0:
+                place += 1
+            order[place] = i
+            listed += 1
+    return listed
+
+
+@kernel
+def _count_wins(before, a, n, weights, everything, order, wins):  # type: ignore[no-untyped-def]
+    wins[:n] = 0.0
+    for m in range(weights.size):
+        listed = _in_order(before, a, n, m, order)
+        for place in range(listed):
+            i = order[place]
+            if _choices(n, listed, before[a + i, m], everything) > 1:
+                wins[i] += weights[m]
+
+
+@kernel
+def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest, out):  # type: ignore[no-untyped-def]
+    """Σ over the draws that a document took part in of w/(strength of all that did), or of a waiting time with it."""
+    out[:n] = 0.0
+    for m in range(weights.size):
+        listed = _in_order(before, a, n, m, order)
+        if weights[m] == 0.0 or listed == 0:
+            continue
+        rest[listed] = 0.0
+        if everything:
+            for i in range(n):
+                rest[listed] += v[i] if before[a + i, m] < 0 else 0.0
+        for place in range(listed - 1, -1, -1):
+            rest[place] = rest[place + 1] + v[order[place]]
+        so_far = 0.0
+        place = 0
+        while place < listed:
+            end = upto[a + order[place], m]
+            if _choices(n, listed, place, everything) > 1:
+                drawn = weights[m] * (end - place)
+                so_far += (np.random.standard_gamma(drawn) if waiting else drawn) / rest[place]  # noqa: NPY002
+            for tied in range(place, end):
+                out[order[tied]] += so_far
+            place = end
+        if everything:
+            for i in range(n):
+                if before[a + i, m] < 0:
+                    out[i] += so_far
+
+
+@kernel
+def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, max_iter, tol, out):  # type: ignore[no-untyped-def]
+    longest = longest_list(lo, hi, offsets)
+    order = np.empty(longest, np.int64)
+    rest = np.empty(longest + 1, np.float64)
+    wins = np.empty(longest, np.float64)
+    exposure = np.empty(longest, np.float64)
+    v = np.empty(longest, np.float64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        _count_wins(before, a, n, weights, everything, order, wins)
+        v[:n] = 1.0
+        for _ in range(max_iter):
+            _exposures(before, upto, a, n, weights, everything, v, False, order, rest, exposure)
+            total = 0.0
+            for i in range(n):
+                exposure[i] = (shape - 1.0 + wins[i]) / (rate + exposure[i])
+                total += exposure[i]
+            level = (shape - 1.0) * n / (rate * total)  # the best one; small steps would be long in finding it
+            moved = 0.0
+            for i in range(n):
+                new = exposure[i] * level
+                moved = max(moved, abs(np.log(new / v[i])))
+                v[i] = new
+            if moved <= tol:
+                break
+        for i in range(n):
+            out[a + i] = np.log(v[i])
+
+
+@kernel
+def _gibbs(lo, hi, offsets, before, upto, weights, everything, shape, rate, samples, seed, out):  # type: ignore[no-untyped-def]
+    longest = longest_list(lo, hi, offsets)
+    order = np.empty(longest, np.int64)
+    rest = np.empty(longest + 1, np.float64)
+    wins = np.empty(longest, np.float64)
+    waits = np.empty(longest, np.float64)
+    v = np.empty(longest, np.float64)
+    for q in range(lo, hi):
+        # Numba's own generator of this thread; anew for every query, so that draws depend on its lists alone
+        np.random.seed(seed)  # noqa: NPY002
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        _count_wins(before, a, n, weights, everything, order, wins)
+        v[:n] = 1.0
+        out[a : a + n] = 0.0
+        idle = samples // 5
+        for sweep in range(idle + samples):
+            _exposures(before, upto, a, n, weights, everything, v, True, order, rest, waits)
+            for i in range(n):
+                v[i] = max(np.random.standard_gamma(shape + wins[i]) / (rate + waits[i]), 1e-300)  # noqa: NPY002
+                if sweep >= idle:
+                    out[a + i] += np.log(v[i]) / samples
