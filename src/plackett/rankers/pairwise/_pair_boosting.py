@@ -12,8 +12,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
-from plackett.losses.pairwise.base import PairLoss
+from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.models.additive import AdditiveScorer, AdditiveTerms
 from plackett.models.base import Monitor
@@ -54,7 +53,7 @@ class Round:
 
     @property
     def edge(self) -> float:
-        """r of the weak ranker under the distribution over pairs."""
+        """The edge r of the weak ranker under the distribution over pairs."""
         return self.weak.edge / self.total
 
     @cached_property
@@ -112,8 +111,18 @@ class PairBoosting(Ranker):
     n_thresholds: int = 255
 
     @abstractmethod
-    def _make_loss(self) -> PairLoss:
-        """The pair loss to descend."""
+    def _make_loss(self) -> Loss:
+        """The loss of pairs to descend."""
+
+    def _pair_weight(self, start: float, value: float) -> float:
+        """Sum of the pair weights by the loss at the start and now; it makes the edge a number between −1 and 1."""
+        if isinstance(self._make_loss(), Exponential):
+            return value
+        return start / (2.0 * np.log(2.0))  # the slope of the logistic loss is ½ at 0, its value log 2
+
+    def _choose(self, search: Any, potential: np.ndarray, X: Any, bound: BoundLoss, scores: np.ndarray) -> WeakRanker:
+        """The weak ranker of a round: that of the largest edge."""
+        return search.best(potential)  # type: ignore[no-any-return]
 
     @abstractmethod
     def _step(self, round: Round) -> float:
@@ -146,12 +155,10 @@ class PairBoosting(Ranker):
         if rows.size == 0:
             return
         search = WEAK_RANKERS[self.weak](X if rows.size == data.n_rows else X[rows], self.n_thresholds, self.n_jobs)
-        exponential = isinstance(self._make_loss(), Exponential)
-        # sum of the pair weights: the slope of the logistic loss is ½ at 0, its value log 2
-        total = start if exponential else start / (2.0 * np.log(2.0))
+        total = self._pair_weight(start, value)
         norm = 0.0
         for _ in range(self.n_estimators):
-            weak = search.best(-gradient if rows.size == data.n_rows else -gradient[rows])
+            weak = self._choose(search, -gradient if rows.size == data.n_rows else -gradient[rows], X, bound, scores)
             if abs(weak.edge) <= _NO_EDGE * total:
                 return
             now = Round(bound, scores, weak, weak.values(X), total, value, norm)
@@ -164,8 +171,7 @@ class PairBoosting(Ranker):
             value = float(losses.sum())
             row = (weak.feature, weak.threshold, weak.default, alpha, now.edge, *now.sides, value / start)
             kept.append((weak, row))
-            if exponential:
-                total = value
+            total = self._pair_weight(start, value)
             if valid is not None:
                 valid_scores = valid_scores + alpha * weak.values(valid_X)
             if monitor.update(None if valid is None else valid_scores) or value < _SOLVED * start:

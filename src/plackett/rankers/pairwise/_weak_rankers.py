@@ -25,17 +25,19 @@ class WeakRanker(ABC):
     """A weak ranker of one feature; a document whose feature is missing gets ``default``."""
 
     feature: int
+    #: NaN where there is none.
+    threshold: float
     default: float
     edge: float
 
     def values(self, X: Any) -> np.ndarray:
-        """h of each row of a dense table or a CSC matrix."""
+        """The value h of each row of a dense table or a CSC matrix."""
         x = columns(X, self.feature)
         return np.where(np.isnan(x), self.default, self._known(x))
 
     @abstractmethod
     def _known(self, x: np.ndarray) -> np.ndarray:
-        """h of values that are not missing."""
+        """The value h of values that are not missing."""
 
     @abstractmethod
     def add_to(self, terms: AdditiveTerms, alpha: float) -> None:
@@ -45,8 +47,6 @@ class WeakRanker(ABC):
 @dataclass(frozen=True)
 class ThresholdRanker(WeakRanker):
     """h(x) = 1 above the threshold and 0 elsewhere."""
-
-    threshold: float
 
     def _known(self, x: np.ndarray) -> np.ndarray:
         return (x > self.threshold).astype(np.float64)
@@ -62,11 +62,6 @@ class RealRanker(WeakRanker):
 
     low: float
     scale: float
-
-    @property
-    def threshold(self) -> float:
-        """There is none."""
-        return float("nan")
 
     def _known(self, x: np.ndarray) -> np.ndarray:
         return (x.astype(np.float64) - self.low) * self.scale
@@ -87,6 +82,10 @@ class ThresholdSearch:
 
     def best(self, potential: np.ndarray) -> ThresholdRanker:
         """The weak ranker of largest |r|; the first feature and the largest threshold among equals."""
+        return self.candidates(potential, 1)[0]
+
+    def candidates(self, potential: np.ndarray, n: int) -> list[ThresholdRanker]:
+        """The best weak ranker of each of the n features that have the largest |r|, in that order."""
         bins = self.bins
         d = bins.missing.size
         edges, places, defaults = np.zeros(d), np.zeros(d, np.int64), np.zeros(d)
@@ -102,10 +101,12 @@ class ThresholdSearch:
             defaults,
             n_jobs=self.n_jobs,
         )
-        j = int(np.argmax(np.abs(edges)))
-        below = int(places[j])  # thresholds that are not passed
-        threshold = -np.inf if below == 0 else float(bins.thresholds[bins.first[j] + below - 1])
-        return ThresholdRanker(j, float(defaults[j]), float(edges[j]), threshold)
+        found = []
+        for j in np.argsort(-np.abs(edges), kind="stable")[:n].tolist():
+            below = int(places[j])  # thresholds that are not passed
+            threshold = -np.inf if below == 0 else float(bins.thresholds[bins.first[j] + below - 1])
+            found.append(ThresholdRanker(j, threshold, float(defaults[j]), float(edges[j])))
+        return found
 
 
 class RealSearch:
@@ -125,10 +126,16 @@ class RealSearch:
 
     def best(self, potential: np.ndarray) -> RealRanker:
         """The weak ranker of largest |r|; the first feature among equals."""
+        return self.candidates(potential, 1)[0]
+
+    def candidates(self, potential: np.ndarray, n: int) -> list[RealRanker]:
+        """The n features that have the largest |r|, in that order."""
         edges, defaults = np.zeros(self.low.size), np.zeros(self.low.size)
         over_queries(_products, self._features, self.table, potential, edges, defaults, n_jobs=self.n_jobs)
-        j = int(np.argmax(np.abs(edges)))
-        return RealRanker(j, float(defaults[j]), float(edges[j]), float(self.low[j]), float(self.scale[j]))
+        return [
+            RealRanker(j, np.nan, float(defaults[j]), float(edges[j]), float(self.low[j]), float(self.scale[j]))
+            for j in np.argsort(-np.abs(edges), kind="stable")[:n].tolist()
+        ]
 
 
 WEAK_RANKERS: dict[str, Any] = {"threshold": ThresholdSearch, "real": RealSearch}

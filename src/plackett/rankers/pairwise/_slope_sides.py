@@ -1,0 +1,78 @@
+"""How much of the slope of a pair loss comes from pairs that a weak ranker orders rightly and wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett.losses.pairwise._rows import gaps, gather, lanes
+from plackett.losses.pairwise.fidelity import _phi
+
+__all__ = ["fidelity_sides"]
+
+
+def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
+    r"""Slope of the fidelity loss over the pairs that h orders rightly and wrongly.
+
+    .. math:: W_\pm = \sum_{(u, v)} w_{uv}\, |\varphi'(s_u - s_v)|\, [\pm (h(u) - h(v))]_+
+
+    Parameters
+    ----------
+    bound
+        The fidelity loss on a dataset, whose pairs and weights are meant.
+    scores
+        The scores s.
+    h
+        The value of the weak ranker for each document, between 0 and 1.
+    """
+    shape = bound.loss.shape
+    if bound.data.preferences is None:
+        sides = np.zeros((2, bound.data.n_queries))
+        over_queries(
+            _sides,
+            bound.data.offsets,
+            scores,
+            bound.loss.margin,
+            h,
+            bound.order,
+            bound.below,
+            bound.judged,
+            bound.sample_weight,
+            bound.scale,
+            sides,
+            *shape,
+            n_jobs=bound.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return float(sides[0].sum()), float(sides[1].sum())
+    winner, loser = bound.pairs.winner, bound.pairs.loser
+    value, slope, bend = (np.empty(winner.size) for _ in range(3))
+    _phi(scores[winner] - scores[loser] - bound.margin, value, slope, bend, *shape)
+    weight, difference = -slope * bound.weight, h[winner] - h[loser]
+    return float(weight @ np.maximum(difference, 0.0)), float(weight @ np.maximum(-difference, 0.0))
+
+
+@kernel
+def _sides(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, margin, h, order, below, judged, weight, scale, sides, target
+):
+    work = lanes(lo, hi, judged)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = gather(q, offsets, scores, order, judged, weight, work)
+        right = 0.0
+        wrong = 0.0
+        for u in range(n):
+            start = below[a + u]
+            z, f, d, c = gaps(work, u, start, n, margin)
+            _phi(z, f, d, c, target)
+            high = h[order[a + u]]
+            for v in range(start, n):
+                difference = high - h[order[a + v]]
+                part = -work[1][u] * work[1][v] * d[v - start]
+                right += part * max(difference, 0.0)
+                wrong += part * max(-difference, 0.0)
+        sides[0, q] = scale[q] * right
+        sides[1, q] = scale[q] * wrong
