@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from plackett.data.trec_diversity import read_diversity_qrels as read_diversity_qrels
     from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels
     from plackett.data.trec_join import join_run as join_run
-
-    # experiments
     from plackett.experiments.compare import compare as compare
     from plackett.experiments.compare_evaluations import compare_evaluations as compare_evaluations
     from plackett.experiments.compare_runs import compare_runs as compare_runs
@@ -62,6 +60,9 @@ if TYPE_CHECKING:
     from plackett.experiments.risk import trisk as trisk
     from plackett.experiments.risk import urisk as urisk
     from plackett.experiments.winning_number import winning_number as winning_number
+
+    # experiments
+    from plackett.explanations.explain import explain as explain
     from plackett.losses.custom import loss as loss
     from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from plackett.permutation_models.mallows import Mallows as Mallows
     from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
     from plackett.permutation_models.thurstone import Thurstone as Thurstone
+    from plackett.rankers.calibration import calibrate as calibrate
     from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
     from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
     from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG

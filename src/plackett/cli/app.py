@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from plackett import __version__
-from plackett.cli import catalogue, compare_runs, convert, evaluate, info, predict, train
+from plackett.cli import catalogue, compare_runs, convert, evaluate, explain, info, predict, train
 
 __all__ = ["app"]
 
@@ -31,5 +31,6 @@ app.command("info")(info.info)
 app.command("convert")(convert.convert)
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare-runs")(compare_runs.compare_runs)

@@ -1,0 +1,149 @@
+"""Why a ranker orders the documents of a query as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.explanations.exact import EXACT
+from plackett.explanations.explanation import Explanation
+from plackett.explanations.sampling import sampled_contributions
+
+__all__ = ["explain"]
+
+#: Most documents that stand for "feature unknown" in sampling, and whose values may be taken to pass another.
+_BACKGROUND = 1000
+
+
+@fulfils(paper="Lundberg and Lee 2017, A unified approach to interpreting model predictions")
+def explain(
+    ranker: Any,
+    data: RankingDataset,
+    qid: Any = None,
+    *,
+    background: RankingDataset | None = None,
+    n_orders: int = 64,
+    random_state: int = 0,
+) -> Explanation:
+    r"""How much each feature contributes to the score of each document of a query.
+
+    The contributions of a document are Shapley values: with the base they add up to its score. For linear models and
+    sums of one function per feature (RankBoost and its like) they are exact: what the feature adds, less its mean
+    over the background. For trees they are LightGBM's TreeSHAP, exact with respect to the training documents in each
+    node. For all others, list-aware models included, they are estimated with ``n_orders`` orders of the features,
+    and come with a standard error.
+
+    Parameters
+    ----------
+    ranker
+        A fitted ranker.
+    data
+        The dataset that has the query.
+    qid
+        Which query; None where there is only one.
+    background
+        Documents to compare with, for linear, additive and sampled contributions. None takes those of the query: a
+        contribution then says how the feature sets the document apart from the other documents of the list.
+    n_orders
+        Number of orders to sample, for models without an exact form.
+    random_state
+        Seed of the sampling.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], [0, 1, 2], [7, 7, 7])
+    >>> found = explain(pk.rankers.ListNet().fit(data), data, 7)
+    >>> found.method, found.pair(2, 0)["feature"][0]
+    ('linear', '1')
+    """
+    ranker = _checked(ranker)
+    query = _query(data, qid)
+    names = [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
+    dense, score = _dense(query.X), _scorer(ranker, query)
+    around = dense if background is None else _dense(background.X)
+    if around.shape[1] != dense.shape[1]:
+        raise DataError(f"background has {around.shape[1]} features, and data {dense.shape[1]}")
+    rng = np.random.default_rng(random_state)
+    if around.shape[0] > _BACKGROUND:
+        around = around[np.sort(rng.choice(around.shape[0], _BACKGROUND, replace=False))]
+    scores = ranker.predict(query)
+    everything = _dense(data.X[np.sort(rng.choice(data.n_rows, min(data.n_rows, _BACKGROUND), replace=False))])
+    found: dict[str, Any] = {
+        "qid": query.qids[0],
+        "documents": list(range(query.n_rows)) if query.docids is None else query.docids.tolist(),
+        "feature_names": names,
+        "X": dense,
+        "scores": scores,
+        "_score": score,
+        "_seen": np.concatenate([everything, around]),
+    }
+    kind = getattr(ranker.scorer_, "kind", "")
+    if kind in EXACT:
+        parts, base = EXACT[kind](ranker.scorer_, dense, around)
+        # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
+        if parts.shape == dense.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
+            return Explanation(**found, contributions=parts, base=np.full(scores.size, base), method=kind)
+    sampled = [sampled_contributions(_of(score, i), x, around, n_orders, rng) for i, x in enumerate(dense)]
+    parts = np.array([contribution for contribution, _ in sampled])
+    return Explanation(
+        **found,
+        contributions=parts,
+        base=scores - parts.sum(axis=1),
+        method="sampling",
+        standard_error=np.array([error for _, error in sampled]),
+    )
+
+
+def _of(score: Callable[[int, np.ndarray], np.ndarray], i: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda rows: score(i, rows)
+
+
+def _checked(ranker: Any) -> Any:
+    from plackett.rankers.base import Ranker
+
+    if not isinstance(ranker, Ranker):
+        raise DataError(
+            f"explain takes a fitted ranker of plackett, not a {type(ranker).__name__}; of a pipeline give the last "
+            "step, and the data as the steps before leave them"
+        )
+    ranker._check_fitted()
+    return ranker
+
+
+def _query(data: RankingDataset, qid: Any) -> RankingDataset:
+    if qid is None:
+        if data.n_queries != 1:
+            raise DataError(f"the data have {data.n_queries} queries; say which with qid=…")
+        return data
+    places = np.flatnonzero(np.asarray([str(q) == str(qid) for q in data.qids.tolist()]))
+    if places.size == 0:
+        raise DataError(f"the data have no query {qid!r}; the first ones are {data.qids[:3].tolist()}")
+    return data.select(places[:1])
+
+
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
+
+
+def _scorer(ranker: Any, query: RankingDataset) -> Callable[[int, np.ndarray], np.ndarray]:
+    """Scores of versions of the i-th document; in a list-aware model each in a list of its own beside the others."""
+
+    def alone(i: int, rows: np.ndarray) -> np.ndarray:
+        versions = RankingDataset(X=rows, y=None, offsets=np.array([0, len(rows)]), qids=query.qids)
+        return ranker._score_rows(versions)
+
+    def in_list(i: int, rows: np.ndarray) -> np.ndarray:
+        n = query.n_rows
+        lists = np.tile(_dense(query.X), (len(rows), 1))
+        lists[np.arange(len(rows)) * n + i] = rows
+        offsets = np.arange(len(rows) + 1) * n
+        versions = RankingDataset(X=lists, y=None, offsets=offsets, qids=np.arange(len(rows)))
+        return ranker._score_rows(versions)[np.arange(len(rows)) * n + i]
+
+    return in_list if ranker.scorer_.list_aware else alone

@@ -1,0 +1,120 @@
+"""The answer to why a list is ordered as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plackett._errors import DataError
+from plackett.explanations.passing import ways_to_pass
+
+__all__ = ["Explanation"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Contributions of the features to the scores of one query's documents.
+
+    A document is named by its id where the data have document ids, otherwise by its place in the query, from 0.
+
+    Attributes
+    ----------
+    qid
+        The query.
+    documents, scores
+        Its documents and their scores, in the order of the data.
+    feature_names
+        Names of the features; numbers from 1, as in LETOR files, where they have none.
+    X
+        Their values, documents × features.
+    contributions, base
+        What each feature adds to each score: ``base[i] + contributions[i].sum()`` is ``scores[i]``.
+    standard_error
+        Of each contribution where it was sampled; None where it is exact.
+    method
+        ``"linear"``, ``"additive"``, ``"trees"`` (exact) or ``"sampling"``.
+    """
+
+    qid: Any
+    documents: list[Any]
+    feature_names: list[str]
+    X: np.ndarray
+    scores: np.ndarray
+    contributions: np.ndarray
+    base: np.ndarray
+    method: str
+    standard_error: np.ndarray | None = None
+    _score: Callable[[int, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    _seen: np.ndarray | None = field(default=None, repr=False)
+
+    def ranking(self) -> pl.DataFrame:
+        """The documents from best to worst with their scores and the two features that count most for each."""
+        order = np.argsort(-self.scores, kind="stable")
+        most = np.argsort(-np.abs(self.contributions[order]), axis=1)[:, :2]
+        reasons = {
+            f"reason {k + 1}": [
+                f"{self.feature_names[j]} {self.contributions[i, j]:+.4g}" for i, j in zip(order, column, strict=True)
+            ]
+            for k, column in enumerate(most.T)
+        }
+        documents = [self.documents[i] for i in order]
+        return pl.DataFrame(
+            {"position": range(1, order.size + 1), "document": documents, "score": self.scores[order], **reasons}
+        )
+
+    def document(self, document: Any) -> pl.DataFrame:
+        """Value and contribution of each feature of one document, largest first."""
+        i = self._index(document)
+        columns = {"feature": self.feature_names, "value": self.X[i], "contribution": self.contributions[i]}
+        if self.standard_error is not None:
+            columns["standard_error"] = self.standard_error[i]
+        return _largest_first(pl.DataFrame(columns))
+
+    def pair(self, above: Any, below: Any) -> pl.DataFrame:
+        """Why one document is above another: what each feature adds to the difference of their scores."""
+        a, b = self._index(above), self._index(below)
+        columns = {
+            "feature": self.feature_names,
+            "above": self.X[a],
+            "below": self.X[b],
+            "contribution": self.contributions[a] - self.contributions[b],
+        }
+        if self.standard_error is not None:
+            columns["standard_error"] = np.hypot(self.standard_error[a], self.standard_error[b])
+        return _largest_first(pl.DataFrame(columns))
+
+    def to_pass(self, below: Any, above: Any) -> pl.DataFrame:
+        """What would have to change for one document to pass another.
+
+        One row per feature that can do it alone: the value nearest to the present one that lifts the document above
+        the other, among the values seen in the data, and its distance in standard deviations of the feature; nearest
+        first. Where no feature can, the rows are the fewest features that must change together, found by taking the
+        one that lifts the score most, again and again; ``together`` is then true. No rows: not with values seen in
+        the data.
+        """
+        if self._score is None or self._seen is None:
+            raise DataError("this explanation has no ranker with it; make it with plackett.explain")
+        a, b = self._index(above), self._index(below)
+        if self.scores[b] > self.scores[a]:
+            raise DataError(f"document {below!r} is above {above!r} already")
+        return ways_to_pass(
+            lambda rows: self._score(b, rows),  # type: ignore[misc]
+            self.X[b],
+            float(self.scores[a]),
+            self._seen,
+            self.feature_names,
+        )
+
+    def _index(self, document: Any) -> int:
+        if document in self.documents:
+            return self.documents.index(document)
+        near = ", ".join(map(repr, self.documents[:3]))
+        raise DataError(f"query {self.qid!r} has no document {document!r}; it has {len(self.documents)}: {near}, …")
+
+
+def _largest_first(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.sort(pl.col("contribution").abs(), descending=True, maintain_order=True)

@@ -1,0 +1,175 @@
+"""Contributions, reasons for pairs, and what would change an order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import plackett as pk
+from checks_rankers import easy_task
+from plackett import DataError, RankingDataset
+from plackett.explanations.explain import explain
+from plackett.explanations.sampling import sampled_contributions
+from plackett.models.linear import LinearScorer
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, qid = easy_task(n_queries=30)
+    return RankingDataset.from_arrays(X, y, qid)
+
+
+def shapley(value, d):
+    """Shapley values by their definition: all subsets."""
+    found = np.zeros(d)
+    for j in range(d):
+        others = [k for k in range(d) if k != j]
+        for size in range(d):
+            weight = math.factorial(size) * math.factorial(d - size - 1) / math.factorial(d)
+            for subset in itertools.combinations(others, size):
+                found[j] += weight * (value({*subset, j}) - value(set(subset)))
+    return found
+
+
+def by_definition(score, x, background):
+    """Mean over the background of the score with the features outside a subset taken from there."""
+
+    def value(subset):
+        rows = background.copy()
+        for j in subset:
+            rows[:, j] = x[j]
+        return score(rows).mean()
+
+    return shapley(value, x.size)
+
+
+def adds_up(found):
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.scores, rtol=1e-5, atol=1e-6)
+
+
+def test_linear_contributions_are_shapley_values(data):
+    ranker = pk.rankers.ListNet().fit(data)
+    found = explain(ranker, data, 3)
+    assert found.method == "linear" and found.standard_error is None
+    adds_up(found)
+    np.testing.assert_allclose(
+        found.contributions[0], by_definition(ranker.predict, found.X[0], found.X.astype(np.float64)), atol=1e-6
+    )
+
+
+def test_trees_use_exact_tree_contributions(data):
+    ranker = pk.LambdaMART(n_estimators=10, num_leaves=6, min_child_samples=2).fit(data)
+    found = explain(ranker, data, 3)
+    assert found.method == "trees"
+    adds_up(found)
+    assert np.abs(found.contributions[:, :2]).sum() > 5 * np.abs(found.contributions[:, 2:]).sum()
+
+
+def test_several_outputs_are_sampled(data):
+    """McRank's score is no sum of its trees: the expected grade of a softmax."""
+    ranker = pk.rankers.McRank(n_estimators=5, num_leaves=4, min_child_samples=2).fit(data)
+    found = explain(ranker, data, 3, n_orders=300)
+    assert found.method == "sampling"
+    adds_up(found)
+    for i in range(2):
+        expected = by_definition(ranker.predict, found.X[i], found.X)
+        error = np.maximum(found.standard_error[i], 1e-9)
+        assert (np.abs(found.contributions[i] - expected) < 5 * error + 1e-6).all()
+
+
+def test_sampling_matches_the_definition_with_interactions():
+    rng = np.random.default_rng(0)
+    background = rng.normal(size=(20, 4))
+    x = rng.normal(size=4)
+
+    def score(rows):
+        return rows[:, 0] * rows[:, 1] + np.maximum(rows[:, 2], 0.3) - rows[:, 3] ** 2 * rows[:, 0]
+
+    found, error = sampled_contributions(score, x, background, 4000, rng)
+    expected = by_definition(score, x, background)
+    assert (np.abs(found - expected) < 4.5 * error).all() and error.max() < 0.1
+    assert np.abs(expected).max() > 10 * error.max()
+
+
+def test_list_aware_models_are_explained_in_their_list(data):
+    pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    from plackett.models.neural import Neural
+
+    network = Neural(architecture="attention", hidden=(8,), n_heads=2, n_layers=1, max_epochs=2, device="cpu", n_jobs=1)
+    ranker = pk.GradientRanker(loss="ListNet", model=network).fit(data)
+    found = explain(ranker, data, 3, n_orders=4)
+    assert found.method == "sampling"
+    np.testing.assert_allclose(found.scores, ranker.predict(data.select([3])), rtol=1e-6)
+    np.testing.assert_allclose(found._score(1, found.X[1:2]), found.scores[1:2], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("ranker", [pk.rankers.ListNet(), pk.LambdaMART(n_estimators=10, min_child_samples=2)])
+def test_pair_adds_up_to_the_difference(data, ranker):
+    found = explain(ranker.fit(data), data, 5)
+    best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
+    pair = found.pair(best, worst)
+    np.testing.assert_allclose(pair["contribution"].sum(), found.scores[best] - found.scores[worst], rtol=1e-5)
+    assert (np.diff(pair["contribution"].abs().to_numpy()) <= 0).all()
+
+
+@pytest.mark.parametrize("ranker", [pk.rankers.ListNet(), pk.LambdaMART(n_estimators=10, min_child_samples=2)])
+def test_the_change_really_passes_and_none_nearer_does(data, ranker):
+    found = explain(ranker.fit(data), data, 5)
+    order = np.argsort(-found.scores)
+    above, below = int(order[1]), int(order[-1])
+    ways = found.to_pass(below, above)
+    assert ways.height > 0
+    if not ways["together"][0]:
+        row = ways.row(0, named=True)
+        j = found.feature_names.index(row["feature"])
+        x = found.X[below].copy()
+        x[j] = row["to"]
+        assert ranker.predict(x[None], qid=[0])[0] > found.scores[above]
+        seen = np.unique(found._seen[:, j])
+        nearer = seen[np.abs(seen - row["from"]) < abs(row["to"] - row["from"]) - 1e-6]
+        if seen.size <= 64 and nearer.size:
+            rows = np.tile(found.X[below], (nearer.size, 1))
+            rows[:, j] = nearer
+            assert (ranker.predict(rows, qid=np.zeros(nearer.size)) <= found.scores[above]).all()
+    else:
+        x = found.X[below].copy()
+        for row in ways.iter_rows(named=True):
+            x[found.feature_names.index(row["feature"])] = row["to"]
+        assert ranker.predict(x[None], qid=[0])[0] > found.scores[above]
+
+
+def test_changes_together_where_no_feature_suffices():
+    """With weights (1, 1), the document (0, 0) passes (0.9, 0.9) with 1 in one feature and at least 0.9 in the other."""
+    X = np.array([[0.0, 0.0], [0.9, 0.9], [0.0, 1.0], [1.0, 0.0]], np.float32)
+    data = RankingDataset.from_arrays(X, [0, 2, 1, 1], [1] * 4)
+    ranker = pk.rankers.LinearRegression().fit(data)
+    ranker.scorer_ = LinearScorer(np.ones((2, 1)), np.zeros(1))
+    ways = explain(ranker, data).to_pass(0, 1)
+    assert ways["together"].all() and ways["feature"].to_list() == ["1", "2"]
+    np.testing.assert_allclose(ways["to"], [1.0, 0.9], rtol=1e-6)
+
+
+def test_errors(data):
+    ranker = pk.rankers.ListNet().fit(data)
+    with pytest.raises(DataError, match="say which with qid"):
+        explain(ranker, data)
+    with pytest.raises(DataError, match="no query 'x'"):
+        explain(ranker, data, "x")
+    found = explain(ranker, data, 3)
+    with pytest.raises(DataError, match="no document 99"):
+        found.document(99)
+    best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
+    with pytest.raises(DataError, match="above .* already"):
+        found.to_pass(best, worst)
+    with pytest.raises(DataError, match="not a Pipeline"):
+        explain(make_pipeline(ranker), data, 3)
+
+
+def test_ranking_is_in_order_of_scores(data):
+    found = explain(pk.rankers.ListNet().fit(data), data, 3)
+    frame = found.ranking()
+    assert (np.diff(frame["score"].to_numpy()) <= 0).all() and frame["position"][0] == 1
