@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -54,7 +55,8 @@ def contestants(
         One or a list of: names, which may have parameters (``"LambdaMART(num_leaves=7)"``), classes, estimators,
         functions that make one of a setting; or a dict of them by name.
     spaces
-        Search spaces by the name of the ranker, instead of those that the rankers declare.
+        Search spaces by the name of the ranker, instead of those that the rankers declare. Of the declared ones,
+        parameters that were set by hand are left out.
     random_state
         Seed of rankers given by name or class, and of estimators that leave it None.
 
@@ -97,7 +99,7 @@ def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
     elif isinstance(given, type):
         given, fresh = given(), True
     else:
-        fresh = False
+        excluded, fresh = _changed(given), False
     if not hasattr(given, "fit") and not callable(given):
         raise DataError(f"{name}: {given!r} is no ranker; give a name, a class, an estimator or a function")
     if hasattr(given, "get_params"):
@@ -108,6 +110,18 @@ def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
             given = clone(given).set_params(random_state=random_state)
     space = {key: choice for key, choice in space_of(given).items() if key not in excluded}
     return Contestant(name, given, space)
+
+
+def _changed(ranker: Any) -> set[str]:
+    """The parameters of an estimator that are not at their defaults."""
+    if not hasattr(ranker, "get_params") or not hasattr(type(ranker), "_get_param_names"):
+        return set()
+    defaults = inspect.signature(type(ranker).__init__).parameters
+    return {
+        name
+        for name, value in ranker.get_params(deep=False).items()
+        if name not in defaults or value is not defaults[name].default and value != defaults[name].default
+    }
 
 
 def _searching(entry: Contestant, space: SearchSpace | None) -> Contestant:

@@ -95,7 +95,8 @@ def experiment(
         what else it does: with a time budget two runs need not give the same table, with trials alone they do.
     spaces
         Search spaces by ranker: ``{"ListNet": {"alpha": Real(1e-4, 1, log=True)}}`` or lists of values, instead of
-        those that rankers declare (``LambdaMART.search_space``). A ranker without any is trained once.
+        those that rankers declare (``LambdaMART.search_space``), less the parameters that you have set yourself. A
+        ranker without any is trained once.
     refit
         Train the chosen setting again on training and validation part, for as many rounds as were best.
     early_stopping

@@ -10,6 +10,7 @@ from plackett._errors import LossError
 from plackett.catalogue import items
 from plackett.losses.base import Loss
 from plackett.models.base import Model
+from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["GradientRanker"]
@@ -38,6 +39,10 @@ class GradientRanker(GradientTrained):
     """
 
     ids: ClassVar[tuple[str, ...]] = ()
+    search_space: ClassVar[SearchSpace] = {
+        "loss": ("Logistic", "ListNet", "Lambda", "Square"),
+        "model": ("linear", "trees"),
+    }
 
     loss: Any = "Logistic"
     model: Any = "linear"

@@ -8,6 +8,7 @@ from typing import ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.listwise.approx_ap import ApproxAPLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ApproxAP"]
@@ -43,6 +44,7 @@ class ApproxAP(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "steepness": Real(1.0, 100.0, log=True)}
 
     steepness: float = 1.0
     rank_steepness: float = 1.0

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ApproxNDCG"]
@@ -41,6 +42,7 @@ class ApproxNDCG(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "steepness": Real(1.0, 100.0, log=True)}
 
     steepness: float = 10.0
     gain: Any = "exp2"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.listwise.boltzrank import BoltzRankLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["BoltzRank"]
@@ -47,6 +48,7 @@ class BoltzRank(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "mix": Real(0.0, 1.0)}
 
     mix: float = 0.5
     steepness: float = 1.0

@@ -13,6 +13,7 @@ from plackett.measures.gains import check_gain, gains_of
 from plackett.models._products import table_times
 from plackett.models.base import Monitor
 from plackett.models.moment_matching import probit_posterior_steps
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 
 __all__ = ["DecisionTheoretic", "ExpectedUtilityScorer"]
@@ -103,6 +104,10 @@ class DecisionTheoretic(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("listwise.decision_theoretic", "opt.moment_matching")
     paper: ClassVar[str] = "Zoeter, Taylor, Snelson, Guiver, Craswell, Szummer 2008"
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {
+        "prior_variance": Real(0.1, 100.0, log=True),
+        "scale": Real(0.1, 10.0, log=True),
+    }
 
     n_trials: int | None = None
     gain: Any = "exp2"

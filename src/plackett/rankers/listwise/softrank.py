@@ -10,6 +10,7 @@ from plackett.losses.base import Loss
 from plackett.losses.listwise.soft_ap import SoftAPLoss
 from plackett.losses.listwise.softrank import SoftNDCGLoss, SoftPCLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["SoftRank"]
@@ -58,6 +59,7 @@ class SoftRank(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.softrank", "listwise.softap", "listwise.softpc")
     paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "sigma": Real(0.1, 3.0, log=True)}
 
     measure: str = "nDCG"
     sigma: float = 1.0

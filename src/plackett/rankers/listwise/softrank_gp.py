@@ -13,6 +13,7 @@ from plackett.losses.base import finite_gains
 from plackett.losses.listwise.softrank import SoftRankBound
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 from plackett.models.base import Monitor
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 
 __all__ = ["GaussianProcessScorer", "SoftRankGP"]
@@ -107,6 +108,7 @@ class SoftRankGP(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
     paper: ClassVar[str] = "Guiver, Snelson 2008"
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"noise": Real(0.01, 1.0, log=True), "alpha": Real(1e-4, 1.0, log=True)}
 
     length_scale: float | None = None
     noise: float = 0.1

@@ -13,6 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 from plackett.models.base import Monitor
+from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.trees import Trees, TreeScorer
 from plackett.rankers.base import GradientTrained
 
@@ -69,6 +70,11 @@ class GBRank(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ("pairwise.gbrank",)
     paper: ClassVar[str] = "Zheng, Chen, Sun, Zha 2007"
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Real(0.02, 0.2, log=True),
+        "num_leaves": Integer(4, 32, log=True),
+        "tau": Real(0.3, 3.0, log=True),
+    }
 
     tau: float = 1.0
     update: str = "newton"

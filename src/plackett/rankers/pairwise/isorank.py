@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett._errors import LossError
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.isotonic import Isotonic
+from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
 
@@ -47,6 +48,11 @@ class IsoRank(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ("isorank.ranker", "pairwise.isorank")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Real(0.02, 0.2, log=True),
+        "num_leaves": Integer(4, 32, log=True),
+        "slack": Real(0.1, 100.0, log=True),
+    }
 
     n_estimators: int = 250
     num_leaves: int = 20

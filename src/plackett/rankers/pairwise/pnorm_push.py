@@ -8,6 +8,7 @@ from typing import ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.pnorm_push import PNormPushLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["PNormPush"]
@@ -41,6 +42,7 @@ class PNormPush(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "p": (1.0, 2.0, 4.0, 8.0)}
 
     p: float = 4.0
     pair_normalize: bool = True

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.quadratic_bound import QuadraticBound
+from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
 
@@ -43,6 +44,11 @@ class QBRank(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
     paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Real(0.02, 0.2, log=True),
+        "num_leaves": Integer(4, 32, log=True),
+        "tau": Real(0.3, 3.0, log=True),
+    }
 
     tau: float = 1.0
     pair_normalize: bool = True

@@ -11,6 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.kernels import KERNELS, KernelScorer
 from plackett.models.linear import spread
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
 
@@ -59,6 +60,7 @@ class KernelSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"C": Real(0.01, 100.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}
 
     kernel: str = "rbf"
     C: float = 1.0

@@ -12,6 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
 from plackett.models.base import Monitor
 from plackett.models.quiet import Quiet
+from plackett.models.search_space import Integer, SearchSpace
 from plackett.models.tree_text import trees_only
 from plackett.models.trees import Trees, TreeScorer
 from plackett.rankers.base import Ranker
@@ -73,6 +74,10 @@ class OrdinalTree(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.ordinal_trees",)
     paper: ClassVar[str] = "Kramer et al. 2000"
     allow_nan: ClassVar[bool] = True
+    search_space: ClassVar[SearchSpace] = {
+        "num_leaves": Integer(4, 64, log=True),
+        "min_child_samples": Integer(5, 200, log=True),
+    }
 
     leaf: str = "median"
     num_leaves: int = 31

@@ -10,6 +10,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
 
@@ -57,6 +58,7 @@ class PointwiseSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 1.0, log=True)}
 
     C: float = 0.01
     rel: float = 1.0

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
+from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
 
@@ -42,6 +43,11 @@ class RandomForest(GradientTrained, Trees):
 
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Breiman 2001"
+    search_space: ClassVar[SearchSpace] = {
+        "num_leaves": Integer(31, 511, log=True),
+        "min_child_samples": Integer(1, 40, log=True),
+        "colsample_bytree": Real(0.2, 1.0),
+    }
 
     n_estimators: int = 300
     num_leaves: int = 255

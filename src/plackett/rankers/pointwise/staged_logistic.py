@@ -13,6 +13,7 @@ from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.base import Monitor
 from plackett.models.linear import Linear, LinearScorer
 from plackett.models.quiet import Quiet
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import check_sides
 
@@ -50,6 +51,7 @@ class StagedLogistic(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.staged_logistic",)
     paper: ClassVar[str] = "Cooper, Gey, Dabney 1992"
     allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
 
     groups: Sequence[Sequence[int]] | None = None
     rel: float = 1.0
