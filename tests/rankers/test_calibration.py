@@ -71,6 +71,12 @@ def test_ranker_keeps_it_on_disk_and_orders_by_it(method, tmp_path):
     np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict_relevance(X, qid=qid), p)
 
 
+def test_rankers_that_expand_their_features():
+    X, y, qid = easy_task(n_queries=60)
+    ranker = pk.rankers.PolynomialRegression(calibration="logistic", validation_fraction=0.4).fit(X, y, qid=qid)
+    assert ranker.predict_relevance(X, qid=qid).shape == y.shape
+
+
 def test_refitting_without_forgets_it():
     X, y, qid = easy_task(n_queries=30)
     ranker = pk.rankers.ListNet(calibration="logistic", validation_fraction=0.4).fit(X, y, qid=qid)

@@ -132,6 +132,7 @@ class Ranker(BaseEstimator):
         monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
         self._fit(data, monitor)
         self._note(data, monitor)
+        self._calibrate(valid)
         if monitor.interrupted:
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
@@ -158,13 +159,13 @@ class Ranker(BaseEstimator):
         if data.feature_names is not None:
             self.feature_names_in_: np.ndarray = np.array(data.feature_names, dtype=object)
         self.history_ = monitor.history
-        self.__dict__.pop("calibration_", None)
-        if self.calibration is not None and monitor.valid is not None:
-            scores, valid = self._score_rows(monitor.valid), monitor.valid
-            self.calibration_: Calibration = calibrate(
-                scores, valid.labels, self.calibration, sample_weight=valid.sample_weight
-            )
         self.card_ = self._card(data, monitor)
+
+    def _calibrate(self, valid: RankingDataset | None) -> None:
+        self.__dict__.pop("calibration_", None)
+        if self.calibration is not None and valid is not None:
+            scores, weight = self._score_rows(valid), valid.sample_weight
+            self.calibration_: Calibration = calibrate(scores, valid.labels, self.calibration, sample_weight=weight)
 
     def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
         """Training and validation part, by `validation_fraction`."""
