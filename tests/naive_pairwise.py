@@ -97,6 +97,15 @@ def naive_pnorm_push(loss, scores, labels, weights):
     return _per_mass(loss, total, mass)
 
 
+def naive_guttman(loss, scores, labels, weights):
+    ahead = apart = 0.0
+    for u, v in pairs_of(labels):
+        gap, weight = scores[u] - scores[v], weights[u] * weights[v]
+        ahead += weight * gap
+        apart += weight * np.hypot(gap, loss.epsilon)
+    return 1.0 - ahead / apart if apart > 0 else 0.0
+
+
 def naive_owa(loss, scores, labels, weights):
     """Weighted documents as so many copies: the weights are multiples of ½ here, so copies of ½ do."""
     total = mass = 0.0
@@ -192,6 +201,7 @@ NAIVE = {
     **dict.fromkeys(MAGNITUDE, naive_magnitudes),
     **dict.fromkeys(TIES, naive_ties),
     "PNormPush": naive_pnorm_push,
+    "Guttman": naive_guttman,
     "OWA": naive_owa,
     "LambdaLoss": naive_lambda_loss,
 }
@@ -206,6 +216,7 @@ OTHERS = {
     "HingeMagnitude": [{"beta": 1.0}, {"beta": 2.5, "normalize": True}],
     "PairSVR": [{"beta": 1.0, "epsilon": 0.7}, {"epsilon": 0.0, "normalize": True}],
     "PNormPush": [{"p": 1.0}, {"p": 2.5, "normalize": True}],
+    "Guttman": [{"epsilon": 1.0}, {"epsilon": 0.01}],
     "OWA": [{"weights": "uniform", "normalize": True}, {"weights": (1,)}, {"weights": (3, 2, 2), "margin": 0.3}],
     "RaoKupper": [{"theta": 1.1}, {"theta": 1.0, "tie_weight": 0.0}, {"normalize": True, "tie_weight": 0.3}],
     "ThurstoneMosteller": [{"epsilon": 0.05, "tie_weight": 0.2}, {"normalize": True}],
