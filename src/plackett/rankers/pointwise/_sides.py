@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from plackett._errors import DataError
@@ -10,7 +12,15 @@ from plackett.data.dataset import RankingDataset
 __all__ = ["balanced", "check_sides", "document_weight"]
 
 
-def check_sides(data: RankingDataset, rel: float) -> None:
+class Labelled(Protocol):
+    """Whatever has labels."""
+
+    @property
+    def labels(self) -> np.ndarray:
+        """One number per document, below 0 where it was not judged."""
+
+
+def check_sides(data: Labelled, rel: float) -> None:
     """Refuse labels that differ and are yet all relevant, or all irrelevant: the ranker would learn nothing of them."""
     labels = data.labels[data.labels >= 0]
     relevant = labels >= rel

@@ -1,0 +1,152 @@
+"""What the structural SVMs share: lists that take part, the risk over them, and training by cutting planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._kernel import over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.models._products import table_times, transposed_times
+from plackett.models.base import Monitor
+from plackett.models.cutting_plane import minimise
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+
+__all__ = ["Lists", "Problem", "StructuralSVM", "Violations"]
+
+#: Loss of the most violated ranking of each list, and its gradient for the scores.
+Violations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The documents that take part in training, by list, and the share of each list in the risk."""
+
+    X: Any
+    labels: np.ndarray
+    offsets: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, data: RankingDataset) -> Lists:
+        """The judged documents; those of weight 0 are left out, and the mean weight of the others weighs the list."""
+        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        rows = np.flatnonzero((data.labels >= 0) & (weight > 0))
+        offsets = np.searchsorted(rows, data.offsets)
+        query = data.query_of_row[rows]
+        share = np.bincount(query, weight[rows], data.n_queries) / np.maximum(np.diff(offsets), 1)
+        if data.query_weight is not None:
+            share *= data.query_weight
+        share /= max(share.sum(), np.finfo(float).tiny)
+        X = data.X if rows.size == data.n_rows else data.X[rows]
+        return cls(X, data.labels[rows], offsets, share)
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest list."""
+        return int(np.diff(self.offsets).max(initial=1))
+
+    def run(self, kernel: Any, scores: np.ndarray, *known: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Loss of each list and gradient of each score, as a kernel finds them."""
+        value, slope = np.zeros(self.share.size), np.zeros(self.labels.size)
+        over_queries(kernel, self.offsets, scores, *known, value, slope, n_jobs=n_jobs, rows_per_thread=4000)
+        return value, slope
+
+
+class Problem:
+    """The risk of weights for scaled features."""
+
+    def __init__(self, lists: Lists, violations: Violations, standardize: bool, n_jobs: int | None) -> None:
+        self.lists, self.violations, self.n_jobs = lists, violations, n_jobs
+        self.row_share = np.repeat(lists.share, np.diff(lists.offsets))
+        self.scale = np.ones(lists.X.shape[1])
+        if standardize:
+            self.scale = spread(lists.X, self.row_share, n_jobs)
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """Score of each document."""
+        return table_times(self.lists.X, (weights / self.scale)[:, None], self.n_jobs)[:, 0]
+
+    def risk(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Mean loss of the lists, and a subgradient."""
+        value, slope = self.violations(self.scores(weights))
+        pulled = transposed_times(self.lists.X, (slope * self.row_share)[:, None], self.n_jobs)[:, 0]
+        return float((value * self.lists.share).sum()), pulled / self.scale
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StructuralSVM(Ranker):
+    """Base of the structural SVMs; a subclass says which ranking of a list is violated most.
+
+    Parameters
+    ----------
+    C
+        Weight of the mean loss of the lists, against half the squared length of the weights.
+    tol, max_iter
+        Relative gap of the objective to end at, and most evaluations of the risk.
+    standardize
+        Divide each feature by its standard deviation while training, so that one C fits all. The weights that come out
+        are for the features as they are.
+
+    Attributes
+    ----------
+    objective_, gap_
+        The objective at the end of training, and by what share of it it may at most be above the minimum; NaN where
+        training was interrupted.
+    n_iter_
+        Number of evaluations of the risk.
+    """
+
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"C": Real(0.1, 1000.0, log=True)}
+
+    C: float = 10.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    standardize: bool = True
+
+    def _violations(self, lists: Lists) -> Violations:
+        """What finds the most violated rankings of the lists."""
+        raise NotImplementedError
+
+    def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> Any:
+        """Weights, objective, gap and number of rounds, as a `CuttingPlaneSolution`."""
+        return minimise(
+            problem.risk,
+            problem.scale.size,
+            C=self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            monitor_step=step,
+        )
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        lists = Lists.of(data)
+        problem = Problem(lists, self._violations(lists), self.standardize, self.n_jobs)
+        kept = np.zeros(data.n_features)
+        rounds = 0
+
+        def scorer(weights: np.ndarray) -> LinearScorer:
+            return LinearScorer((weights / problem.scale)[:, None], np.zeros(1))
+
+        def step(weights: np.ndarray) -> bool:
+            nonlocal kept, rounds
+            before, valid = monitor.best_round, monitor.valid
+            scores = None if valid is None else scorer(weights).predict(valid.X, valid.offsets, self.n_jobs)
+            stop = monitor.update(scores)
+            rounds += 1
+            if valid is None or monitor.best_round != before:
+                kept = weights
+            return stop
+
+        objective = gap = float("nan")
+        with monitor.training(self.max_iter, f"{type(self).__name__} · cutting planes"):
+            solution = self._solve(problem, step)
+            objective, gap = solution.primal, solution.gap
+        self.scorer_ = scorer(kept)
+        self.objective_, self.gap_, self.n_iter_ = objective, gap, rounds

@@ -1,0 +1,50 @@
+"""A list as two lists in the order of their scores: the relevant documents and the others."""
+
+from __future__ import annotations
+
+from plackett._kernel import kernel
+from plackett._sort import argsort_descending
+
+__all__ = ["share_among_ties", "two_classes"]
+
+
+@kernel
+def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_rows, low, low_rows):  # type: ignore[no-untyped-def]
+    """Fill scores and rows of both classes, from large to small; returns how many are relevant."""
+    n = scores.size
+    for i in range(n):
+        keys[i] = scores[i]
+    argsort_descending(keys, order, spare, spare_order, n)
+    m1 = 0
+    m0 = 0
+    for r in range(n):
+        i = order[r]
+        if relevant[i]:
+            high[m1] = scores[i]
+            high_rows[m1] = i
+            m1 += 1
+        else:
+            low[m0] = scores[i]
+            low_rows[m0] = i
+            m0 += 1
+    return m1
+
+
+@kernel
+def share_among_ties(scores, rows, n, slope):  # type: ignore[no-untyped-def]
+    """Give documents of one class and one score the mean of their slopes.
+
+    To change places with each other makes no ranking more or less violated, so the mean is a subgradient too, and one
+    that does not depend on the order of the rows. ``scores`` are sorted.
+    """
+    start = 0
+    while start < n:
+        end = start
+        total = 0.0
+        while end < n and scores[end] == scores[start]:
+            total += slope[rows[end]]
+            end += 1
+        if end > start + 1:
+            for i in range(start, end):
+                slope[rows[i]] = total / (end - start)
+        start = end

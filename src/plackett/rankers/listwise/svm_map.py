@@ -1,0 +1,146 @@
+"""SVM-MAP: the structural SVM of average precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
+from plackett.rankers.pointwise._sides import check_sides
+
+__all__ = ["SVMMAP", "ap_violations"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMMAP(StructuralSVM):
+    r"""SVM-MAP: a linear ranker whose structural hinge loss bounds 1 − AP.
+
+    .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \, \mathrm{mean}_q \max_{\pi}
+              \big[ 1 - AP(\pi) - w \cdot (\Psi(\pi^*) - \Psi(\pi)) \big], \qquad
+              \Psi(\pi) = \frac{1}{m_1 m_0} \sum_{u\ \text{relevant}} \sum_{v\ \text{not}} \pm (x_u - x_v)
+
+    with + where π puts u above v, and π* a perfect ranking. The maximum over all rankings of a list is exact. Both
+    classes stay in the order of their scores; the j-th best document that is not relevant gains
+
+    .. math:: \sum_{i \ge k} \frac{1}{m_1} \Big( \frac{j}{j+i} - \frac{j-1}{j+i-1} \Big) - \frac{2 (s_i - s_j)}{m_1 m_0}
+
+    by its place before the k-th best relevant one. Every summand falls as j grows, so the best k rises with j, and
+    halving finds all of them in O(m log m) once the sums are differences of harmonic numbers.
+
+    Unjudged documents and those of ``sample_weight`` 0 are left out; other weights act by their mean over the list, as
+    a loss of a whole list has no place for the weight of one document. Lists without a relevant document, or with
+    nothing else, teach nothing.
+
+    Parameters
+    ----------
+    rel
+        The least relevant label.
+
+    Examples
+    --------
+    >>> ranker = SVMMAP().fit([[0.0], [1.0], [2.0]], [0, 0, 1], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Yue, Finley, Radlinski, Joachims: A support vector method for optimizing average precision. SIGIR 2007.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.svmmap",)
+    paper: ClassVar[str] = "Yue, Finley, Radlinski, Joachims 2007"
+
+    rel: float = 1.0
+
+    def _violations(self, lists: Lists) -> Violations:
+        check_sides(lists, self.rel)
+        return ap_violations(lists, self.rel, self.n_jobs)
+
+
+def ap_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
+    """What finds the ranking of each list with the largest 1 − AP plus feature map."""
+    harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, lists.longest + 1.0)))
+    relevant = lists.labels >= rel
+    return lambda scores: lists.run(_most_violated, scores, relevant, harmonic, n_jobs=n_jobs)
+
+
+@kernel
+def _gain(j, k, m1, harmonic):  # type: ignore[no-untyped-def]
+    """Loss of AP, times m1, by putting the j-th irrelevant document before the k-th relevant one and not last."""
+    return j * (harmonic[m1 + j] - harmonic[k + j - 1]) - (j - 1) * (harmonic[m1 + j - 1] - harmonic[k + j - 2])
+
+
+@kernel
+def _best_places(m1, low, m0, tail, harmonic, place, stack):  # type: ignore[no-untyped-def]
+    """For each irrelevant document the relevant one to go before, counted from 1; m1 + 1 is the end.
+
+    The middle one of a range of documents is placed by trying all places left to the range; those before it and those
+    after it are two ranges with fewer places.
+    """
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 1, m0, 1, m1 + 1
+    depth = 1
+    scale = 2.0 / m0
+    while depth > 0:
+        depth -= 1
+        first, last, start, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
+        j = (first + last) // 2
+        best = end
+        most = -np.inf
+        for k in range(end, start - 1, -1):
+            gain = 0.0
+            if k <= m1:
+                gain = _gain(j, k, m1, harmonic) - scale * (tail[k - 1] - (m1 - k + 1) * low[j - 1])
+            if gain > most:
+                best = k
+                most = gain
+        place[j - 1] = best
+        if first < j:
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = first, j - 1, start, best
+            depth += 1
+        if j < last:
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = j + 1, last, best, end
+            depth += 1
+
+
+@kernel
+def _most_violated(lo, hi, offsets, scores, relevant, harmonic, value, slope):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    numbers = np.empty((5, longest + 1))
+    keys, spare, high, low, tail = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
+    whole = np.empty((5, longest + 1), np.int64)
+    order, spare_order, high_rows, low_rows, place = whole[0], whole[1], whole[2], whole[3], whole[4]
+    stack = np.empty((64, 4), np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        b = offsets[q + 1]
+        m1 = two_classes(scores[a:b], relevant[a:b], keys, spare, order, spare_order, high, high_rows, low, low_rows)
+        m0 = b - a - m1
+        if m1 == 0 or m0 == 0:
+            continue
+        tail[m1] = 0.0
+        for i in range(m1 - 1, -1, -1):
+            tail[i] = tail[i + 1] + high[i]
+        _best_places(m1, low, m0, tail, harmonic, place, stack)
+        pair = 2.0 / (float(m1) * float(m0))
+        j = 0
+        precision = 0.0
+        product = 0.0
+        for i in range(1, m1 + 1):
+            while j < m0 and place[j] <= i:
+                j += 1
+            precision += i / (i + j)
+            slope[a + high_rows[i - 1]] = -pair * j
+            product -= pair * j * high[i - 1]
+        for j in range(m0):
+            below = m1 + 1 - place[j]
+            slope[a + low_rows[j]] = pair * below
+            product += pair * below * low[j]
+        share_among_ties(high, high_rows, m1, slope[a:b])
+        share_among_ties(low, low_rows, m0, slope[a:b])
+        value[q] = 1.0 - precision / m1 + product

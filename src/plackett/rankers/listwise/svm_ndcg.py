@@ -1,0 +1,244 @@
+"""SVM-NDCG: the structural SVM of nDCG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import kernel, over_queries
+from plackett._sort import argsort_descending
+from plackett.losses.base import finite_gains
+from plackett.measures.gains import check_gain, discount_table
+from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+
+__all__ = ["SVMNDCG", "ndcg_violations"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMNDCG(StructuralSVM):
+    r"""SVM-NDCG: a linear ranker whose structural hinge loss bounds 1 − nDCG@k.
+
+    .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \, \mathrm{mean}_q \max_{\pi}
+              \big[ 1 - nDCG(\pi) - w \cdot (\Psi(\pi^*) - \Psi(\pi)) \big], \qquad
+              \Psi(\pi) = \frac{1}{P} \sum_{G_u > G_v} \pm (x_u - x_v)
+
+    with + where π puts u above v, P the number of pairs of unequal gains, and π* a perfect ranking. The maximum over
+    all rankings of a list is exact. Documents of equal gain stay in the order of their scores, since swapping two of
+    them leaves nDCG alone. Given that, Ψ differs from :math:`-\frac2P \sum_u \pi(u) x_u` by what does not depend on
+    the ranking, and what is left is an assignment of documents to positions with costs
+    :math:`\frac2P s_u r + G_u \eta(r) / Z`. Without the second part sorting solves it, with prices that are known; a
+    shortest path mends each position for which the second part matters: O(min(k, R) m²) for R documents of positive
+    gain.
+
+    Unjudged documents and those of ``sample_weight`` 0 are left out; other weights act by their mean over the list, as
+    a loss of a whole list has no place for the weight of one document. Lists of one gain teach nothing.
+
+    Parameters
+    ----------
+    k
+        Cut-off of nDCG; None is the whole list.
+    gain
+        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
+
+    Examples
+    --------
+    >>> ranker = SVMNDCG().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured learning for non-smooth ranking losses. KDD 2008.
+    Le, Smola: Direct optimization of ranking measures. 2007 (the assignment).
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("listwise.svmndcg",)
+    paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
+
+    k: int | None = None
+    gain: Any = "exp2"
+
+    def _violations(self, lists: Lists) -> Violations:
+        return ndcg_violations(lists, self.k, self.gain, self.n_jobs)
+
+
+def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Violations:
+    """What finds the ranking of each list with the largest 1 − nDCG@k plus feature map."""
+    if k is not None and k < 1:
+        raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
+    gains = finite_gains(lists.labels, check_gain(gain, "SVMNDCG"), "SVMNDCG")
+    for i in np.flatnonzero(gains < 0)[:1]:
+        raise LossError(f"label {lists.labels[i]:g} has gain {gains[i]:g}; gains must not be negative")
+    discount = discount_table("log2", lists.longest)
+    discount[lists.longest if k is None else k :] = 0.0
+    grade, lead = np.empty(gains.size, np.int64), np.empty(gains.size)
+    pairs, worth = np.empty(lists.share.size), np.empty(gains.size)
+    over_queries(_prepare, lists.offsets, gains, discount, grade, lead, pairs, worth, n_jobs=1)
+    known = discount, grade, lead, pairs, worth
+    return lambda scores: lists.run(_most_violated, scores, *known, n_jobs=n_jobs)
+
+
+@kernel
+def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, worth):  # type: ignore[no-untyped-def]
+    """Number of each document's gain (0 is the largest), how many are worse less how many are better, G/Z; pairs."""
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    keys, spare = np.empty(longest), np.empty(longest)
+    order, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        keys[:n] = gains[a : a + n]
+        argsort_descending(keys, order, spare, spare_order, n)
+        ideal = 0.0
+        for r in range(n):
+            ideal += keys[r] * discount[r]
+        pairs[q] = 0.0
+        number = 0
+        start = 0
+        while start < n:
+            end = start
+            while end < n and keys[end] == keys[start]:
+                i = a + order[end]
+                grade[i] = number
+                worth[i] = keys[end] / ideal if ideal > 0.0 else 0.0
+                end += 1
+            for r in range(start, end):
+                lead[a + order[r]] = (n - end) - start
+            pairs[q] += float(end - start) * (n - end)
+            number += 1
+            start = end
+
+
+@kernel
+def _look(row, base, price, scale, weight, s, worth, q, dist, before, open_):  # type: ignore[no-untyped-def]
+    """Reach all documents from one position; the nearest one that is open, with its distance."""
+    nearest = -1
+    least = np.inf
+    for t in range(s.size):
+        if open_[t]:
+            d = base + scale * (row + 1) * s[t] + weight * worth[t] - price - q[t]
+            if d < dist[t]:
+                dist[t] = d
+                before[t] = row
+            if dist[t] < least:
+                least = dist[t]
+                nearest = t
+    return nearest, least
+
+
+@kernel
+def _mend(first, scale, discount, s, worth, p, q, doc, row_of, dist, before, open_):  # type: ignore[no-untyped-def]
+    """Give a document to a position without one: the shortest path to a free document, along which others move."""
+    n = s.size
+    for t in range(n):
+        dist[t] = np.inf
+        open_[t] = True
+    row = first
+    base = 0.0
+    while True:
+        end, base = _look(row, base, p[row], scale, discount[row], s, worth, q, dist, before, open_)
+        open_[end] = False
+        row = row_of[end]
+        if row < 0:
+            break
+    p[first] += base
+    for t in range(n):
+        if not open_[t] and t != end:
+            q[t] += dist[t] - base
+            p[row_of[t]] += base - dist[t]
+    while True:
+        row = before[end]
+        row_of[end] = row
+        end, doc[row] = doc[row], end
+        if row == first:
+            break
+
+
+@kernel
+def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-untyped-def]
+    """Give documents of one gain and one score the mean of their slopes, as `share_among_ties` of two classes does."""
+    start = 0
+    while start < s.size:
+        end = start
+        while end < s.size and s[end] == s[start]:
+            total[grade[order[end]]] = 0.0
+            count[grade[order[end]]] = 0
+            end += 1
+        if end > start + 1:
+            for t in range(start, end):
+                total[grade[order[t]]] += slope[order[t]]
+                count[grade[order[t]]] += 1
+            for t in range(start, end):
+                slope[order[t]] = total[grade[order[t]]] / count[grade[order[t]]]
+        start = end
+
+
+@kernel
+def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth, value, slope):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    numbers = np.empty((6, longest))
+    whole = np.empty((6, longest), np.int64)
+    open_ = np.empty(longest, np.bool_)
+    for query in range(lo, hi):
+        if pairs[query] == 0.0:
+            continue
+        a = offsets[query]
+        n = offsets[query + 1] - a
+        s, spare, w, p, q, dist = (
+            numbers[0, :n],
+            numbers[1, :n],
+            numbers[2, :n],
+            numbers[3, :n],
+            numbers[4, :n],
+            numbers[5, :n],
+        )
+        order, spare_order, doc, row_of, before, met = (
+            whole[0, :n],
+            whole[1, :n],
+            whole[2, :n],
+            whole[3, :n],
+            whole[4, :n],
+            whole[5, :n],
+        )
+        s[:] = scores[a : a + n]
+        argsort_descending(s, order, spare, spare_order, n)
+        scale = 2.0 / pairs[query]
+        for r in range(n):  # the prices of positions and documents that prove sorting right, without nDCG
+            w[r] = worth[a + order[r]]
+            doc[r] = r
+            row_of[r] = r
+            p[r] = p[r - 1] + scale * 0.5 * (s[r - 1] + s[r]) if r > 0 else 0.0
+            q[r] = scale * (r + 1) * s[r] - p[r]
+        for r in range(n):
+            if w[r] * discount[r] > 0.0:
+                doc[r] = -1
+                row_of[r] = -1
+        for r in range(n):
+            if doc[r] < 0:
+                _mend(r, scale, discount, s, w, p, q, doc, row_of, dist, before, open_[:n])
+        met[:] = 0
+        loss = 1.0
+        product = 0.0
+        for r in range(n):
+            t = doc[r]
+            loss -= w[t] * discount[r]
+            met[grade[a + order[t]]] += 1
+        # documents of other gains below a document, less those above it
+        spare_order[:] = 0
+        for r in range(n):
+            t = doc[r]
+            i = a + order[t]
+            own = grade[i]
+            inside = met[own] - 1 - 2 * spare_order[own]
+            spare_order[own] += 1
+            slope[i] = 0.5 * scale * ((n - 1 - 2 * r) - inside - lead[i])
+            product += slope[i] * s[t]
+        _share_among_ties(s, order, grade[a : a + n], spare, row_of, slope[a : a + n])
+        value[query] = loss + product
