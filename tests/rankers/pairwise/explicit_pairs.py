@@ -18,9 +18,7 @@ def random_lists(seed, n_queries=6, n_features=3, grades=3, length=(2, 9)):
 
 def label_pairs(y, qid):
     """Rows (better, worse) of all pairs of unequal judged labels."""
-    found = [
-        (u, v) for u in range(y.size) for v in range(y.size) if qid[u] == qid[v] and y[u] > y[v] >= 0
-    ]
+    found = [(u, v) for u in range(y.size) for v in range(y.size) if qid[u] == qid[v] and y[u] > y[v] >= 0]
     return np.array(found, np.int64).reshape(-1, 2)
 
 

@@ -20,7 +20,15 @@ from plackett.models.linear import LinearScorer, spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 
-__all__ = ["LinearPairSVM", "LinearPairs", "Trained", "check_settings", "train"]
+__all__ = [
+    "LinearPairSVM",
+    "LinearPairs",
+    "Trained",
+    "check_settings",
+    "keep_best",
+    "train",
+    "warn_unless_proved",
+]
 
 
 @dataclass
@@ -81,6 +89,8 @@ class Trained:
     objective: float = float("nan")
     gap: float = float("nan")
     n_iter: int = 0
+    #: Whether validation data ended it.
+    stopped: bool = False
 
 
 def check_settings(C: float, loss: str, tol: float, max_iter: int) -> None:
@@ -115,35 +125,45 @@ def train(
     solver, squared = _SOLVERS[loss]
     problem = LinearPairs(X, scale, pairs, C, squared, n_jobs)
     kept = Trained(np.zeros(scale.size))
-    dual, stopped = 0.0, False  # no objective is below 0
-
-    def step(weights: np.ndarray) -> bool:
-        nonlocal stopped
-        kept.n_iter += 1
-        before = monitor.best_round
-        scores = None
-        if monitor.valid is not None:
-            scores = table_times(valid_X, (weights / scale)[:, None], n_jobs)[:, 0]
-        stopped = monitor.update(scores)
-        if scores is None or monitor.best_round != before:
-            kept.weights = weights.copy()
-        return stopped
-
+    dual = 0.0  # no objective is below 0
+    step = keep_best(kept, monitor, lambda weights: table_times(valid_X, (weights / scale)[:, None], n_jobs)[:, 0])
     with monitor.training(max_iter, what):
         solution = solver(problem, tol, max_iter, step)
         dual = solution.dual
         if kept.n_iter == 0:  # there was nothing to do
             step(solution.coef)
     kept.objective = problem.objective(kept.weights)
+    warn_unless_proved(kept, dual, tol, max_iter, monitor, what)
+    return kept
+
+
+def keep_best(
+    kept: Trained, monitor: Monitor, valid_scores: Callable[[np.ndarray], np.ndarray]
+) -> Callable[[np.ndarray], bool]:
+    """What to call after each round: notes it, keeps its weights where they are the best, says whether to end."""
+
+    def step(weights: np.ndarray) -> bool:
+        kept.n_iter += 1
+        before = monitor.best_round
+        scores = None if monitor.valid is None else valid_scores(weights)
+        kept.stopped = monitor.update(scores)
+        if scores is None or monitor.best_round != before:
+            kept.weights = weights.copy()
+        return kept.stopped
+
+    return step
+
+
+def warn_unless_proved(kept: Trained, dual: float, tol: float, max_iter: int, monitor: Monitor, what: str) -> None:
+    """Set the gap from a lower bound of the objective; say so where the rounds did not suffice to close it."""
     kept.gap = (kept.objective - dual) / kept.objective if kept.objective > 0 else 0.0
-    if kept.gap > tol and kept.n_iter >= max_iter and not stopped and not monitor.interrupted:
+    if kept.gap > tol and kept.n_iter >= max_iter and not kept.stopped and not monitor.interrupted:
         warnings.warn(
             f"{what} ended after max_iter={max_iter} rounds with a relative gap of {kept.gap:.1e}, above tol={tol:g}; "
             "raise max_iter, lower C, or scale the features",
             PlackettWarning,
             stacklevel=2,
         )
-    return kept
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -180,7 +200,7 @@ class LinearPairSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 1.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-6, 0.1, log=True)}
 
     C: float = 1e-3
     loss: str = "squared_hinge"

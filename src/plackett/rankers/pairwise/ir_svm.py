@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
 __all__ = ["IRSVM"]
@@ -42,6 +43,7 @@ class IRSVM(LinearPairSVM):
 
     ids: ClassVar[tuple[str, ...]] = ("pairwise.irsvm", "S-13")
     paper: ClassVar[str] = "Cao, Xu, Liu, Li, Huang, Hon 2006"
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-3, 10.0, log=True)}
 
     C: float = 1.0
     level_weights: Any = None

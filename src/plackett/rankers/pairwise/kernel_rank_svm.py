@@ -1,0 +1,218 @@
+"""Ranking SVM with a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
+from plackett.models import pair_dual
+from plackett.models._products import table_times
+from plackett.models.base import Monitor
+from plackett.models.kernels import KERNELS, KernelScorer
+from plackett.models.linear import spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.pairwise._linear_svm import Trained, check_settings, keep_best, train, warn_unless_proved
+
+__all__ = ["KernelRankSVM"]
+
+#: Most documents in pairs for the exact dual: their kernel takes the square of it, 200 MB.
+_MOST_DOCUMENTS = 5000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRankSVM(Ranker):
+    r"""Ranking SVM in the dual: scores :math:`h(x) = \sum_{(u, v)} \alpha_{uv} (k(x_u, x) - k(x_v, x))`.
+
+    The objective is that of `RankSVM`, with the features of the kernel in the place of x. Without ``n_components`` it
+    is solved exactly, to a proved gap: coordinate descent over the multipliers of all pairs, on the kernel of the
+    documents (the kernel of pairs is never formed). That needs the square of the number of documents in pairs as
+    memory, at most 5000 of them. With ``n_components`` the kernel is replaced by its Nyström approximation at so many
+    documents drawn at random, and no pair is formed; memory is rows × components.
+
+    Parameters
+    ----------
+    kernel
+        ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree; ``"linear"``, x·z.
+    C
+        Price of a violated pair; see `RankSVM` for the ``C`` of other tools.
+    loss
+        ``"hinge"`` (ξ) or ``"squared_hinge"`` (ξ²).
+    gamma
+        γ of the kernel; None is 1 / number of features.
+    coef0, degree
+        c and the degree of the kernel.
+    margin
+        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
+        preference's own margin counts instead where it has one.
+    normalize
+        Divide the price of a query's pairs by their weight, as in `IRSVM`.
+    n_components
+        Number of documents at which the kernel is approximated; None is exact.
+    standardize
+        Divide each feature by its standard deviation.
+    tol
+        Relative duality gap to end at.
+    max_iter
+        Most rounds of the solver.
+
+    Attributes
+    ----------
+    objective_, gap_, n_iter_
+        The objective, its proved relative gap, rounds of the solver; with ``n_components`` of the approximate problem.
+
+    Examples
+    --------
+    >>> ranker = KernelRankSVM().fit([[-2.0], [-1.0], [0.0], [1.0], [2.0]], [2, 1, 0, 1, 2], qid=[1] * 5)
+    >>> ranker.rank([[-2.0], [0.5], [1.4]], qid=[2, 2, 2])
+    array([1, 3, 2])
+
+    References
+    ----------
+    Herbrich, Graepel, Obermayer: Large margin rank boundaries for ordinal regression. 2000.
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. 2012, chapter on ranking.
+    Williams and Seeger: Using the Nyström method to speed up kernel machines. NIPS 2000.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
+    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}
+
+    kernel: str = "rbf"
+    C: float = 0.1
+    loss: str = "hinge"
+    gamma: float | None = None
+    coef0: float = 0.0
+    degree: int = 3
+    margin: float | str = 1.0
+    normalize: bool = False
+    n_components: int | None = None
+    standardize: bool = True
+    tol: float = 1e-3
+    max_iter: int = 1000
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.kernel not in KERNELS:
+            raise ValueError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        if self.n_components is not None and self.n_components < 1:
+            raise DataError(f"n_components={self.n_components}; give 1 or more, or None for the exact dual")
+        check_settings(self.C, self.loss, self.tol, self.max_iter)
+        scale = np.ones(data.n_features)
+        if self.standardize:
+            bound = BoundLoss(data)
+            scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
+        space = _Space(self, scale)
+        solve = self._exact if self.n_components is None else self._approximate
+        support, found = solve(data, monitor, space)
+        used = found.weights != 0
+        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
+        numbers = np.array([0.0, *space.numbers], np.float64)
+        self.scorer_ = KernelScorer(self.kernel, support[used], found.weights[used], scale, numbers)
+
+    def _exact(self, data: RankingDataset, monitor: Monitor, space: _Space) -> tuple[np.ndarray, Trained]:
+        """Scaled documents in pairs, and their weights."""
+        pairs = _explicit(data, self.margin, self.normalize)
+        counts = pairs.weight > 0
+        rows, places = np.unique(np.stack([pairs.winner[counts], pairs.loser[counts]]), return_inverse=True)
+        if rows.size > _MOST_DOCUMENTS:
+            raise DataError(
+                f"{rows.size} documents are in pairs, and the exact dual takes at most {_MOST_DOCUMENTS}; set "
+                "n_components=500 or so for Nyström features, or use RankSVM"
+            )
+        support = space.scaled(data.X[rows])
+        winner, loser = places.reshape(2, -1)
+        kept = Trained(np.zeros(rows.size))
+        dual = 0.0
+        seen = None if monitor.valid is None else space.kernel(monitor.valid.X, support)
+        step = keep_best(kept, monitor, lambda weights: table_times(seen, weights[:, None], self.n_jobs)[:, 0])
+        K = space.kernel(data.X[rows], support)
+        margin, price, squared = pairs.margin[counts], self.C * pairs.weight[counts], self.loss == "squared_hinge"
+        with monitor.training(self.max_iter, "KernelRankSVM"):
+            solution = pair_dual.minimise(
+                K,
+                winner,
+                loser,
+                margin,
+                price,
+                squared=squared,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                rng=np.random.default_rng(self.random_state),
+                n_jobs=self.n_jobs,
+                monitor_step=step,
+            )
+            dual = solution.dual
+        scores = table_times(K, kept.weights[:, None], self.n_jobs)[:, 0]
+        slack = np.maximum(margin - (scores[winner] - scores[loser]), 0.0)
+        kept.objective = 0.5 * float(kept.weights @ scores) + float(price @ (slack**2 if squared else slack))
+        warn_unless_proved(kept, dual, self.tol, self.max_iter, monitor, "KernelRankSVM")
+        return support, kept
+
+    def _approximate(self, data: RankingDataset, monitor: Monitor, space: _Space) -> tuple[np.ndarray, Trained]:
+        """Scaled landmarks, and their weights."""
+        pairs = margin_pairs(data, margin=self.margin, normalize=self.normalize, n_jobs=self.n_jobs)
+        rng = np.random.default_rng(self.random_state)
+        n = min(int(self.n_components or 1), data.n_rows)
+        support = space.scaled(data.X[np.sort(rng.choice(data.n_rows, n, replace=False))])
+        values, vectors = np.linalg.eigh(space.kernel(support * space.scale, support))
+        kept = values > 1e-10 * max(values.max(), np.finfo(float).tiny)
+        root = vectors[:, kept] / np.sqrt(values[kept])
+        valid_X = None if monitor.valid is None else space.features(monitor.valid.X, support, root)
+        found = train(
+            space.features(data.X, support, root),
+            np.ones(root.shape[1]),
+            pairs,
+            C=self.C,
+            loss=self.loss,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            monitor=monitor,
+            valid_X=valid_X,
+            what="KernelRankSVM",
+            n_jobs=self.n_jobs,
+        )
+        found.weights = root @ found.weights
+        return support, found
+
+
+class _Space:
+    """The kernel of a ranker on features divided by their scales."""
+
+    def __init__(self, ranker: KernelRankSVM, scale: np.ndarray) -> None:
+        self.name, self.scale, self.n_jobs = ranker.kernel, scale, ranker.n_jobs
+        gamma = 1.0 / scale.size if ranker.gamma is None else ranker.gamma
+        self.numbers = (float(gamma), float(ranker.coef0), float(ranker.degree))
+
+    def scaled(self, X: Any) -> np.ndarray:
+        """Features divided by their scales."""
+        return (X if isinstance(X, np.ndarray) else X.toarray()) / self.scale
+
+    def kernel(self, X: Any, support: np.ndarray) -> np.ndarray:
+        """Kernel of rows with the support."""
+        products = table_times(X, np.ascontiguousarray((support / self.scale).T), self.n_jobs)
+        lengths = (self.scaled(X) ** 2).sum(axis=1)
+        return KERNELS[self.name](products, lengths, (support**2).sum(axis=1), *self.numbers)
+
+    def features(self, X: Any, support: np.ndarray, root: np.ndarray) -> np.ndarray:
+        """Nyström features of rows, in blocks: the kernel with all of the support is not kept."""
+        out = np.empty((X.shape[0], root.shape[1]), np.float32)
+        for start in range(0, X.shape[0], 4096):
+            part = slice(start, start + 4096)
+            out[part] = self.kernel(X[part], support) @ root
+        return out
+
+
+def _explicit(data: RankingDataset, margin: float | str, normalize: bool) -> PreferencePairs:
+    """All pairs, formed; those of labels where the dataset has no preferences."""
+    if data.preferences is None:
+        data = data.replace(preferences=Preferences.from_labels(data, margin=margin == "label"))
+    margin_pairs(data, margin=margin)  # looks at the margin
+    return PreferencePairs(data, margin, normalize)
