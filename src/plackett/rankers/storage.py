@@ -30,9 +30,11 @@ SCORERS = {
     "trees": ("plackett.models.trees", "TreeScorer"),
     "neural": ("plackett.models.neural", "NeuralScorer"),
     "kernel": ("plackett.models.kernels", "KernelScorer"),
+    "ordinal": ("plackett.models.ordinal", "OrdinalScorer"),
     "additive": ("plackett.models.additive", "AdditiveScorer"),
     "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
-    "gaussian_process": ("plackett.rankers.listwise.softrank_gp", "GaussianProcessScorer"),
+    "gaussian_process": ("plackett.models.gaussian_process", "GaussianProcessScorer"),
+    "gaussian_posterior": ("plackett.models.gaussian_process", "GaussianPosterior"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
 }
 

@@ -26,6 +26,11 @@ def _hinge(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return short * (1.0 - z), -short, short
 
 
+def _perceptron(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    wrong = (z <= 0.0).astype(float)
+    return -wrong * z, -wrong, wrong
+
+
 def _squared_hinge(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     short = np.maximum(0.0, 1.0 - z)
     return short**2, -2.0 * short, 2.0 * (short > 0.0)
@@ -51,6 +56,7 @@ PENALTIES = {
     "logistic": Penalty(_logistic, True, True),
     "squared_hinge": Penalty(_squared_hinge, True, True),
     "hinge": Penalty(_hinge, False, False),
+    "perceptron": Penalty(_perceptron, False, False),
     "exponential": Penalty(_exponential, True, True),
     "square": Penalty(_square, True, True),
 }

@@ -25,8 +25,8 @@ class ThresholdLoss(Loss):
     Parameters
     ----------
     penalty
-        φ: ``"logistic"``, ``"hinge"``, ``"squared_hinge"``, ``"exponential"`` (clipped at e^300) or ``"square"``,
-        (1 − z)².
+        φ: ``"logistic"``, ``"hinge"``, ``"squared_hinge"``, ``"exponential"`` (clipped at e^300), ``"square"``,
+        (1 − z)², or ``"perceptron"``, max(0, −z).
     cuts
         Where the labels are cut into grades: a label above a cut should have a score above its threshold. None is
         half-way between the labels that occur.

@@ -1,0 +1,124 @@
+"""The vector that a step learns from: the difference of two rows, or a row with its sign and a constant."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._kernel import REASSOC, kernel
+from plackett._prefetch import prefetch
+
+__all__ = ["Rows", "ask_for", "difference", "measure", "rows_of", "signed"]
+
+#: Numbers of 4 bytes in a cache line.
+_LINE = 16
+
+
+class Rows(NamedTuple):
+    """Features, dense or CSR, as flat arrays: ``columns`` is empty where they are dense. One code for both."""
+
+    values: np.ndarray
+    columns: np.ndarray
+    pointers: np.ndarray
+    inverse: np.ndarray  # what each feature is multiplied by
+
+
+def rows_of(X: Any, scale: np.ndarray) -> Rows:
+    """The features of a dataset, to be divided by ``scale``.
+
+    >>> rows_of(np.zeros((2, 3), np.float32), np.ones(3)).pointers.tolist()
+    [0, 3, 6]
+    """
+    if isinstance(X, np.ndarray):
+        parts = np.ascontiguousarray(X).reshape(-1), np.empty(0, np.int32), np.arange(X.shape[0] + 1) * X.shape[1]
+    else:
+        if not X.has_sorted_indices:
+            X = X.sorted_indices()
+        parts = X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
+    # all read-only: Numba compiles a kernel once more for arrays that can be written to
+    frozen = [part.view() for part in (*parts, 1.0 / scale)]
+    for part in frozen:
+        part.flags.writeable = False
+    return Rows(*frozen)
+
+
+@kernel
+def _dense_difference(x, z, inverse, out):  # type: ignore[no-untyped-def]
+    for j in range(inverse.size):
+        out[j] = (np.float64(x[j]) - np.float64(z[j])) * inverse[j]
+
+
+@kernel(inline=True)
+def difference(values, columns, pointers, inverse, u, v, out, places):  # type: ignore[no-untyped-def]
+    """x_u − x_v into ``out`` (with ``places``, where sparse); gives back the number of entries."""
+    i = pointers[u]
+    j = pointers[v]
+    if columns.size == 0:
+        d = inverse.size
+        _dense_difference(values[i : i + d], values[j : j + d], inverse, out)  # slices: else it does not vectorise
+        out[d] = 0.0  # the constant of single rows
+        return d + 1
+    n = 0
+    i_end = pointers[u + 1]
+    j_end = pointers[v + 1]
+    while i < i_end or j < j_end:
+        left = columns[i] if i < i_end else np.int32(2147483647)
+        right = columns[j] if j < j_end else np.int32(2147483647)
+        column = min(left, right)
+        value = 0.0
+        if left == column:
+            value += values[i]
+            i += 1
+        if right == column:
+            value -= values[j]
+            j += 1
+        out[n] = value * inverse[column]
+        places[n] = column
+        n += 1
+    return n
+
+
+@kernel(inline=True)
+def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
+    """Fetch a row that is soon needed."""
+    for p in range(pointers[row], pointers[row + 1], _LINE):
+        prefetch(values, p)
+        if columns.size:
+            prefetch(columns, p)
+
+
+@kernel(inline=True)
+def signed(values, columns, pointers, inverse, u, side, constant, out, places):  # type: ignore[no-untyped-def]
+    """``side`` · (x_u, constant) into ``out``; gives back the number of entries."""
+    n = pointers[u + 1] - pointers[u]
+    for k in range(n):
+        p = pointers[u] + k
+        if columns.size == 0:
+            out[k] = side * values[p] * inverse[k]
+        else:
+            out[k] = side * values[p] * inverse[columns[p]]
+            places[k] = columns[p]
+    out[n] = side * constant
+    if columns.size:
+        places[n] = inverse.size
+    return n + 1
+
+
+@kernel(fastmath=REASSOC, inline=True)
+def measure(x, n, places, dense, weights):  # type: ignore[no-untyped-def]
+    """Product of an example with the weights, and its squared length.
+
+    Only reads: were something written here, the order of the sums would depend on where in memory it lies.
+    """
+    product = 0.0
+    square = 0.0
+    if dense:
+        for k in range(n):
+            product += weights[k] * x[k]
+            square += x[k] * x[k]
+    else:
+        for k in range(n):
+            product += weights[places[k]] * x[k]
+            square += x[k] * x[k]
+    return product, square

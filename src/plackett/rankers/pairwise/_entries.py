@@ -1,0 +1,59 @@
+"""All pairs of a dataset without a list of them: each better document with a range of worse ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.pairwise.base import label_order
+
+__all__ = ["Entries", "pair_entries"]
+
+
+class Entries(NamedTuple):
+    """Entry i has the pairs of row ``first[i]`` before each of the rows ``order[low[i]:high[i]]``.
+
+    A pair weighs ``weight[i]`` times ``row_weight`` of its worse row, without the weight of the query. ``margin`` is
+    that of preferences which have one.
+    """
+
+    first: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    order: np.ndarray
+    weight: np.ndarray
+    row_weight: np.ndarray
+    query: np.ndarray
+    margin: np.ndarray | None
+
+    def sums(self) -> np.ndarray:
+        """Running sums of the weights of the rows in ``order``, from 0 on."""
+        return np.concatenate(([0.0], np.cumsum(self.row_weight[self.order])))
+
+
+def pair_entries(data: RankingDataset) -> Entries:
+    """The preferences of a dataset where it has them, else the pairs of unequal labels of each query.
+
+    >>> data = RankingDataset.from_arrays(None, [0, 2, -1, 1], qid=[1, 1, 1, 1])
+    >>> entries = pair_entries(data)
+    >>> entries.first.tolist(), [entries.order[a:b].tolist() for a, b in zip(entries.low, entries.high)]
+    ([1, 3], [[3, 0], [0]])
+    """
+    row_weight = np.ones(data.n_rows) if data.sample_weight is None else np.array(data.sample_weight)
+    pairs = data.preferences
+    if pairs is not None:
+        weight = row_weight[pairs.winner] * (1.0 if pairs.weight is None else pairs.weight)
+        place, query = np.arange(len(pairs)), data.query_of_row[pairs.winner]
+        order = np.array(pairs.loser)
+        return Entries(np.array(pairs.winner), place, place + 1, order, weight, row_weight, query, pairs.margin)
+    if data.y is None:
+        raise DataError("pairs need labels or preferences, and the dataset has neither")
+    order, below, judged = label_order(data)
+    start = data.offsets[:-1][data.query_of_row]
+    low, high = start + below, start + judged[data.query_of_row]
+    some = low < high  # unjudged documents stand last
+    first, query = order[some], data.query_of_row[some]
+    return Entries(first, low[some], high[some], order, row_weight[first], row_weight, query, None)

@@ -1,0 +1,144 @@
+"""The weights that a learner moves: stored with a common factor, so that shrinking them all costs one product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.models.examples import Rows, ask_for, difference, measure, signed
+from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
+
+__all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
+
+#: Places in the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
+FACTOR, NORM, SUM, STEP = 0, 1, 2, 3
+#: Places in the parameters of a learner: λ; rate RATE / (BASE + PER_STEP · t); one of its own; most squared
+#: length; the constant feature of single documents.
+PENALTY, RATE, BASE, PER_STEP, EXTRA, LIMIT, CONSTANT = 0, 1, 2, 3, 4, 5, 6
+
+_LEAST_FACTOR = 1e-9
+#: Examples drawn before the steps are taken.
+_AT_ONCE = 4096
+#: How many examples ahead the rows are fetched.
+_AHEAD = 4
+_REFRESH = 1 << 16
+
+
+def parameters(
+    penalty: float, rate: tuple[float, float, float], extra: float, projected: bool, constant: float
+) -> np.ndarray:
+    """What a learner's kernel reads. With a projection the weights are kept inside the ball of radius 1/√λ."""
+    limit = 1.0 / penalty if projected and penalty > 0.0 else np.inf
+    return np.array([penalty, *rate, extra, limit, constant])
+
+
+class Descent:
+    r"""Weights :math:`w = a v` with a factor a, and the sum of all weights so far; moving both takes O(entries).
+
+    Where :math:`v` moves by δ, the sum :math:`S = \beta v - U` (β the sum of the factors) stays right with
+    :math:`U \leftarrow U + \beta \delta`; the mean over all steps costs no more than the steps.
+    """
+
+    def __init__(self, n_features: int, scale: np.ndarray, seed: int) -> None:
+        self.scale = scale
+        self.v, self.u = np.zeros(n_features + 1), np.zeros(n_features + 1)
+        self.numbers = np.array([1.0, 0.0, 0.0, 0.0])
+        self.seed = seed
+        self.marks = [(0, np.zeros(n_features + 1))] * 2
+
+    @property
+    def steps(self) -> int:
+        """Number of steps taken."""
+        return int(self.numbers[STEP])
+
+    def run(self, kernel: Any, rows: Rows, draws: Draws, settings: np.ndarray, n: int) -> None:
+        """Take n steps. Wherever the number of steps is a power of two, the sum of the weights is noted."""
+        if draws.empty:
+            return
+        entries = int(np.diff(rows.pointers).max(initial=0))
+        room = np.empty(2 * entries + 1 if rows.columns.size else self.v.size)
+        places = np.empty(room.size if rows.columns.size else 0, np.int32)
+        examples = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE)
+        end = self.steps + n
+        while self.steps < end:
+            mark = 1 << self.steps.bit_length()
+            n_now = min(end, mark) - self.steps
+            first, second, margin = (part[:n_now] for part in examples)
+            draw(np.uint64(self.seed + self.steps), first, second, margin, draws)
+            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, room, places)
+            if self.steps == mark:
+                self.marks = [self.marks[1], (mark, self._sum())]
+
+    def _sum(self) -> np.ndarray:
+        return self.numbers[SUM] * self.v - self.u
+
+    def weights(self, average: bool) -> tuple[np.ndarray, float]:
+        """Weights for the features as they are, and the constant.
+
+        Averaged: over the steps since the last power of two but one, which is the last half to three quarters.
+        """
+        w = self.numbers[FACTOR] * self.v
+        if average and self.steps:
+            since, before = self.marks[0]
+            w = (self._sum() - before) / (self.steps - since)
+        return w[:-1] / self.scale, float(w[-1])
+
+
+@kernel(inline=True)
+def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, room, places):  # type: ignore[no-untyped-def]
+    """Begin a step: number of entries of example i, its score and squared length, the rate."""
+    soon = min(i + _AHEAD, first.size - 1)
+    ask_for(values, columns, pointers, first[soon])
+    ask_for(values, columns, pointers, max(second[soon], 0))
+    u = first[i]
+    v = second[i]
+    if v >= 0:
+        n = difference(values, columns, pointers, inverse, u, v, room, places)
+    else:
+        side = 1.0 if v == RELEVANT else -1.0
+        n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], room, places)
+    product, square = measure(room, n, places, columns.size == 0, weights)
+    numbers[STEP] += 1.0
+    rate = settings[RATE] / (settings[BASE] + settings[PER_STEP] * numbers[STEP])
+    return n, numbers[FACTOR] * product, square, rate
+
+
+@kernel(inline=True)
+def _add(v, u, room, n, places, dense, delta, weighted):  # type: ignore[no-untyped-def]
+    if dense:
+        for k in range(n):
+            v[k] += delta * room[k]
+            u[k] += weighted * room[k]
+    else:
+        for k in range(n):
+            v[places[k]] += delta * room[k]
+            u[places[k]] += weighted * room[k]
+
+
+@kernel(inline=True)
+def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, places):  # type: ignore[no-untyped-def]
+    """End a step: w ← shrink · w + add · x, and back into the ball."""
+    factor = numbers[FACTOR] * shrink
+    if abs(factor) < _LEAST_FACTOR:  # the factor goes into the weights, and the sum of the factors into the drift
+        for k in range(v.size):
+            u[k] -= numbers[SUM] * v[k]
+            v[k] *= factor
+        factor = 1.0
+        numbers[SUM] = 0.0
+    if add != 0.0:
+        delta = add / factor
+        _add(v, u, room, n, places, dense, delta, numbers[SUM] * delta)
+    norm = shrink * shrink * numbers[NORM] + 2.0 * shrink * add * product + add * add * square
+    if np.int64(numbers[STEP]) % _REFRESH == 0:  # before rounding adds up
+        norm = 0.0
+        for k in range(v.size):
+            norm += v[k] * v[k]
+        norm *= factor * factor
+    if norm > settings[LIMIT]:
+        factor *= np.sqrt(settings[LIMIT] / norm)
+        norm = settings[LIMIT]
+    numbers[NORM] = max(norm, 0.0)
+    numbers[FACTOR] = factor
+    numbers[SUM] += factor

@@ -1,0 +1,47 @@
+"""The learners by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plackett.rankers.pairwise.stochastic import hinge, logistic, margin_perceptron, passive_aggressive, romma
+
+__all__ = ["LEARNERS", "RATES", "Learner"]
+
+
+class Learner(NamedTuple):
+    """What a learner is: its kernel, the margin it wants, whether weights stay in the ball of radius 1/√λ, its rate."""
+
+    run: Callable[..., None]
+    margin: float = 1.0
+    projected: bool = False
+    rate: str = "pegasos"
+
+
+#: As sofia-ml calls them.
+LEARNERS = {
+    "pegasos": Learner(hinge.run, projected=True),
+    "sgd-svm": Learner(hinge.run),
+    "passive-aggressive": Learner(passive_aggressive.run),
+    "margin-perceptron": Learner(margin_perceptron.run, rate="constant"),
+    "romma": Learner(romma.run),
+    "logreg-pegasos": Learner(logistic.run, margin=0.0, projected=True),
+    "logreg": Learner(logistic.run, margin=0.0),
+}
+
+
+def _pegasos(alpha: float, eta0: float) -> tuple[float, float, float]:
+    return 1.0, 0.0, alpha
+
+
+def _basic(alpha: float, eta0: float) -> tuple[float, float, float]:
+    return 10.0, 10.0, 1.0
+
+
+def _constant(alpha: float, eta0: float) -> tuple[float, float, float]:
+    return eta0, 1.0, 0.0
+
+
+#: Rate of step t as a / (b + c t): the numbers a, b, c.
+RATES = {"pegasos": _pegasos, "basic": _basic, "constant": _constant}

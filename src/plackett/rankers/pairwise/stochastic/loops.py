@@ -1,0 +1,239 @@
+"""Which examples are drawn, and how often: a table of weights for single documents and one for pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel
+from plackett._random import below, mix
+from plackett.data.dataset import RankingDataset
+from plackett.rankers.pairwise._entries import pair_entries
+from plackett.rankers.pairwise.stochastic.alias import Alias, alias_table, draw_entry
+from plackett.rankers.pointwise._sides import document_weight
+
+__all__ = ["IRRELEVANT", "LOOPS", "RELEVANT", "Draws", "Loop", "Pairs", "Singles", "draw", "make_draws"]
+
+#: In place of the second row of a pair: a single document, and its side.
+RELEVANT, IRRELEVANT = -1, -2
+
+_UNIT = 2.0**-32
+
+
+class Pairs(NamedTuple):
+    """Pairs to draw: entry i has the better document ``first[i]`` and the others ``order[low[i]:high[i]]``.
+
+    ``cumulative`` are running sums of the weights of ``order``, empty where they are equal. ``margin`` has one number
+    per entry, or is empty where that of the learner counts. ``mass`` is what all pairs weigh together.
+    """
+
+    alias: Alias
+    first: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    order: np.ndarray
+    cumulative: np.ndarray
+    margin: np.ndarray
+    mass: float
+
+
+class Singles(NamedTuple):
+    """Documents to draw, with their side (1 relevant, −1 not), and what they weigh together."""
+
+    alias: Alias
+    side: np.ndarray
+    mass: float
+
+
+class Draws(NamedTuple):
+    """A pair with this probability, else a document; without any of one kind always the other.
+
+    ``margin`` is what an example should reach that has no margin of its own.
+    """
+
+    pair_probability: float
+    pairs: Pairs
+    singles: Singles
+    margin: float
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return self.pairs.mass == 0.0 and self.singles.mass == 0.0
+
+
+# ------------------------------------------------------------------------------------------------------------ pairs
+
+
+def label_pairs(data: RankingDataset, rel: float, *, by_query: bool) -> Pairs:
+    """Pairs of unequal labels of the same query (or the preferences of the dataset), all alike or queries alike."""
+    entries = pair_entries(data)
+    sums = entries.sums()
+    mass = entries.weight * (sums[entries.high] - sums[entries.low])
+    if by_query:
+        total = np.bincount(entries.query, mass, data.n_queries)[entries.query]
+        mass = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
+    if data.query_weight is not None:
+        mass = mass * data.query_weight[entries.query]
+    cumulative = None if data.sample_weight is None or data.preferences is not None else sums
+    return _pairs(mass, entries.first, entries.low, entries.high, entries.order, cumulative, entries.margin)
+
+
+def side_pairs(data: RankingDataset, rel: float) -> Pairs:
+    """Every relevant document with every other one, whatever their queries."""
+    weight = document_weight(data)
+    relevant, others = (np.flatnonzero(side) for side in (data.labels >= rel, _irrelevant(data, rel)))
+    order = np.concatenate([relevant, others])
+    cumulative = None
+    if data.sample_weight is not None or data.query_weight is not None:
+        cumulative = np.concatenate(([0.0], np.cumsum(weight[order])))
+    low, high = np.full(relevant.size, relevant.size), np.full(relevant.size, order.size)
+    mass = weight[relevant] * weight[others].sum()
+    return _pairs(mass, relevant, low, high, order, cumulative)
+
+
+def no_pairs(data: RankingDataset, rel: float) -> Pairs:
+    """None at all."""
+    none = np.empty(0, np.int64)
+    return _pairs(np.empty(0), none, none, none, none, None)
+
+
+def _pairs(
+    mass: np.ndarray,
+    first: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    order: np.ndarray,
+    sums: np.ndarray | None,
+    margin: np.ndarray | None = None,
+) -> Pairs:
+    some = mass > 0.0  # documents with nothing below them need no place in the table
+    cumulative = np.empty(0) if sums is None else sums
+    own = np.empty(0) if margin is None else margin[some]
+    mass, first, low, high = mass[some], first[some], low[some], high[some]
+    return Pairs(alias_table(mass), first, low, high, order, cumulative, own, float(mass.sum()))
+
+
+# ---------------------------------------------------------------------------------------------------------- singles
+
+
+def documents(data: RankingDataset, rel: float) -> Singles:
+    """Every judged document."""
+    return _singles(document_weight(data) * (data.labels >= 0), data, rel)
+
+
+def balanced_documents(data: RankingDataset, rel: float) -> Singles:
+    """Every judged document; relevant ones together as often as the others."""
+    mass = np.array(document_weight(data))
+    total = mass[data.labels >= 0].sum()
+    for rows in (data.labels >= rel, _irrelevant(data, rel)):
+        if mass[rows].any():
+            mass[rows] *= 0.5 * total / mass[rows].sum()
+    return _singles(mass * (data.labels >= 0), data, rel)
+
+
+def no_documents(data: RankingDataset, rel: float) -> Singles:
+    """None at all."""
+    return Singles(alias_table(np.empty(0)), np.empty(0), 0.0)
+
+
+def _singles(mass: np.ndarray, data: RankingDataset, rel: float) -> Singles:
+    return Singles(alias_table(mass), np.where(data.labels >= rel, 1.0, -1.0), float(mass.sum()))
+
+
+def _irrelevant(data: RankingDataset, rel: float) -> np.ndarray:
+    return (data.labels >= 0) & (data.labels < rel)
+
+
+# ------------------------------------------------------------------------------------------------------------ loops
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What is drawn; ``mixed`` loops draw a pair with a probability that the user chooses."""
+
+    pairs: Callable[[RankingDataset, float], Pairs]
+    singles: Callable[[RankingDataset, float], Singles]
+    mixed: bool = False
+
+    @property
+    def by_side(self) -> bool:
+        """Whether it matters which labels are relevant."""
+        return self.pairs is side_pairs or self.singles is not no_documents
+
+
+def _all_alike(data: RankingDataset, rel: float) -> Pairs:
+    return label_pairs(data, rel, by_query=False)
+
+
+def _queries_alike(data: RankingDataset, rel: float) -> Pairs:
+    return label_pairs(data, rel, by_query=True)
+
+
+#: The loops by name, as sofia-ml calls them.
+LOOPS = {
+    "stochastic": Loop(no_pairs, documents),
+    "balanced-stochastic": Loop(no_pairs, balanced_documents),
+    "roc": Loop(side_pairs, no_documents),
+    "rank": Loop(_all_alike, no_documents),
+    "query-norm-rank": Loop(_queries_alike, no_documents),
+    "combined-ranking": Loop(_all_alike, documents, mixed=True),
+    "combined-roc": Loop(side_pairs, documents, mixed=True),
+}
+
+
+def make_draws(loop: Loop, data: RankingDataset, *, rel: float, margin: float, pair_probability: float) -> Draws:
+    """The tables of a loop for a dataset."""
+    if data.y is None and (data.preferences is None or loop.by_side):
+        raise DataError("this loop needs labels, and the dataset has none")
+    pairs, singles = loop.pairs(data, rel), loop.singles(data, rel)
+    share = pair_probability if loop.mixed else 1.0
+    if pairs.mass == 0.0 or singles.mass == 0.0:
+        share = float(pairs.mass > 0.0)
+    return Draws(share, pairs, singles, margin)
+
+
+@kernel(inline=True)
+def _place(order_low, order_high, cumulative, bits):  # type: ignore[no-untyped-def]
+    """A place between two others: all alike, or by running sums of weights."""
+    if cumulative.size == 0:
+        return order_low + below(bits, order_high - order_low)
+    share = np.float64(bits & np.uint64(0xFFFFFFFF)) * _UNIT
+    target = cumulative[order_low] + share * (cumulative[order_high] - cumulative[order_low])
+    low = order_low
+    high = order_high - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if cumulative[middle + 1] > target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def draw(start, first, second, margin, draws):  # type: ignore[no-untyped-def]
+    """Draw examples number ``start``, ``start + 1``, …: the rows of pairs, and the margins they should have.
+
+    For a single document ``second`` is `RELEVANT` or `IRRELEVANT`.
+    """
+    pairs = draws.pairs
+    singles = draws.singles
+    for i in range(first.size):
+        bits = mix(start + np.uint64(i))
+        more = mix(bits ^ np.uint64(0xD1B54A32D192ED03))
+        margin[i] = draws.margin
+        if np.float64(more >> np.uint64(32)) * _UNIT < draws.pair_probability:
+            entry = draw_entry(bits, pairs.alias.keep, pairs.alias.other)
+            first[i] = pairs.first[entry]
+            second[i] = pairs.order[_place(pairs.low[entry], pairs.high[entry], pairs.cumulative, more)]
+            if pairs.margin.size:
+                margin[i] = pairs.margin[entry]
+        else:
+            row = draw_entry(bits, singles.alias.keep, singles.alias.other)
+            first[i] = row
+            second[i] = RELEVANT if singles.side[row] > 0.0 else IRRELEVANT

@@ -1,0 +1,25 @@
+"""The perceptron with a margin."""
+
+from __future__ import annotations
+
+from plackett._kernel import kernel
+from plackett.rankers.pairwise.stochastic.descent import NORM, move, take
+
+__all__ = ["run"]
+
+
+@kernel(inline=True)
+def step(product, margin, square, norm, rate, settings):  # type: ignore[no-untyped-def]
+    """W ← w + ηx where the margin is not exceeded."""
+    return 1.0, rate if product <= margin else 0.0
+
+
+@kernel
+def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, room, places):  # type: ignore[no-untyped-def]
+    """A step for each example."""
+    for i in range(first.size):
+        n, product, square, rate = take(
+            i, first, second, values, columns, pointers, inverse, settings, v, numbers, room, places
+        )
+        shrink, add = step(product, margin[i], square, numbers[NORM], rate, settings)
+        move(shrink, add, n, product, square, columns.size == 0, settings, v, u, numbers, room, places)

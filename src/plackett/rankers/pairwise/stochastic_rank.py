@@ -1,0 +1,303 @@
+"""Linear ranking from pairs that are drawn one at a time, in memory or from files of any size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from plackett._errors import DataError, LossError
+from plackett.data.dataset import RankingDataset
+from plackett.data.letor.read import read_letor_chunks
+from plackett.data.letor.source import is_regular
+from plackett.models.base import Monitor
+from plackett.models.examples import rows_of
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.inputs import training_data
+from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
+from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
+from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
+from plackett.rankers.pairwise.stochastic.streaming import Survey
+from plackett.rankers.pointwise._sides import check_sides, document_weight
+
+__all__ = ["StochasticRank"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StochasticRank(Ranker):
+    r"""Linear ranker trained on examples drawn at random, one per step: pairs of documents, single documents, or both.
+
+    A step draws x, the difference of a better and a worse document (or ± a single document), and moves the weights w:
+
+    ====================== ===========================================================================================
+    ``pegasos``            :math:`w \leftarrow (1 - \eta\alpha) w + \eta x\,[w \cdot x < 1]`, then into the ball
+                           :math:`\lVert w \rVert \le 1/\sqrt\alpha`: Ranking SVM
+    ``sgd-svm``            the same without the ball
+    ``logreg-pegasos``     :math:`w \leftarrow (1 - \eta\alpha) w + \eta x / (1 + e^{w \cdot x})`, then into the ball
+    ``logreg``             the same without the ball
+    ``passive-aggressive`` :math:`w \leftarrow w + \min(C, \max(0, 1 - w \cdot x) / \lVert x \rVert^2) x`
+    ``margin-perceptron``  :math:`w \leftarrow w + \eta x\,[w \cdot x \le 1]`
+    ``romma``              the shortest w' with w'·x ≥ 1 and w'·w ≥ ‖w‖², where w·x < 1
+    ====================== ===========================================================================================
+
+    A draw takes constant time and no list of pairs is made (with ``sample_weight`` it takes the logarithm of the
+    length of a list). The first two minimise :math:`\frac\alpha2 \lVert w \rVert^2` plus the mean hinge, the next two
+    the mean of :math:`\log(1 + e^{-w \cdot x})` in its place, over what the loop draws:
+
+    ======================= ==========================================================================================
+    ``rank``                pairs of unequal labels of a query, all pairs of all queries alike
+    ``query-norm-rank``     a query, all alike; then one of its pairs, all alike
+    ``roc``                 a relevant document and another one, whatever their queries
+    ``stochastic``          a document, relevant against not
+    ``balanced-stochastic`` a document, relevant ones half of the time
+    ``combined-ranking``    ``rank`` with probability ``rank_step_probability``, else ``stochastic``
+    ``combined-roc``        ``roc`` with that probability, else ``stochastic``
+    ======================= ==========================================================================================
+
+    Weights are probabilities: a pair is drawn in proportion to the product of its documents' ``sample_weight`` and to
+    its ``query_weight``. Preferences of the dataset take the place of label pairs in ``rank`` loops; their margins
+    take the place of 1 (0 in the logistic learners).
+
+    Parameters
+    ----------
+    learner, loop
+        As above, under the names of sofia-ml.
+    n_steps
+        Number of examples drawn.
+    alpha
+        Strength of the penalty, sofia-ml's ``lambda``.
+    rate
+        Step size η of step t: ``"pegasos"``, 1 / (alpha t); ``"basic"``, 10 / (10 + t); ``"constant"``, ``eta0``;
+        ``"auto"``, constant for the perceptron and pegasos otherwise.
+    eta0
+        The constant rate.
+    C
+        Largest step of ``passive-aggressive``.
+    rank_step_probability
+        Share of pairs in the combined loops.
+    rel
+        The least label that is relevant, where a loop tells relevant documents from others.
+    fit_intercept
+        Give single documents a constant feature; pairs do not need one.
+    average
+        Score with the mean of the weights over the last half to three quarters of the steps instead of the last ones.
+    standardize
+        Divide each feature by its standard deviation while training. The weights that come out are for the features as
+        they are.
+    n_rounds
+        How often to look at validation data, in equal parts of the steps.
+
+    Examples
+    --------
+    >>> ranker = StochasticRank(n_steps=1000).fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Sculley: Large scale learning to rank. NIPS workshop on advances in ranking, 2009.
+    Sculley: Combined regression and ranking. KDD 2010.
+    Shalev-Shwartz, Singer, Srebro: Pegasos: primal estimated sub-gradient solver for SVM. ICML 2007.
+    Crammer, Dekel, Keshet, Shalev-Shwartz, Singer: Online passive-aggressive algorithms. JMLR 2006.
+    Li, Long: The relaxed online maximum margin algorithm. Machine Learning 2002.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
+    paper: ClassVar[str] = "Sculley 2009"
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-5, 0.1, log=True)}
+    #: What is learned depends on the order of the examples: weights are probabilities, not sums.
+    one_at_a_time: ClassVar[bool] = True
+
+    learner: str = "pegasos"
+    loop: str = "query-norm-rank"
+    n_steps: int = 1_000_000
+    alpha: float = 1e-3
+    rate: str = "auto"
+    eta0: float = 0.02
+    C: float = 1.0
+    rank_step_probability: float = 0.5
+    rel: float = 1.0
+    fit_intercept: bool = True
+    average: bool = True
+    standardize: bool = True
+    n_rounds: int = 20
+
+    # ---------------------------------------------------------------------------------------------------------- memory
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        learner, settings = self._settings()
+        if LOOPS[self.loop].by_side:
+            check_sides(data, self.rel)
+        draws = self._draws(data)
+        descent = self._begin(data.n_features, self._scale(data))
+        rows = rows_of(data.X, descent.scale)
+        best = self._scorer(descent)
+        with monitor.training(self.n_rounds, f"{self.learner} · {self.loop}"):
+            for round_ in range(self.n_rounds):
+                end = self.n_steps * (round_ + 1) // self.n_rounds
+                descent.run(learner.run, rows, draws, settings, end - self.n_steps * round_ // self.n_rounds)
+                best, stop = self._better(monitor, descent, best)
+                if stop:
+                    break
+        self.scorer_, self.descent_ = best, descent
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        n_steps: int | None = None,
+    ) -> Self:
+        """Go on learning from more queries, which need not be kept.
+
+        Parameters
+        ----------
+        X, y, qid, group, sample_weight, query_weight
+            As in `fit`. Whole queries: pairs are drawn among the documents given here.
+        n_steps
+            Number of examples to draw; None is the number of documents.
+
+        Notes
+        -----
+        The first call decides what features are divided by. After `fit` it goes on from there. A ranker that was loaded
+        from a file has its weights only and cannot go on; pickle one that should.
+        """
+        learner, settings = self._settings()
+        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight))
+        if hasattr(self, "scorer_"):
+            self._check_features(data)
+            if not hasattr(self, "descent_"):
+                raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
+        else:
+            self.descent_ = self._begin(data.n_features, self._scale(data))
+        steps = data.n_rows if n_steps is None else n_steps
+        rows = rows_of(data.X, self.descent_.scale)
+        self.descent_.run(learner.run, rows, self._draws(data), settings, steps)
+        self.scorer_ = self._scorer(self.descent_)
+        self._note(data, Monitor())
+        return self
+
+    # ------------------------------------------------------------------------------------------------------------ files
+
+    def fit_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        passes: int = 1,
+        chunk_bytes: int = 1 << 26,
+        sparse: bool = False,
+        n_features: int | None = None,
+        missing: Literal["zero", "nan"] = "zero",
+        eval_set: Any = None,
+        eval_qid: Any = None,
+    ) -> Self:
+        """Learn from a LETOR file of any size, plain or compressed, reading it block by block.
+
+        The file is read once to find out how the features are spread and what there is to draw, then ``passes`` times
+        to learn; once more before that where ``n_features`` is not given. Memory is that of one block. A pass draws
+        from one block after another, from each as many examples as its share of all pairs (``rank``), of all queries
+        with pairs (``query-norm-rank``) or of all documents (``stochastic``): over the whole run an example is as
+        likely as in `fit`, and only the order differs. ``roc`` and ``combined-roc`` see only pairs inside a block,
+        and ``balanced-stochastic`` balances inside each. A file of one block gives what `fit` gives, to the last bit.
+
+        Parameters
+        ----------
+        path, sparse, n_features, missing, chunk_bytes
+            As in `plackett.read_letor_chunks`: the rows of a query stand together, and blocks are whole queries of
+            about ``chunk_bytes`` bytes of text.
+        passes
+            How often to go over the file; ``n_steps`` is the number of all steps. With validation data they are
+            measured after each pass.
+        eval_set, eval_qid
+            As in `fit`.
+        """
+        learner, settings = self._settings()
+        name = os.fsdecode(path)
+        if passes < 1:
+            raise DataError(f"passes={passes}; give 1 or more")
+        if not is_regular(name):
+            raise DataError(f"{name} can be read only once; read it with read_letor_chunks and use partial_fit")
+        read = partial(self._blocks, name, chunk_bytes=chunk_bytes, sparse=sparse, missing=missing)
+        survey = Survey()
+        for block in read(n_features=n_features):
+            survey.add(block, self._draws(block), self.n_jobs)
+            n_features = block.n_features
+        assert n_features is not None
+        monitor = self._monitor(self._validation(eval_set, eval_qid, n_features))
+        descent = self._begin(n_features, survey.scale if self.standardize else np.ones(n_features))
+        best = self._scorer(descent)
+        with monitor.training(passes, f"{self.learner} · {self.loop}"):
+            for plan in survey.schedule(self.n_steps, passes, self._pair_probability):
+                for block, (steps, probability) in zip(read(n_features=n_features), plan, strict=True):
+                    draws = self._draws(block)._replace(pair_probability=probability)
+                    descent.run(learner.run, rows_of(block.X, descent.scale), draws, settings, steps)
+                best, stop = self._better(monitor, descent, best)
+                if stop:
+                    break
+        self.scorer_, self.descent_ = best, descent
+        self._note(block, monitor)
+        sizes = {"queries": survey.n_queries, "rows": survey.n_rows, "features": n_features}
+        self.card_["data"] = {"file": os.path.basename(name), **sizes}
+        return self
+
+    def _blocks(self, path: str, **options: Any) -> Iterator[RankingDataset]:
+        for block in read_letor_chunks(path, n_jobs=self.n_jobs, **options):
+            yield self._prepared(block, path)
+
+    # ------------------------------------------------------------------------------------------------------------ parts
+
+    def _settings(self) -> tuple[Learner, np.ndarray]:
+        for field, known in (("learner", LEARNERS), ("loop", LOOPS), ("rate", {"auto": None, **RATES})):
+            if getattr(self, field) not in known:
+                raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
+        for field, least in (("n_steps", 1), ("n_rounds", 1), ("alpha", 0.0), ("eta0", 0.0), ("C", 0.0)):
+            if not getattr(self, field) >= least:
+                raise LossError(f"{field}={getattr(self, field)!r}; give {least:g} or more")
+        if not 0.0 <= self.rank_step_probability <= 1.0:
+            raise LossError(f"rank_step_probability={self.rank_step_probability}; give a number from 0 to 1")
+        learner = LEARNERS[self.learner]
+        rate = learner.rate if self.rate == "auto" else self.rate
+        if rate == "pegasos" and self.alpha == 0.0:
+            raise LossError("alpha=0 with rate='pegasos', 1 / (alpha t); give a positive alpha or another rate")
+        numbers = RATES[rate](self.alpha, self.eta0)
+        return learner, parameters(self.alpha, numbers, self.C, learner.projected, float(self.fit_intercept))
+
+    @property
+    def _pair_probability(self) -> float:
+        return self.rank_step_probability if LOOPS[self.loop].mixed else 1.0
+
+    def _draws(self, data: RankingDataset) -> Draws:
+        return make_draws(
+            LOOPS[self.loop],
+            data,
+            rel=self.rel,
+            margin=LEARNERS[self.learner].margin,
+            pair_probability=self._pair_probability,
+        )
+
+    def _scale(self, data: RankingDataset) -> np.ndarray:
+        return spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+
+    def _begin(self, n_features: int, scale: np.ndarray) -> Descent:
+        return Descent(n_features, scale, int(np.random.default_rng(self.random_state).integers(2**63)))
+
+    def _scorer(self, descent: Descent) -> LinearScorer:
+        weights, intercept = descent.weights(self.average)
+        return LinearScorer(weights[:, None], np.array([intercept]))
+
+    def _better(self, monitor: Monitor, descent: Descent, best: LinearScorer) -> tuple[LinearScorer, bool]:
+        """Note a finished round: the scorer to keep, and whether to end."""
+        scorer, before, valid = self._scorer(descent), monitor.best_round, monitor.valid
+        stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+        return scorer if valid is None or monitor.best_round != before else best, stop

@@ -1,0 +1,163 @@
+"""Perceptrons with thresholds, many at a time: what PRank, its average and the Bayes point machine share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError, LossError
+from plackett._kernel import kernel, over_queries
+from plackett._random import below, mix
+from plackett.data.dataset import RankingDataset
+from plackett.models.base import Monitor
+from plackett.models.examples import measure, rows_of, signed
+from plackett.models.linear import spread
+from plackett.models.ordinal import OrdinalScorer
+from plackett.rankers.base import Ranker
+from plackett.rankers.inputs import rows_to_score
+from plackett.rankers.pointwise._sides import document_weight
+
+__all__ = ["OrdinalPerceptron"]
+
+_MOST_GRADES = 256
+_UNIT = 2.0**-32
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OrdinalPerceptron(Ranker):
+    """Base of the rankers that are made of perceptrons with thresholds between the grades.
+
+    Parameters
+    ----------
+    max_iter
+        Most passes over the documents; training ends before where a pass makes no mistake.
+    standardize
+        Divide each feature by its standard deviation while training.
+    """
+
+    allow_nan: ClassVar[bool] = False
+    #: What is learned depends on the order of the documents: weights are how often a pass has a document.
+    one_at_a_time: ClassVar[bool] = True
+
+    max_iter: int = 50
+    standardize: bool = True
+
+    def _shape(self) -> tuple[int, float]:
+        """How many perceptrons, and the share of the documents that each sees in a pass."""
+        raise NotImplementedError
+
+    def _point(self, weights: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """One perceptron of many."""
+        raise NotImplementedError
+
+    def predict_label(self, X: Any) -> np.ndarray:
+        """The label of each document, one of those that were learned from."""
+        self._check_fitted()
+        rows = rows_to_score(X, None)
+        self._check_features(rows.data)
+        return self.scorer_.labels_of(self.predict(X))
+
+    @property
+    def thresholds_(self) -> np.ndarray:
+        """The thresholds between the grades."""
+        self._check_fitted()
+        return self.scorer_.thresholds
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        n_models, rate = self._shape()
+        if self.max_iter < 1 or n_models < 1 or not 0.0 < rate <= 1.0:
+            raise LossError(f"{self}: passes and models must be 1 or more, a share of documents above 0 and at most 1")
+        weight = document_weight(data)
+        scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        labels = np.unique(data.labels[data.labels >= 0])
+        if labels.size > _MOST_GRADES:
+            raise DataError(f"{labels.size} different labels; {type(self).__name__} is for up to {_MOST_GRADES} grades")
+        labels = labels if labels.size else np.zeros(1)
+        times = np.where(data.labels >= 0, weight, 0.0)
+        if times.any():
+            times *= rate / times[times > 0].mean()
+        grades = np.searchsorted(labels, data.labels)
+        rows = rows_of(data.X, scale)
+        w, b = np.zeros((n_models, data.n_features + 1)), np.zeros((n_models, labels.size - 1))
+        seeds = np.random.default_rng(self.random_state).integers(2**63, size=n_models).astype(np.uint64)
+        mistakes = np.zeros((n_models, 2), np.int64)
+        self.mistakes_: list[int] = []
+        best = OrdinalScorer(np.zeros(data.n_features), b[0], labels)
+        with monitor.training(self.max_iter, type(self).__name__):
+            for turn in range(self.max_iter):
+                before = mistakes[:, 0].sum()
+                over_queries(
+                    _pass, np.arange(n_models + 1), turn, seeds, *rows, grades, times, w, b, mistakes,
+                    n_jobs=self.n_jobs, rows_per_thread=1,
+                )  # fmt: skip
+                self.mistakes_.append(int(mistakes[:, 0].sum() - before))
+                point, thresholds = self._point(w[:, :-1], b)
+                scorer = OrdinalScorer(point / scale, thresholds, labels)
+                round_, valid = monitor.best_round, monitor.valid
+                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+                if valid is None or monitor.best_round != round_:
+                    best = scorer
+                if stop or self.mistakes_[-1] == 0:
+                    break
+        self.rank_loss_ = int(mistakes[:, 1].sum())
+        self.scorer_ = best
+
+
+@kernel
+def step(grade, product, b):  # type: ignore[no-untyped-def]
+    """Move the thresholds of a document whose grade was missed; by what its features are to be added, rank loss."""
+    found = 0
+    while found < b.size and product >= b[found]:
+        found += 1
+    if found == grade:
+        return 0.0, 0
+    total = 0.0
+    for r in range(b.size):
+        side = 1.0 if grade > r else -1.0
+        if side * (product - b[r]) <= 0.0:
+            b[r] -= side
+            total += side
+    return total, abs(found - grade)
+
+
+@kernel
+def _shuffle(order, seed):  # type: ignore[no-untyped-def]
+    for i in range(order.size):
+        order[i] = i
+    for i in range(order.size - 1, 0, -1):
+        j = below(mix(seed + np.uint64(i)), i + 1)
+        kept = order[i]
+        order[i] = order[j]
+        order[j] = kept
+
+
+@kernel
+def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grades, times, w, b, mistakes):  # type: ignore[no-untyped-def]
+    """One pass of each perceptron over the documents in an order of its own.
+
+    A document comes ``times`` times on average: the whole part, and once more with the probability of the rest.
+    """
+    order = np.empty(grades.size, np.int64)
+    longest = 0
+    for i in range(grades.size):
+        longest = max(longest, pointers[i + 1] - pointers[i])
+    room = np.empty(longest + 1)
+    places = np.empty(longest + 1 if columns.size else 0, np.int32)
+    for m in range(lo, hi):
+        seed = mix(seeds[m] ^ mix(np.uint64(turn)))
+        _shuffle(order, seed)
+        draw = mix(seed)
+        for i in range(order.size):
+            row = order[i]
+            share = np.float64(mix(draw + np.uint64(i)) >> np.uint64(32)) * _UNIT
+            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
+            for _ in range(np.int64(times[row] + share)):
+                product, _square = measure(room, n, places, columns.size == 0, w[m])
+                add, loss = step(grades[row], product, b[m])
+                if loss:
+                    mistakes[m, 0] += 1
+                    mistakes[m, 1] += loss
+                    for k in range(n):
+                        w[m, k if columns.size == 0 else places[k]] += add * room[k]

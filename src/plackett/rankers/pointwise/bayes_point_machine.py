@@ -1,0 +1,63 @@
+"""The Bayes point machine: the middle of all weights that make no mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.models.search_space import Integer, SearchSpace
+from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
+
+__all__ = ["BayesPointMachine"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BayesPointMachine(OrdinalPerceptron):
+    r"""Bayes point machine for grades: the centre of mass of the version space, estimated by permuted perceptrons.
+
+    The version space has all unit vectors (w, b) of weights and thresholds that give every document its grade. Points
+    of it are found by perceptrons with thresholds (`PRank`) that go over the documents in orders of their own until
+    they make no mistake; the machine is the mean of these, each scaled to length 1. The version space is a convex
+    cone, so the mean lies in it too. Where the grades cannot be told apart there is none, and the mean is over the
+    perceptrons after ``max_iter`` passes.
+
+    Parameters
+    ----------
+    n_models
+        How many perceptrons.
+
+    Attributes
+    ----------
+    thresholds_
+        The thresholds.
+    mistakes_
+        Grades missed in each pass, by all perceptrons; 0 at the end means that all of them are in the version space.
+    rank_loss_
+        By how many grades, summed over all passes and perceptrons.
+
+    Examples
+    --------
+    >>> ranker = BayesPointMachine().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.predict_label([[0.0], [1.0], [2.0]])
+    array([0., 1., 2.])
+
+    References
+    ----------
+    Herbrich, Graepel, Campbell: Bayes point machines. JMLR 2001.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pointwise.bpm",)
+    paper: ClassVar[str] = "Herbrich, Graepel, Campbell 2001"
+    search_space: ClassVar[SearchSpace] = {"max_iter": Integer(5, 100, log=True)}
+
+    n_models: int = 50
+
+    def _shape(self) -> tuple[int, float]:
+        return self.n_models, 1.0
+
+    def _point(self, weights: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        length = np.sqrt((weights**2).sum(axis=1) + (thresholds**2).sum(axis=1))[:, None]
+        length[length == 0.0] = 1.0
+        return (weights / length).mean(axis=0), (thresholds / length).mean(axis=0)
