@@ -1,0 +1,58 @@
+"""A classifier used as a ranker."""
+
+from __future__ import annotations
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["classification_error", "ranking_error_of_classifier"]
+
+#: What a pair of equal scores counts as.
+_TIES = {"none": 0.0, "half": 0.5, "loss": 1.0}
+
+
+@fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
+def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> float:
+    r"""Pairwise error of ranking by the 0/1 output of a classifier.
+
+    A positive document is below a negative one with probability :math:`\text{FNR}\cdot\text{FPR}`, which is at most
+    :math:`\min(\text{FNR}, \text{FPR})` and so at most the classification error, whatever the share of positives. The
+    claim depends on how ties count: with half a loss the error is :math:`(\text{FNR} + \text{FPR})/2`, which may be
+    more. And the converse is false: a perfect ranker with a bad threshold is a bad classifier.
+
+    Parameters
+    ----------
+    fnr, fpr
+        Share of positives classified as negative, and of negatives as positive.
+    tie
+        What a pair of equal scores counts as: ``"none"`` 0, ``"half"`` ½, ``"loss"`` 1.
+
+    Examples
+    --------
+    >>> round(ranking_error_of_classifier(0.3, 0.2), 6), round(ranking_error_of_classifier(0.3, 0.2, "half"), 6)
+    (0.06, 0.25)
+    """
+    if tie not in _TIES:
+        raise DataError(f"tie={tie!r}; give one of {', '.join(map(repr, _TIES))}")
+    _check_share("fnr", fnr)
+    _check_share("fpr", fpr)
+    tied = (1.0 - fnr) * fpr + fnr * (1.0 - fpr)
+    return fnr * fpr + _TIES[tie] * tied
+
+
+@fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
+def classification_error(fnr: float, fpr: float, prior: float) -> float:
+    """Error of a classifier on documents of which the share ``prior`` is positive.
+
+    >>> round(classification_error(0.3, 0.2, 0.4), 6)
+    0.24
+    """
+    _check_share("fnr", fnr)
+    _check_share("fpr", fpr)
+    _check_share("prior", prior)
+    return prior * fnr + (1.0 - prior) * fpr
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise DataError(f"{name}={value}; give a share, 0 to 1")
