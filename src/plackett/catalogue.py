@@ -23,6 +23,7 @@ KINDS = {
     "measures": "measure",
     "losses": "loss",
     "models": "model",
+    "models/search": "solver",
     "rankers": "ranker",
     "datasets": "data",
     "data": "data",
@@ -83,7 +84,7 @@ def scan(package: Path) -> list[Item]:
     found: list[Item] = []
     for path in sorted(package.rglob("*.py")):
         relative = path.relative_to(package)
-        kind = KINDS.get(relative.parts[0], "tool")
+        kind = KINDS.get(relative.parent.as_posix(), KINDS.get(relative.parts[0], "tool"))
         module = ".".join(["plackett", *relative.with_suffix("").parts]).removesuffix(".__init__")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             found.extend(_item(node, kind, module))

@@ -18,6 +18,9 @@ from plackett.measures.language import parse
 
 __all__ = ["from_plain", "to_plain"]
 
+#: Kinds of dataclasses in the catalogue that are neither losses nor rankers.
+_OTHERS = ("model", "solver")
+
 
 def to_plain(value: Any, name: str) -> Any:
     """A parameter as JSON has it; losses, models and rankers by name and fields. ``name`` is for the error message.
@@ -42,10 +45,11 @@ def to_plain(value: Any, name: str) -> Any:
     if isinstance(value, CustomLoss):
         return {"custom_loss": value.name, "fields": _fields(dict(value.parameters), name)}
     if is_dataclass(value) and not isinstance(value, type):
-        kind = "loss" if isinstance(value, Loss) else "ranker" if isinstance(value, BaseEstimator) else "model"
-        if any(item.symbol == type(value).__name__ for item in items(kind)):
-            found = {field.name: getattr(value, field.name) for field in fields(value)}
-            return {kind: type(value).__name__, "fields": _fields(found, name)}
+        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, BaseEstimator) else _OTHERS
+        for kind in own:
+            if any(item.symbol == type(value).__name__ for item in items(kind)):
+                found = {field.name: getattr(value, field.name) for field in fields(value)}
+                return {kind: type(value).__name__, "fields": _fields(found, name)}
     raise DataError(f"{name}={value!r} cannot be saved: a {type(value).__name__} is no plain value, loss or model")
 
 
@@ -73,7 +77,7 @@ def from_plain(value: Any) -> Any:
     if "custom_loss" in value:
         name = str(value["custom_loss"])
         return REGISTERED[name].replace(**words) if name in REGISTERED else UnknownLoss(name, words)
-    kind = next(kind for kind in ("loss", "ranker", "model") if kind in value)
+    kind = next(kind for kind in ("loss", "ranker", *_OTHERS) if kind in value)
     for item in items(kind):
         if item.symbol == value[kind]:
             return getattr(import_module(item.module), item.symbol)(**words)

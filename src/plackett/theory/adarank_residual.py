@@ -81,8 +81,8 @@ def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any 
     weak, alphas = np.asarray(weak, np.float64), np.asarray(alphas, np.float64)
     if weak.ndim != 2 or weak.shape != (alphas.size, data.n_features):
         raise DataError(
-            f"weak has shape {weak.shape}; give one row for each of the {alphas.size} alphas, with a weight for each of "
-            f"the {data.n_features} features"
+            f"weak has shape {weak.shape}; give one row for each of the {alphas.size} alphas, with a weight for each "
+            f"of the {data.n_features} features"
         )
     lists = MeasuredLists(data, parse(measure))
     lists.check_bounds("adarank_residual")

@@ -32,8 +32,8 @@ class AdaRank(Ranker):
 
     Round t picks the feature :math:`f_t` with the largest :math:`\varphi_t = \sum_q D_t(q) M_q(f_t)`, adds it with the
     coefficient :math:`\alpha_t = \frac12 \log \frac{1 + \varphi_t}{1 - \varphi_t}` to the ensemble :math:`F_t`, and
-    weighs the queries anew by :math:`D_{t+1}(q) \propto w_q e^{-M_q(F_t)}`, so that those which the ensemble ranks badly
-    count more. The result is a linear model. How each feature alone ranks each query is computed once.
+    weighs the queries anew by :math:`D_{t+1}(q) \propto w_q e^{-M_q(F_t)}`, so that those which the ensemble ranks
+    badly count more. The result is a linear model. How each feature alone ranks each query is computed once.
 
     Training ends after `n_estimators` rounds, or when the training measure falls by `tol` or more, or by early
     stopping on validation data. A ranker that picks the feature of the round before again changes no order if that
@@ -130,7 +130,7 @@ class AdaRank(Ranker):
         share, last, latest, repeats = lists.weight, -np.inf, -1, 0
         scores: np.ndarray = np.zeros(data.n_rows)
         for _ in range(self.n_estimators):
-            found = np.where(left_out, -np.inf, alone @ share)
+            found = np.where(left_out, -np.inf, (alone * share).sum(axis=1))
             pick = int(np.argmax(found))
             if not np.isfinite(found[pick]):
                 return
@@ -139,7 +139,7 @@ class AdaRank(Ranker):
             sign, feature = signs[pick // data.n_features], pick % data.n_features
             scores = scores + alpha * sign * _columns(data.X, feature, feature + 1)[0] / scale[feature]
             values = lists.per_query(scores)[0]
-            mean = float(values @ lists.weight)
+            mean = float((values * lists.weight).sum())
             if mean + self.tol <= last:
                 return
             yield feature, sign, alpha

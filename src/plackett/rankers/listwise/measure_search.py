@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,8 +78,6 @@ class MeasureSearch(Ranker):
 
     def make_solver(self) -> Any:
         """The solver with its settings."""
-        from dataclasses import replace
-
         solver = make_solver(self.solver)
         return solver if self.max_iter is None else replace(solver, max_iter=self.max_iter)
 
