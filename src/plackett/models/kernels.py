@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.models._products import table_times
 
-__all__ = ["KERNELS", "KernelScorer"]
+__all__ = ["KERNELS", "KernelScorer", "KernelSpace"]
 
 _BLOCK_ROWS = 1024
 
@@ -74,3 +74,39 @@ class KernelScorer:
         if kernel not in KERNELS or support.shape != (weights.size, scale.size) or numbers.shape != (4,):
             raise DataError(f"support vectors of shape {support.shape} do not fit kernel {kernel!r}")
         return cls(kernel, support, weights, scale, numbers)
+
+
+@dataclass(frozen=True)
+class KernelSpace:
+    """A kernel with its parameters on features divided by their scales: what training with kernels shares."""
+
+    name: str
+    scale: np.ndarray
+    #: gamma, coef0, degree
+    numbers: tuple[float, float, float]
+    n_jobs: int | None
+
+    @classmethod
+    def of(
+        cls, name: str, scale: np.ndarray, gamma: float | None, coef0: float, degree: int, n_jobs: int | None
+    ) -> KernelSpace:
+        """The space of a kernel by name; gamma None is 1 / number of features."""
+        if name not in KERNELS:
+            raise DataError(f"kernel={name!r}; the kernels are {', '.join(KERNELS)}")
+        return cls(
+            name, scale, (1.0 / scale.size if gamma is None else float(gamma), float(coef0), float(degree)), n_jobs
+        )
+
+    def scaled(self, X: Any) -> np.ndarray:
+        """Features divided by their scales, dense."""
+        return (X if isinstance(X, np.ndarray) else X.toarray()) / self.scale
+
+    def kernel(self, X: Any, support: np.ndarray) -> np.ndarray:
+        """Kernel of rows with a support of scaled features."""
+        products = table_times(X, np.ascontiguousarray((support / self.scale).T), self.n_jobs)
+        lengths = (self.scaled(X) ** 2).sum(axis=1)
+        return KERNELS[self.name](products, lengths, (support**2).sum(axis=1), *self.numbers)
+
+    def scorer(self, support: np.ndarray, weights: np.ndarray) -> KernelScorer:
+        """Scores that are sums of kernels at a support of scaled features."""
+        return KernelScorer(self.name, support, weights, self.scale, np.array([0.0, *self.numbers]))

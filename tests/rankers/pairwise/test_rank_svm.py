@@ -78,7 +78,7 @@ def test_margin_of_separable_data():
 @pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 def test_worked_by_hand(loss):
-    """One pair with difference 2: min w²/2 + C max(0, 1 − 2w)^p is w = 2C for the hinge (C ≤ ¼), 4C/(1 + 8C) squared."""
+    """One pair with difference 2: min w²/2 + C max(0, 1 − 2w)^p at w = 2C (hinge, C ≤ ¼) or 4C / (1 + 8C)."""
     C = 0.125
     ranker = RankSVM(C=C, loss=loss, **EXACT).fit([[0.0], [2.0]], [0, 1], qid=[1, 1])
     np.testing.assert_allclose(ranker.coef_[0], {"hinge": 0.25, "squared_hinge": 0.25}[loss], rtol=1e-6)

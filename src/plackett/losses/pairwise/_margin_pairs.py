@@ -97,7 +97,8 @@ class LabelPairs:
             forms = [(LOWER, margin, 1.0)]
         else:
             table = _table(level_weights, labels)
-            n_grades, forms = table.shape[0], [(TABLE, margin, 1.0)]
+            forms = [(TABLE, margin, 1.0)]
+            n_grades = np.full(data.n_queries, table.shape[0])
             self.grade = np.where(labels >= 0, labels, 0).astype(np.int64)
         if tie_weight > 0:
             forms.append((SAME, -float(tie_width), float(tie_weight)))
@@ -187,8 +188,10 @@ class PreferencePairs:
         return times
 
 
-def _grades(data: RankingDataset, order: np.ndarray, below: np.ndarray, judged: np.ndarray) -> tuple[np.ndarray, int]:
-    """Number of each judged document's label among those of its query, 0 the lowest; the most labels of a query."""
+def _grades(
+    data: RankingDataset, order: np.ndarray, below: np.ndarray, judged: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each judged document's label among those of its query, 0 the lowest; how many labels a query has."""
     place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
     last = np.repeat(judged, data.group)
     # a new grade begins behind every place whose next lower label is the next place
@@ -200,7 +203,7 @@ def _grades(data: RankingDataset, order: np.ndarray, below: np.ndarray, judged: 
     most = counted[np.minimum(ends, max(data.n_rows - 1, 0))]
     grade = np.zeros(data.n_rows, np.int64)
     grade[order] = np.repeat(most, data.group) - counted
-    return grade, int(most.max(initial=0)) + 1
+    return grade, most + 1
 
 
 def _pair_weight(data: RankingDataset, grade: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

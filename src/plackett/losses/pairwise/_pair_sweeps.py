@@ -19,10 +19,10 @@ LOWER, SAME, TABLE = 0, 1, 2
 
 
 @kernel
-def _longest(lo, hi, judged):  # type: ignore[no-untyped-def]
+def _longest(lo, hi, sizes):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
-        longest = max(longest, judged[q])
+        longest = max(longest, sizes[q])
     return longest
 
 
@@ -127,7 +127,7 @@ def value_sweep(  # type: ignore[no-untyped-def]
     form, margin, factor, squared, value, gradient,
 ):  # fmt: skip
     """Add Σ c·ξ or Σ c·ξ² of each query, and its gradient."""
-    work = _lanes(_longest(lo, hi, judged), n_grades)
+    work = _lanes(_longest(lo, hi, judged), _longest(lo, hi, n_grades))
     _, w, x, _, sums, _ = work
     for q in range(lo, hi):
         a = offsets[q]
@@ -136,7 +136,9 @@ def value_sweep(  # type: ignore[no-untyped-def]
         middle = 0.0
         for i in range(n):
             middle += keys[a + i] / n
-        _halves(a, n, rows, keys, grade, n_grades, weight, table, transposed, form, margin, keys, False, middle, work)
+        _halves(
+            a, n, rows, keys, grade, n_grades[q], weight, table, transposed, form, margin, keys, False, middle, work
+        )
         total = 0.0
         for i in range(n):
             row = rows[a + i]
@@ -160,13 +162,15 @@ def curvature_sweep(  # type: ignore[no-untyped-def]
     form, margin, factor, direction, out,
 ):  # fmt: skip
     """Add the product of a direction with the curvature of Σ c·ξ²: 2 Σ c (d_u − d_v) over the violated pairs."""
-    work = _lanes(_longest(lo, hi, judged), n_grades)
+    work = _lanes(_longest(lo, hi, judged), _longest(lo, hi, n_grades))
     _, w, x, _, sums, _ = work
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
         c = 2.0 * scale[q] * factor
-        _halves(a, n, rows, keys, grade, n_grades, weight, table, transposed, form, margin, direction, True, 0.0, work)
+        _halves(
+            a, n, rows, keys, grade, n_grades[q], weight, table, transposed, form, margin, direction, True, 0.0, work
+        )
         for i in range(n):
             back = n - 1 - i
             degree = sums[0, i, 0] + sums[1, back, 0]

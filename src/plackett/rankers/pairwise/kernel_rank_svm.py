@@ -15,7 +15,7 @@ from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
 from plackett.models import pair_dual
 from plackett.models._products import table_times
 from plackett.models.base import Monitor
-from plackett.models.kernels import KERNELS, KernelScorer
+from plackett.models.kernels import KernelSpace
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
@@ -100,8 +100,6 @@ class KernelRankSVM(Ranker):
     max_iter: int = 1000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.kernel not in KERNELS:
-            raise ValueError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
         if self.n_components is not None and self.n_components < 1:
             raise DataError(f"n_components={self.n_components}; give 1 or more, or None for the exact dual")
         check_settings(self.C, self.loss, self.tol, self.max_iter)
@@ -109,15 +107,14 @@ class KernelRankSVM(Ranker):
         if self.standardize:
             bound = BoundLoss(data)
             scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
-        space = _Space(self, scale)
+        space = KernelSpace.of(self.kernel, scale, self.gamma, self.coef0, self.degree, self.n_jobs)
         solve = self._exact if self.n_components is None else self._approximate
         support, found = solve(data, monitor, space)
         used = found.weights != 0
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        numbers = np.array([0.0, *space.numbers], np.float64)
-        self.scorer_ = KernelScorer(self.kernel, support[used], found.weights[used], scale, numbers)
+        self.scorer_ = space.scorer(support[used], found.weights[used])
 
-    def _exact(self, data: RankingDataset, monitor: Monitor, space: _Space) -> tuple[np.ndarray, Trained]:
+    def _exact(self, data: RankingDataset, monitor: Monitor, space: KernelSpace) -> tuple[np.ndarray, Trained]:
         """Scaled documents in pairs, and their weights."""
         pairs = _explicit(data, self.margin, self.normalize)
         counts = pairs.weight > 0
@@ -156,7 +153,7 @@ class KernelRankSVM(Ranker):
         warn_unless_proved(kept, dual, self.tol, self.max_iter, monitor, "KernelRankSVM")
         return support, kept
 
-    def _approximate(self, data: RankingDataset, monitor: Monitor, space: _Space) -> tuple[np.ndarray, Trained]:
+    def _approximate(self, data: RankingDataset, monitor: Monitor, space: KernelSpace) -> tuple[np.ndarray, Trained]:
         """Scaled landmarks, and their weights."""
         pairs = margin_pairs(data, margin=self.margin, normalize=self.normalize, n_jobs=self.n_jobs)
         rng = np.random.default_rng(self.random_state)
@@ -165,9 +162,9 @@ class KernelRankSVM(Ranker):
         values, vectors = np.linalg.eigh(space.kernel(support * space.scale, support))
         kept = values > 1e-10 * max(values.max(), np.finfo(float).tiny)
         root = vectors[:, kept] / np.sqrt(values[kept])
-        valid_X = None if monitor.valid is None else space.features(monitor.valid.X, support, root)
+        valid_X = None if monitor.valid is None else _features(space, monitor.valid.X, support, root)
         found = train(
-            space.features(data.X, support, root),
+            _features(space, data.X, support, root),
             np.ones(root.shape[1]),
             pairs,
             C=self.C,
@@ -183,31 +180,13 @@ class KernelRankSVM(Ranker):
         return support, found
 
 
-class _Space:
-    """The kernel of a ranker on features divided by their scales."""
-
-    def __init__(self, ranker: KernelRankSVM, scale: np.ndarray) -> None:
-        self.name, self.scale, self.n_jobs = ranker.kernel, scale, ranker.n_jobs
-        gamma = 1.0 / scale.size if ranker.gamma is None else ranker.gamma
-        self.numbers = (float(gamma), float(ranker.coef0), float(ranker.degree))
-
-    def scaled(self, X: Any) -> np.ndarray:
-        """Features divided by their scales."""
-        return (X if isinstance(X, np.ndarray) else X.toarray()) / self.scale
-
-    def kernel(self, X: Any, support: np.ndarray) -> np.ndarray:
-        """Kernel of rows with the support."""
-        products = table_times(X, np.ascontiguousarray((support / self.scale).T), self.n_jobs)
-        lengths = (self.scaled(X) ** 2).sum(axis=1)
-        return KERNELS[self.name](products, lengths, (support**2).sum(axis=1), *self.numbers)
-
-    def features(self, X: Any, support: np.ndarray, root: np.ndarray) -> np.ndarray:
-        """Nyström features of rows, in blocks: the kernel with all of the support is not kept."""
-        out = np.empty((X.shape[0], root.shape[1]), np.float32)
-        for start in range(0, X.shape[0], 4096):
-            part = slice(start, start + 4096)
-            out[part] = self.kernel(X[part], support) @ root
-        return out
+def _features(space: KernelSpace, X: Any, support: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Nyström features of rows, in blocks: the kernel with all of the support is not kept."""
+    out = np.empty((X.shape[0], root.shape[1]), np.float32)
+    for start in range(0, X.shape[0], 4096):
+        part = slice(start, start + 4096)
+        out[part] = space.kernel(X[part], support) @ root
+    return out
 
 
 def _explicit(data: RankingDataset, margin: float | str, normalize: bool) -> PreferencePairs:

@@ -1,0 +1,301 @@
+"""Ranking SVM on a stream of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError, LossError
+from plackett._kernel import kernel
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise._drawn_pairs import DrawnPairs
+from plackett.models.base import Monitor, Scorer
+from plackett.models.kernels import KERNELS, KernelScorer, KernelSpace
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.inputs import training_data
+
+__all__ = ["OnlineRankSVM"]
+
+#: Pairs whose differences are formed at a time.
+_AT_ONCE = 4096
+#: Most documents of one call for kernels: their kernel takes the square of it, 200 MB.
+_MOST_DOCUMENTS = 5000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineRankSVM(Ranker):
+    r"""Ranking SVM learned from one pair at a time: stochastic subgradient steps on
+
+    .. math:: \frac{\lambda}{2} \lVert w \rVert^2 + \text{mean of} \max(0,\; m_{uv} - w \cdot (x_u - x_v))
+
+    Step t draws a pair in proportion to its weight, goes :math:`\eta_t = 1 / (\lambda t)` along the subgradient and
+    back into the ball :math:`\lVert w \rVert \le \sqrt{m / \lambda}` (m the largest margin so far), which has the
+    minimum. The ranker scores with the mean of the weights, step t weighing t; its expected objective is then
+    within O(1 / (λ t)) of the minimum. With N pairs it is the objective of `RankSVM` for ``C = 1 / (λ N)``, divided
+    by C N. A linear step takes time in the number of features; with a kernel the coefficients of documents are kept,
+    and a step takes time in their number.
+
+    Parameters
+    ----------
+    alpha
+        λ, the strength of the penalty.
+    n_steps
+        Pairs drawn by ``fit``.
+    kernel
+        ``"linear"``, x·z; ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree.
+    gamma
+        γ of the kernel; None is 1 / number of features.
+    coef0, degree
+        c and the degree of the kernel.
+    margin
+        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
+        preference's own margin counts instead where it has one.
+    normalize
+        Draw queries alike, then pairs, as in `IRSVM`; otherwise all pairs alike.
+    standardize
+        Divide each feature by its standard deviation, that of the first data seen.
+    n_rounds
+        How often to look at validation data, in equal parts of the steps.
+
+    Examples
+    --------
+    >>> ranker = OnlineRankSVM(n_steps=1000).fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.partial_fit([[3.0], [0.5]], [1, 0], qid=[2, 2]).rank([[5.0], [7.0]], qid=[3, 3])
+    array([2, 1])
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. 2012, exercise on on-line ranking.
+    Shalev-Shwartz, Singer, Srebro: Pegasos: primal estimated sub-gradient solver for SVM. ICML 2007.
+    Lacoste-Julien, Schmidt, Bach: A simpler approach to obtaining an O(1/t) convergence rate. 2012.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("M-36",)
+    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2012; Shalev-Shwartz, Singer, Srebro 2007"
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
+    #: What is learned depends on the order of the pairs: weights are probabilities, not sums.
+    one_at_a_time: ClassVar[bool] = True
+
+    alpha: float = 1e-2
+    n_steps: int = 100_000
+    kernel: str = "linear"
+    gamma: float | None = None
+    coef0: float = 0.0
+    degree: int = 3
+    margin: float | str = 1.0
+    normalize: bool = False
+    standardize: bool = True
+    n_rounds: int = 20
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self._check_settings()
+        stream = self._begin(data)
+        best = stream.scorer()
+        if self.n_steps < 1 or self.n_rounds < 1:
+            raise LossError(f"n_steps={self.n_steps}, n_rounds={self.n_rounds}; give 1 or more")
+        learn = stream.look_at(data, self)
+        with monitor.training(self.n_rounds, "OnlineRankSVM"):
+            for round_ in range(self.n_rounds):
+                learn(self.n_steps * (round_ + 1) // self.n_rounds - self.n_steps * round_ // self.n_rounds)
+                scorer, before, valid = stream.scorer(), monitor.best_round, monitor.valid
+                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+                if valid is None or monitor.best_round != before:
+                    best = scorer
+                if stop:
+                    break
+        self.scorer_, self.stream_ = best, stream
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        n_steps: int | None = None,
+    ) -> Self:
+        """Go on learning from more queries, which need not be kept.
+
+        Parameters
+        ----------
+        X, y, qid, group, sample_weight, query_weight
+            As in `fit`. Whole queries: pairs are drawn among the documents given here.
+        n_steps
+            Number of pairs to draw; None is the number of documents.
+
+        Notes
+        -----
+        After `fit` it goes on from there. A ranker that was loaded from a file has its weights only and cannot go on;
+        pickle one that should.
+        """
+        self._check_settings()
+        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight))
+        if hasattr(self, "scorer_"):
+            self._check_features(data)
+            if not hasattr(self, "stream_"):
+                raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
+        else:
+            self.stream_ = self._begin(data)
+        self.stream_.look_at(data, self)(data.n_rows if n_steps is None else n_steps)
+        self.scorer_ = self.stream_.scorer()
+        self._note(data, Monitor())
+        return self
+
+    def _check_settings(self) -> None:
+        if self.kernel not in KERNELS:
+            raise LossError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        if not (self.alpha > 0 and np.isfinite(self.alpha)):
+            raise LossError(f"alpha={self.alpha}; give a positive number")
+
+    def _begin(self, data: RankingDataset) -> _Stream:
+        scale = np.ones(data.n_features)
+        if self.standardize:
+            bound = BoundLoss(data)
+            scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
+        rng = np.random.default_rng(self.random_state)
+        if self.kernel == "linear":
+            return _LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))
+        space = KernelSpace.of(self.kernel, scale, self.gamma, self.coef0, self.degree, self.n_jobs)
+        return _KernelStream(rng, scale, space=space, support=np.empty((0, scale.size)))
+
+
+@dataclass
+class _Stream:
+    """Where learning stands: number of steps, largest margin, weights and their mean."""
+
+    rng: np.random.Generator
+    scale: np.ndarray
+    #: Steps so far, and the largest margin.
+    state: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
+    mean: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    def look_at(self, data: RankingDataset, ranker: OnlineRankSVM) -> Any:
+        """A function that takes a number of steps on these data."""
+        raise NotImplementedError
+
+    def scorer(self) -> Scorer:
+        """Scores with the mean of the weights."""
+        raise NotImplementedError
+
+
+@dataclass
+class _LinearStream(_Stream):
+    """Weights of scaled features."""
+
+    def look_at(self, data: RankingDataset, ranker: OnlineRankSVM) -> Any:
+        """A function that takes a number of steps on these data."""
+        pairs = DrawnPairs(data, ranker.margin, ranker.normalize)
+
+        def learn(steps: int) -> None:
+            for start in range(0, 0 if pairs.empty else steps, _AT_ONCE):
+                winner, loser, margin = pairs.draw(min(_AT_ONCE, steps - start), self.rng)
+                difference = data.X[winner] - data.X[loser]
+                difference = difference if isinstance(difference, np.ndarray) else difference.toarray()
+                _linear_steps(difference / self.scale, margin, ranker.alpha, self.state, self.weights, self.mean)
+
+        return learn
+
+    def scorer(self) -> LinearScorer:
+        """Scores with the mean of the weights."""
+        return LinearScorer((self.mean / self.scale)[:, None], np.zeros(1))
+
+
+@dataclass
+class _KernelStream(_Stream):
+    """Coefficients of the documents of violated pairs."""
+
+    space: KernelSpace = field(kw_only=True)
+    support: np.ndarray = field(kw_only=True)
+
+    def look_at(self, data: RankingDataset, ranker: OnlineRankSVM) -> Any:
+        """A function that takes a number of steps on these data."""
+        if data.n_rows > _MOST_DOCUMENTS:
+            raise DataError(
+                f"{data.n_rows} documents at once, and with a kernel at most {_MOST_DOCUMENTS} can be; give them in "
+                "parts to partial_fit, or use KernelRankSVM(n_components=…)"
+            )
+        pairs = DrawnPairs(data, ranker.margin, ranker.normalize)
+        used = (self.weights != 0) | (self.mean != 0)
+        old = self.support[used]
+        new = self.space.scaled(data.X)
+        self.support = np.vstack([old, new])
+        self.weights, self.mean = (np.append(v[used], np.zeros(data.n_rows)) for v in (self.weights, self.mean))
+        scores = np.zeros(data.n_rows)
+        if len(old):
+            scores += (self.space.kernel(data.X, old) * self.weights[: len(old)]).sum(axis=1)
+        K = self.space.kernel(data.X, new)
+
+        def learn(steps: int) -> None:
+            if not pairs.empty:
+                drawn = pairs.draw(steps, self.rng)
+                _kernel_steps(K, *drawn, len(old), ranker.alpha, self.state, scores, self.weights, self.mean)
+
+        return learn
+
+    def scorer(self) -> KernelScorer:
+        """Scores with the mean of the coefficients."""
+        used = self.mean != 0
+        return self.space.scorer(self.support[used], self.mean[used])
+
+
+@kernel
+def _linear_steps(differences, margin, alpha, state, weights, mean):  # type: ignore[no-untyped-def]
+    """One step for each row of differences; ``state`` holds the number of steps, the largest margin and ‖w‖²."""
+    d = weights.size
+    for p in range(differences.shape[0]):
+        state[0] += 1.0
+        state[1] = max(state[1], margin[p])
+        x = differences[p]
+        ahead = 0.0
+        for j in range(d):
+            ahead += weights[j] * x[j]
+        shrink = 1.0 - 1.0 / state[0]
+        move = 1.0 / (alpha * state[0]) if ahead < margin[p] else 0.0
+        square = 0.0
+        for j in range(d):
+            weights[j] = shrink * weights[j] + move * x[j]
+            square += weights[j] * weights[j]
+        radius = np.sqrt(state[1] / alpha)
+        inside = radius / np.sqrt(square) if square > radius * radius else 1.0
+        share = 2.0 / (state[0] + 1.0)
+        for j in range(d):
+            weights[j] *= inside
+            mean[j] += share * (weights[j] - mean[j])
+
+
+@kernel
+def _kernel_steps(  # type: ignore[no-untyped-def]
+    K, winner, loser, margin, first, alpha, state, scores, weights, mean
+):
+    """The same with coefficients; those of the documents of K begin at ``first``, and their scores are kept."""
+    for p in range(winner.size):
+        u = winner[p]
+        v = loser[p]
+        state[0] += 1.0
+        state[1] = max(state[1], margin[p])
+        ahead = scores[u] - scores[v]
+        shrink = 1.0 - 1.0 / state[0]
+        move = 1.0 / (alpha * state[0]) if ahead < margin[p] else 0.0
+        bend = max(K[u, u] + K[v, v] - 2.0 * K[u, v], 0.0)
+        square = shrink * shrink * state[2] + 2.0 * shrink * move * ahead + move * move * bend
+        radius = np.sqrt(state[1] / alpha)
+        inside = radius / np.sqrt(square) if square > radius * radius else 1.0
+        state[2] = inside * inside * square
+        for i in range(scores.size):
+            scores[i] = inside * (shrink * scores[i] + move * (K[u, i] - K[v, i]))
+        for i in range(weights.size):
+            weights[i] *= inside * shrink
+        weights[first + u] += inside * move
+        weights[first + v] -= inside * move
+        share = 2.0 / (state[0] + 1.0)
+        for i in range(weights.size):
+            mean[i] += share * (weights[i] - mean[i])
