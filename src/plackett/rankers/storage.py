@@ -31,6 +31,7 @@ SCORERS = {
     "neural": ("plackett.models.neural", "NeuralScorer"),
     "kernel": ("plackett.models.kernels", "KernelScorer"),
     "ordinal": ("plackett.models.ordinal", "OrdinalScorer"),
+    "voting": ("plackett.models.voting", "VotingScorer"),
     "additive": ("plackett.models.additive", "AdditiveScorer"),
     "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
     "gaussian_process": ("plackett.models.gaussian_process", "GaussianProcessScorer"),

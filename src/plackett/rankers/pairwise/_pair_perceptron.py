@@ -1,0 +1,91 @@
+"""The kernel of the perceptron on pairs: a pass over all of them, and what it leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett._random import below, mix
+from plackett.models.examples import difference, measure, signed
+
+__all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
+
+#: Places in the counts of a path: pairs looked at, changes, pairs since the last change.
+PAIRS, CHANGES, SINCE = 0, 1, 2
+
+
+class Path:
+    """The weights on their way: now, what the sum of all of them lacks, and those that lasted longest."""
+
+    def __init__(self, n_features: int, max_votes: int) -> None:
+        self.w, self.drift = np.zeros(n_features + 1), np.zeros(n_features + 1)
+        self.counts = np.zeros(3, np.int64)
+        self.kept, self.lasted = np.zeros((max_votes, n_features + 1)), np.zeros(max_votes, np.int64)
+
+
+@kernel
+def _score(row, values, columns, pointers, inverse, w, room, places):  # type: ignore[no-untyped-def]
+    n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
+    return measure(room, n, places, columns.size == 0, w)[0]
+
+
+@kernel
+def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
+    """Keep weights that end now, in place of those that lasted least, if these lasted longer."""
+    least = 0
+    for i in range(1, lasted.size):
+        if lasted[i] < lasted[least]:
+            least = i
+    if since > lasted[least]:
+        lasted[least] = since
+        for k in range(w.size):
+            kept[least, k] = w[k]
+
+
+@kernel
+def one_pass(
+    seed, values, columns, pointers, inverse, first, low, high, order, weight, row_weight, credit, own, margin,
+    w, drift, counts, kept, lasted,
+):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Look at every pair once, better documents in random order, and change the weights where one is not ahead."""
+    n_rows = pointers.size - 1
+    longest = 0
+    for i in range(n_rows):
+        longest = max(longest, pointers[i + 1] - pointers[i])
+    room = np.empty(2 * longest + 1)
+    places = np.empty(room.size if columns.size else 0, np.int32)
+    score = np.empty(n_rows)
+    stamp = np.full(n_rows, -1, np.int64)
+    turn = np.arange(first.size)
+    for i in range(first.size - 1, 0, -1):
+        j = below(mix(seed ^ mix(np.uint64(i))), i + 1)
+        turn[i], turn[j] = turn[j], turn[i]
+    for t in range(first.size):
+        entry = turn[t]
+        u = first[entry]
+        for p in range(low[entry], high[entry]):
+            v = order[p]
+            share = weight[entry] * row_weight[v]
+            if share == 0.0:
+                continue
+            for row in (u, v):
+                if stamp[row] != counts[CHANGES]:
+                    score[row] = _score(row, values, columns, pointers, inverse, w, room, places)
+                    stamp[row] = counts[CHANGES]
+            g = 1.0
+            if credit.size:
+                g = credit[u] - credit[v]
+            elif own.size:
+                g = own[entry]
+            if score[u] - score[v] <= margin * g:
+                _keep(w, counts[SINCE], kept, lasted)
+                n = difference(values, columns, pointers, inverse, u, v, room, places)
+                for k in range(n):
+                    at = k if columns.size == 0 else places[k]
+                    w[at] += share * g * room[k]
+                    drift[at] += counts[PAIRS] * share * g * room[k]
+                counts[CHANGES] += 1
+                counts[SINCE] = 0
+            else:
+                counts[SINCE] += 1
+            counts[PAIRS] += 1

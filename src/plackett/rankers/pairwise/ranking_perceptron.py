@@ -1,0 +1,170 @@
+"""The perceptron on pairs of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.models.base import Monitor, Scorer
+from plackett.models.examples import rows_of
+from plackett.models.linear import LinearScorer, spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.models.voting import VotingScorer
+from plackett.rankers.base import Ranker
+from plackett.rankers.pairwise._entries import pair_entries
+from plackett.rankers.pairwise._pair_perceptron import CHANGES, PAIRS, SINCE, Path, one_pass
+from plackett.rankers.pointwise._sides import document_weight
+
+__all__ = ["RankingPerceptron"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankingPerceptron(Ranker):
+    r"""Perceptron on pairs: for a document u that belongs before v,
+
+    .. math:: w \cdot (x_u - x_v) \le \text{margin} \cdot g(u, v) \quad\Rightarrow\quad
+              w \leftarrow w + g(u, v)\,(x_u - x_v).
+
+    A pass goes over all pairs of unequal labels (or the preferences of the dataset), the better documents in random
+    order, and training ends after a pass without a change. With ``uneven="none"`` and ``margin=0`` there are at most
+    :math:`(\max \lVert x_u - x_v \rVert / \rho)^2` changes, ρ the margin of the best unit vector over all pairs, where
+    there is one without a mistake. Uneven margins let what stands at the top of a list count for more.
+
+    The rate τ of the textbook, that multiplies margins and steps alike, scales the weights and changes no ranking; it
+    is not a parameter. Pair weights multiply the step. Scores are computed anew only for documents that are looked at
+    after a change. With a kernel: put scikit-learn's ``Nystroem`` before it.
+
+    Parameters
+    ----------
+    uneven
+        g: ``"rank"``, 1/r_u − 1/r_v with the ideal ranks (the mean position of the grade in the ideal list);
+        ``"label"``, the difference of the labels; ``"none"``, 1. For preferences it is their margin, or 1.
+    margin
+        By how many times g a pair should be ahead.
+    output
+        ``"averaged"``, the mean of the weights over all pairs looked at; ``"voted"``, every weight vector votes on
+        each pair of a list as often as it was right in a row, and a document scores the votes it wins (`max_votes`
+        vectors that lasted longest are kept); ``"last"``, the last weights.
+    max_votes
+        How many weight vectors vote.
+    max_iter
+        Most passes.
+    standardize
+        Divide each feature by its standard deviation while training.
+
+    Attributes
+    ----------
+    mistakes_
+        Changes in each pass.
+
+    Examples
+    --------
+    >>> ranker = RankingPerceptron().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2]), ranker.mistakes_[-1]
+    (array([2, 1]), 0)
+
+    References
+    ----------
+    Shen and Joshi: Ranking and reranking with perceptron. Machine Learning 2005.
+    Freund and Schapire: Large margin classification using the perceptron algorithm. 1999.
+    Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. Exercise 10.5.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
+    paper: ClassVar[str] = "Shen and Joshi 2005"
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"margin": Real(0.1, 1000.0, log=True)}
+    #: What is learned depends on the order of the pairs.
+    one_at_a_time: ClassVar[bool] = True
+
+    uneven: str = "rank"
+    margin: float = 1.0
+    output: str = "averaged"
+    max_votes: int = 100
+    max_iter: int = 20
+    standardize: bool = True
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        for field, known in (("uneven", _UNEVEN), ("output", _OUTPUTS)):
+            if getattr(self, field) not in known:
+                raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
+        if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
+            raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
+        scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
+        credit, own = np.empty(0), np.empty(0)
+        if data.preferences is None:
+            credit = _UNEVEN[self.uneven](data)
+        elif entries.margin is not None:
+            own = np.array(entries.margin)
+        weight = entries.weight * (1.0 if data.query_weight is None else data.query_weight[entries.query])
+        seed = int(np.random.default_rng(self.random_state).integers(2**63))
+        make = _OUTPUTS[self.output]
+        best = make(path, scale)
+        self.mistakes_: list[int] = []
+        with monitor.training(self.max_iter, "perceptron"):
+            for turn in range(self.max_iter):
+                before = int(path.counts[CHANGES])
+                one_pass(
+                    np.uint64(seed + turn), *rows, entries.first, entries.low, entries.high, entries.order,
+                    weight, entries.row_weight, credit, own, float(self.margin),
+                    path.w, path.drift, path.counts, path.kept, path.lasted,
+                )  # fmt: skip
+                self.mistakes_.append(int(path.counts[CHANGES]) - before)
+                scorer, round_, valid = make(path, scale), monitor.best_round, monitor.valid
+                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+                if valid is None or monitor.best_round != round_:
+                    best = scorer
+                if stop or self.mistakes_[-1] == 0:
+                    break
+        self.scorer_ = best
+
+
+def _last(path: Path, scale: np.ndarray) -> Scorer:
+    return LinearScorer((path.w[:-1] / scale)[:, None], np.zeros(1))
+
+
+def _averaged(path: Path, scale: np.ndarray) -> Scorer:
+    mean = path.w - path.drift / max(int(path.counts[PAIRS]), 1)
+    return LinearScorer((mean[:-1] / scale)[:, None], np.zeros(1))
+
+
+def _voted(path: Path, scale: np.ndarray) -> Scorer:
+    weights = np.vstack([path.kept, path.w])[:, :-1] / scale
+    votes = np.append(path.lasted, path.counts[SINCE]).astype(np.float64)
+    return VotingScorer(weights[votes > 0], votes[votes > 0])
+
+
+_OUTPUTS: dict[str, Callable[[Path, np.ndarray], Scorer]] = {"averaged": _averaged, "voted": _voted, "last": _last}
+
+
+def _by_rank(data: RankingDataset) -> np.ndarray:
+    """One over the ideal rank of each document: the mean position of its grade."""
+    order = np.lexsort((-data.labels, data.query_of_row))
+    labels, query = data.labels[order], data.query_of_row[order]
+    new = np.ones(data.n_rows, bool)
+    new[1:] = (labels[1:] != labels[:-1]) | (query[1:] != query[:-1])
+    block = np.cumsum(new) - 1
+    position = np.arange(data.n_rows) - data.offsets[query] + 1.0
+    mean = np.bincount(block, position) / np.bincount(block)
+    credit = np.empty(data.n_rows)
+    credit[order] = 1.0 / mean[block]
+    return credit
+
+
+def _by_label(data: RankingDataset) -> np.ndarray:
+    return np.array(data.labels)
+
+
+def _even(data: RankingDataset) -> np.ndarray:
+    return np.empty(0)
+
+
+#: What g is the difference of, for each document; nothing where g is 1.
+_UNEVEN: dict[str, Callable[[RankingDataset], np.ndarray]] = {"rank": _by_rank, "label": _by_label, "none": _even}
