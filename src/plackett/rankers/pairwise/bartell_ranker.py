@@ -24,7 +24,8 @@ class BartellRanker(GradientTrained, Linear):
     Parameters
     ----------
     epsilon
-        By how much the corner of the absolute value is rounded.
+        By how much the corner of the absolute value is rounded, in units of the scores. The smaller, the closer to
+        the definition and the more often training ends early, in one of its many corners.
 
     Examples
     --------
