@@ -13,7 +13,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import REASSOC, kernel, over_queries
 
-__all__ = ["table_times", "transposed_times"]
+__all__ = ["block_sums", "table_times", "transposed_times"]
 
 #: Rows are summed in blocks before the sums are added; they do not depend on the threads, nor does the result.
 _BLOCK_ROWS, _MOST_BLOCKS = 4096, 64
@@ -38,10 +38,18 @@ def transposed_times(X: Any, values: np.ndarray, n_jobs: int | None = None) -> n
     >>> transposed_times(np.array([[1, 2], [3, 4]], np.float32), np.array([[10.0], [1.0]])).tolist()
     [[13.0], [24.0]]
     """
-    blocks = _blocks(X)
+    return np.ascontiguousarray(block_sums(X, values, _blocks(X), n_jobs).sum(axis=0).T)
+
+
+def block_sums(X: Any, values: np.ndarray, blocks: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """``values[b].T @ X[b]`` for the rows b of each block, which are those from one of ``blocks`` to the next.
+
+    >>> block_sums(np.array([[1, 2], [3, 4]], np.float32), np.array([[10.0], [1.0]]), np.array([0, 1, 2])).tolist()
+    [[[10.0, 20.0]], [[3.0, 4.0]]]
+    """
     out = np.zeros((blocks.size - 1, values.shape[1], X.shape[1]))
     over_queries(_parts(X)[1], blocks, *_parts(X)[2], np.ascontiguousarray(values), out, n_jobs=n_jobs)
-    return np.ascontiguousarray(out.sum(axis=0).T)
+    return out
 
 
 def _blocks(X: Any) -> np.ndarray:

@@ -19,7 +19,8 @@ from plackett.rankers.base import Ranker
 
 __all__ = ["Lists", "Problem", "StructuralSVM", "Violations"]
 
-#: Loss of the most violated ranking of each list, and its gradient for the scores.
+#: Given scores, of the most violated ranking of each list: its 1 − M, and by how much its feature map weighs each
+#: document more than that of a perfect ranking. Their sum, the factors times the scores, is the loss.
 Violations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -52,10 +53,10 @@ class Lists:
         return int(np.diff(self.offsets).max(initial=1))
 
     def run(self, kernel: Any, scores: np.ndarray, *known: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """Loss of each list and gradient of each score, as a kernel finds them."""
-        value, slope = np.zeros(self.share.size), np.zeros(self.labels.size)
-        over_queries(kernel, self.offsets, scores, *known, value, slope, n_jobs=n_jobs, rows_per_thread=4000)
-        return value, slope
+        """The most violated rankings, as a kernel finds them."""
+        error, slope = np.zeros(self.share.size), np.zeros(self.labels.size)
+        over_queries(kernel, self.offsets, scores, *known, error, slope, n_jobs=n_jobs, rows_per_thread=4000)
+        return error, slope
 
 
 class Problem:
@@ -74,9 +75,9 @@ class Problem:
 
     def risk(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Mean loss of the lists, and a subgradient."""
-        value, slope = self.violations(self.scores(weights))
-        pulled = transposed_times(self.lists.X, (slope * self.row_share)[:, None], self.n_jobs)[:, 0]
-        return float((value * self.lists.share).sum()), pulled / self.scale
+        error, slope = self.violations(self.scores(weights))
+        gradient = transposed_times(self.lists.X, (slope * self.row_share)[:, None], self.n_jobs)[:, 0] / self.scale
+        return float((error * self.lists.share).sum() + (gradient * weights).sum()), gradient
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

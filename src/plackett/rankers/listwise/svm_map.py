@@ -62,7 +62,7 @@ class SVMMAP(StructuralSVM):
 
 
 def ap_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
-    """What finds the ranking of each list with the largest 1 − AP plus feature map."""
+    """What finds the ranking of each list with the largest 1 − AP plus score of the feature map."""
     harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, lists.longest + 1.0)))
     relevant = lists.labels >= rel
     return lambda scores: lists.run(_most_violated, scores, relevant, harmonic, n_jobs=n_jobs)
@@ -107,7 +107,7 @@ def _best_places(m1, low, m0, tail, harmonic, place, stack):  # type: ignore[no-
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, relevant, harmonic, value, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, relevant, harmonic, error, slope):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -130,17 +130,13 @@ def _most_violated(lo, hi, offsets, scores, relevant, harmonic, value, slope):  
         pair = 2.0 / (float(m1) * float(m0))
         j = 0
         precision = 0.0
-        product = 0.0
         for i in range(1, m1 + 1):
             while j < m0 and place[j] <= i:
                 j += 1
             precision += i / (i + j)
             slope[a + high_rows[i - 1]] = -pair * j
-            product -= pair * j * high[i - 1]
         for j in range(m0):
-            below = m1 + 1 - place[j]
-            slope[a + low_rows[j]] = pair * below
-            product += pair * below * low[j]
+            slope[a + low_rows[j]] = pair * (m1 + 1 - place[j])
         share_among_ties(high, high_rows, m1, slope[a:b])
         share_among_ties(low, low_rows, m0, slope[a:b])
-        value[q] = 1.0 - precision / m1 + product
+        error[q] = 1.0 - precision / m1

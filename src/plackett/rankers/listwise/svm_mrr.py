@@ -57,13 +57,13 @@ class SVMMRR(StructuralSVM):
 
 
 def rr_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
-    """What finds the ranking of each list with the largest 1 − RR plus feature map."""
+    """What finds the ranking of each list with the largest 1 − RR plus score of the feature map."""
     relevant = lists.labels >= rel
     return lambda scores: lists.run(_most_violated, scores, relevant, n_jobs=n_jobs)
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, relevant, value, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, relevant, error, slope):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -96,7 +96,6 @@ def _most_violated(lo, hi, offsets, scores, relevant, value, slope):  # type: ig
             if gain > most:
                 most = gain
                 best = j + 1
-        product = 0.0
         for i in range(m1):
             slope[a + high_rows[i]] = -pair * best
         j = m0 - 1
@@ -106,8 +105,6 @@ def _most_violated(lo, hi, offsets, scores, relevant, value, slope):  # type: ig
             slope[a + high_rows[i]] -= pair * max(j + 1 - best, 0)
         for j in range(m0):
             slope[a + low_rows[j]] = pair * (m1 if j < best else m1 - ahead[j])
-        for i in range(a, b):
-            product += slope[i] * scores[i]
         share_among_ties(high, high_rows, m1, slope[a:b])
         share_among_ties(low, low_rows, m0, slope[a:b])
-        value[q] = 1.0 - 1.0 / (best + 1.0) + product
+        error[q] = 1.0 - 1.0 / (best + 1.0)

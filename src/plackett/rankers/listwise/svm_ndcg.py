@@ -66,7 +66,7 @@ class SVMNDCG(StructuralSVM):
 
 
 def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Violations:
-    """What finds the ranking of each list with the largest 1 − nDCG@k plus feature map."""
+    """What finds the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
     if k is not None and k < 1:
         raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
     gains = finite_gains(lists.labels, check_gain(gain, "SVMNDCG"), "SVMNDCG")
@@ -179,7 +179,7 @@ def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth, value, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth, error, slope):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -225,7 +225,6 @@ def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth,
                 _mend(r, scale, discount, s, w, p, q, doc, row_of, dist, before, open_[:n])
         met[:] = 0
         loss = 1.0
-        product = 0.0
         for r in range(n):
             t = doc[r]
             loss -= w[t] * discount[r]
@@ -239,6 +238,5 @@ def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth,
             inside = met[own] - 1 - 2 * spare_order[own]
             spare_order[own] += 1
             slope[i] = 0.5 * scale * ((n - 1 - 2 * r) - inside - lead[i])
-            product += slope[i] * s[t]
         _share_among_ties(s, order, grade[a : a + n], spare, row_of, slope[a : a + n])
-        value[query] = loss + product
+        error[query] = loss
