@@ -17,9 +17,9 @@ from plackett.models._products import table_times
 from plackett.models.base import Monitor
 from plackett.models.kernels import KernelSpace
 from plackett.models.linear import spread
+from plackett.models.pair_svm import Trained, check_settings, keep_best, train, warn_unless_proved
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._linear_svm import Trained, check_settings, keep_best, train, warn_unless_proved
 
 __all__ = ["KernelRankSVM"]
 

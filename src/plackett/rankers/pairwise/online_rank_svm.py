@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from plackett._errors import DataError, LossError
-from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
-from plackett.losses.pairwise._drawn_pairs import DrawnPairs
-from plackett.models.base import Monitor, Scorer
-from plackett.models.kernels import KERNELS, KernelScorer, KernelSpace
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.base import Monitor
+from plackett.models.kernels import KERNELS, KernelSpace
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import training_data
+from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
 
 __all__ = ["OnlineRankSVM"]
-
-#: Pairs whose differences are formed at a time.
-_AT_ONCE = 4096
-#: Most documents of one call for kernels: their kernel takes the square of it, 200 MB.
-_MOST_DOCUMENTS = 5000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -99,7 +93,7 @@ class OnlineRankSVM(Ranker):
         best = stream.scorer()
         if self.n_steps < 1 or self.n_rounds < 1:
             raise LossError(f"n_steps={self.n_steps}, n_rounds={self.n_rounds}; give 1 or more")
-        learn = stream.look_at(data, self)
+        learn = stream.look_at(data, self.alpha, self.margin, self.normalize)
         with monitor.training(self.n_rounds, "OnlineRankSVM"):
             for round_ in range(self.n_rounds):
                 learn(self.n_steps * (round_ + 1) // self.n_rounds - self.n_steps * round_ // self.n_rounds)
@@ -144,7 +138,7 @@ class OnlineRankSVM(Ranker):
                 raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
         else:
             self.stream_ = self._begin(data)
-        self.stream_.look_at(data, self)(data.n_rows if n_steps is None else n_steps)
+        self.stream_.look_at(data, self.alpha, self.margin, self.normalize)(data.n_rows if n_steps is None else n_steps)
         self.scorer_ = self.stream_.scorer()
         self._note(data, Monitor())
         return self
@@ -155,147 +149,13 @@ class OnlineRankSVM(Ranker):
         if not (self.alpha > 0 and np.isfinite(self.alpha)):
             raise LossError(f"alpha={self.alpha}; give a positive number")
 
-    def _begin(self, data: RankingDataset) -> _Stream:
+    def _begin(self, data: RankingDataset) -> Stream:
         scale = np.ones(data.n_features)
         if self.standardize:
             bound = BoundLoss(data)
             scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
-            return _LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))
+            return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))
         space = KernelSpace.of(self.kernel, scale, self.gamma, self.coef0, self.degree, self.n_jobs)
-        return _KernelStream(rng, scale, space=space, support=np.empty((0, scale.size)))
-
-
-@dataclass
-class _Stream:
-    """Where learning stands: number of steps, largest margin, weights and their mean."""
-
-    rng: np.random.Generator
-    scale: np.ndarray
-    #: Steps so far, and the largest margin.
-    state: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
-    mean: np.ndarray = field(default_factory=lambda: np.empty(0))
-
-    def look_at(self, data: RankingDataset, ranker: OnlineRankSVM) -> Any:
-        """A function that takes a number of steps on these data."""
-        raise NotImplementedError
-
-    def scorer(self) -> Scorer:
-        """Scores with the mean of the weights."""
-        raise NotImplementedError
-
-
-@dataclass
-class _LinearStream(_Stream):
-    """Weights of scaled features."""
-
-    def look_at(self, data: RankingDataset, ranker: OnlineRankSVM) -> Any:
-        """A function that takes a number of steps on these data."""
-        pairs = DrawnPairs(data, ranker.margin, ranker.normalize)
-
-        def learn(steps: int) -> None:
-            for start in range(0, 0 if pairs.empty else steps, _AT_ONCE):
-                winner, loser, margin = pairs.draw(min(_AT_ONCE, steps - start), self.rng)
-                difference = data.X[winner] - data.X[loser]
-                difference = difference if isinstance(difference, np.ndarray) else difference.toarray()
-                _linear_steps(difference / self.scale, margin, ranker.alpha, self.state, self.weights, self.mean)
-
-        return learn
-
-    def scorer(self) -> LinearScorer:
-        """Scores with the mean of the weights."""
-        return LinearScorer((self.mean / self.scale)[:, None], np.zeros(1))
-
-
-@dataclass
-class _KernelStream(_Stream):
-    """Coefficients of the documents of violated pairs."""
-
-    space: KernelSpace = field(kw_only=True)
-    support: np.ndarray = field(kw_only=True)
-
-    def look_at(self, data: RankingDataset, ranker: OnlineRankSVM) -> Any:
-        """A function that takes a number of steps on these data."""
-        if data.n_rows > _MOST_DOCUMENTS:
-            raise DataError(
-                f"{data.n_rows} documents at once, and with a kernel at most {_MOST_DOCUMENTS} can be; give them in "
-                "parts to partial_fit, or use KernelRankSVM(n_components=…)"
-            )
-        pairs = DrawnPairs(data, ranker.margin, ranker.normalize)
-        used = (self.weights != 0) | (self.mean != 0)
-        old = self.support[used]
-        new = self.space.scaled(data.X)
-        self.support = np.vstack([old, new])
-        self.weights, self.mean = (np.append(v[used], np.zeros(data.n_rows)) for v in (self.weights, self.mean))
-        scores = np.zeros(data.n_rows)
-        if len(old):
-            scores += (self.space.kernel(data.X, old) * self.weights[: len(old)]).sum(axis=1)
-        K = self.space.kernel(data.X, new)
-
-        def learn(steps: int) -> None:
-            if not pairs.empty:
-                drawn = pairs.draw(steps, self.rng)
-                _kernel_steps(K, *drawn, len(old), ranker.alpha, self.state, scores, self.weights, self.mean)
-
-        return learn
-
-    def scorer(self) -> KernelScorer:
-        """Scores with the mean of the coefficients."""
-        used = self.mean != 0
-        return self.space.scorer(self.support[used], self.mean[used])
-
-
-@kernel
-def _linear_steps(differences, margin, alpha, state, weights, mean):  # type: ignore[no-untyped-def]
-    """One step for each row of differences; ``state`` holds the number of steps, the largest margin and ‖w‖²."""
-    d = weights.size
-    for p in range(differences.shape[0]):
-        state[0] += 1.0
-        state[1] = max(state[1], margin[p])
-        x = differences[p]
-        ahead = 0.0
-        for j in range(d):
-            ahead += weights[j] * x[j]
-        shrink = 1.0 - 1.0 / state[0]
-        move = 1.0 / (alpha * state[0]) if ahead < margin[p] else 0.0
-        square = 0.0
-        for j in range(d):
-            weights[j] = shrink * weights[j] + move * x[j]
-            square += weights[j] * weights[j]
-        radius = np.sqrt(state[1] / alpha)
-        inside = radius / np.sqrt(square) if square > radius * radius else 1.0
-        share = 2.0 / (state[0] + 1.0)
-        for j in range(d):
-            weights[j] *= inside
-            mean[j] += share * (weights[j] - mean[j])
-
-
-@kernel
-def _kernel_steps(  # type: ignore[no-untyped-def]
-    K, winner, loser, margin, first, alpha, state, scores, weights, mean
-):
-    """The same with coefficients; those of the documents of K begin at ``first``, and their scores are kept."""
-    for p in range(winner.size):
-        u = winner[p]
-        v = loser[p]
-        state[0] += 1.0
-        state[1] = max(state[1], margin[p])
-        ahead = scores[u] - scores[v]
-        shrink = 1.0 - 1.0 / state[0]
-        move = 1.0 / (alpha * state[0]) if ahead < margin[p] else 0.0
-        bend = max(K[u, u] + K[v, v] - 2.0 * K[u, v], 0.0)
-        square = shrink * shrink * state[2] + 2.0 * shrink * move * ahead + move * move * bend
-        radius = np.sqrt(state[1] / alpha)
-        inside = radius / np.sqrt(square) if square > radius * radius else 1.0
-        state[2] = inside * inside * square
-        for i in range(scores.size):
-            scores[i] = inside * (shrink * scores[i] + move * (K[u, i] - K[v, i]))
-        for i in range(weights.size):
-            weights[i] *= inside * shrink
-        weights[first + u] += inside * move
-        weights[first + v] -= inside * move
-        share = 2.0 / (state[0] + 1.0)
-        for i in range(weights.size):
-            mean[i] += share * (weights[i] - mean[i])
+        return KernelStream(rng, scale, space=space, support=np.empty((0, scale.size)))
