@@ -13,6 +13,7 @@ from plackett.models.measured import MeasuredLists
 from plackett.models.search.crossings import crossings, n_pairs
 from plackett.models.search.forms import neighbour_form
 from plackett.models.search.lines import make_line
+from plackett.models.search.point_sort import order_of_points
 
 MEASURES = [
     "nDCG", "nDCG@3", 'nDCG(gain="linear", discount="letor")', "DCG@5", "AP", "AP@4", 'AP(over="all")',
@@ -109,3 +110,14 @@ def test_line_searches_by_name():
     with pytest.raises(DataError, match="give auto, exact or steps"):
         make_line("fast", lists)
     assert make_line("auto", lists)(np.array([0.0, 0.0]), np.array([1.0, 0.0]))[1] == 1.0
+
+
+@given(st.integers(0, 100_000), st.sampled_from([0, 1, 40, 3000]), st.sampled_from([1e-12, 1.0, 1e12]))
+def test_order_of_points(seed, n, unit):
+    """Heavy tails, many equal points, points that differ by rounding, a unit that does not fit."""
+    rng = np.random.default_rng(seed)
+    for points in (rng.standard_cauchy(n), rng.integers(-3, 4, n).astype(float), -2.0 + 1e-13 * rng.normal(size=n)):
+        sequence = np.empty(n, np.int64)
+        order_of_points(points, n, unit, sequence, np.empty(n + 1, np.int64))
+        np.testing.assert_array_equal(points[sequence], np.sort(points))
+        np.testing.assert_array_equal(np.sort(sequence), np.arange(n))

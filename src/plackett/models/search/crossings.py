@@ -11,11 +11,14 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett.models.measured import MeasuredLists
 from plackett.models.search.forms import NeighbourForm
+from plackett.models.search.point_sort import order_of_points
 
 __all__ = ["crossings", "n_pairs"]
 
 #: Crossings of three and more documents at once come apart by rounding; within this they are one.
 _TOGETHER = 1e-9
+#: Points, and the sizes they are compared with, stay inside the range of numbers.
+_FARTHEST, _LEAST_UNIT = 1e300, 1e-300
 
 
 def n_pairs(offsets: np.ndarray) -> int:
@@ -53,14 +56,17 @@ def crossings(
         n_jobs=lists.n_jobs,
         rows_per_thread=2_000,
     )
-    found = np.flatnonzero(places < np.inf)
-    order = found[np.argsort(places[found], kind="stable")]
+    found = places < np.inf
+    places, changes = places[found], changes[found]
+    order = np.empty(places.size, np.int64)
+    unit = float(np.median(np.abs(places))) if places.size else 1.0
+    order_of_points(places, places.size, max(unit, _LEAST_UNIT), order, np.empty(places.size + 1, np.int64))
     return places[order], changes[order]
 
 
 @kernel(inline=True)
 def _crossing(scores, slope, i, j):  # type: ignore[no-untyped-def]
-    return (scores[j] - scores[i]) / (slope[i] - slope[j])
+    return min(max((scores[j] - scores[i]) / (slope[i] - slope[j]), -_FARTHEST), _FARTHEST)
 
 
 @kernel
@@ -116,6 +122,8 @@ def _sweep(  # type: ignore[no-untyped-def]
     context = np.empty(longest, np.float64)
     by_slope = np.empty(longest, np.float64)
     points = np.empty(most, np.float64)
+    sequence = np.empty(most, np.int64)
+    ends = np.empty(most + 1, np.int64)
     upper = np.empty(most, np.int64)
     lower = np.empty(most, np.int64)
     for q in range(lo, hi):
@@ -149,7 +157,10 @@ def _sweep(  # type: ignore[no-untyped-def]
                     upper[count] = i
                     lower[count] = j
                     count += 1
-        sequence = np.argsort(points[:count])
+        width = s.max() - s.min()
+        height = d.max() - d.min()
+        unit = width / height if height > 0.0 else 1.0
+        order_of_points(points, count, min(max(unit, _LEAST_UNIT), _FARTHEST), sequence, ends)
         out = pairs[q]
         for k in range(count):
             event = sequence[k]

@@ -1,0 +1,54 @@
+"""Sorting the points of a line where documents cross: linear time for how such points usually lie."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+
+__all__ = ["order_of_points"]
+
+#: Buckets of more points than this are sorted in the usual way.
+_INSERTED = 32
+
+
+@kernel(inline=True)
+def _bucket(t, unit, n):  # type: ignore[no-untyped-def]
+    return min(np.int64((0.5 + 0.5 * t / (unit + abs(t))) * n), n - 1)
+
+
+@kernel
+def order_of_points(points, n, unit, sequence, ends):  # type: ignore[no-untyped-def]
+    """Numbers of ``points[:n]`` in ascending order of the points into ``sequence[:n]``.
+
+    Points go into n buckets by t / (unit + |t|), which spreads them about evenly where ``unit`` is their usual size,
+    and buckets are sorted by insertion. ``ends`` is scratch of at least n + 1 numbers. Points must be finite.
+    """
+    for b in range(n + 1):
+        ends[b] = 0
+    for i in range(n):
+        ends[_bucket(points[i], unit, n) + 1] += 1
+    for b in range(n):
+        ends[b + 1] += ends[b]
+    for i in range(n):  # the start of a bucket moves up to its end
+        b = _bucket(points[i], unit, n)
+        sequence[ends[b]] = i
+        ends[b] += 1
+    start = 0
+    for b in range(n):
+        stop = ends[b]
+        if stop - start > _INSERTED:
+            part = sequence[start:stop].copy()
+            inside = np.argsort(points[part], kind="mergesort")
+            for k in range(stop - start):
+                sequence[start + k] = part[inside[k]]
+        else:
+            for k in range(start + 1, stop):
+                event = sequence[k]
+                t = points[event]
+                p = k
+                while p > start and points[sequence[p - 1]] > t:
+                    sequence[p] = sequence[p - 1]
+                    p -= 1
+                sequence[p] = event
+        start = stop
