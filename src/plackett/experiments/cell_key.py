@@ -63,6 +63,8 @@ def describe(ranker: Any) -> dict[str, Any]:
         words = describe(ranker.func) | {
             "arguments": [_plain(ranker.args, "args"), _plain(ranker.keywords, "keywords")]
         }
+    elif isinstance(ranker, type):
+        words = {"class": _path(ranker), "source": _sources(ranker)}
     elif hasattr(ranker, "get_params"):
         known = ranker.get_params(deep=False)
         parameters = {name: _plain(value, name) for name, value in sorted(known.items()) if name not in _IDLE}

@@ -120,7 +120,7 @@ def _changed(ranker: Any) -> set[str]:
     return {
         name
         for name, value in ranker.get_params(deep=False).items()
-        if name not in defaults or value is not defaults[name].default and value != defaults[name].default
+        if name not in defaults or repr(value) != repr(defaults[name].default)
     }
 
 

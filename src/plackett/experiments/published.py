@@ -1,0 +1,107 @@
+"""Published figures beside which ours can be put."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.experiments._published_tables import STABILITY, TABLES, PublishedTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plackett.experiments.experiment_result import Experiment
+
+__all__ = ["beside_published", "published", "published_table", "stability_figures"]
+
+#: What the tables call our rankers, where it is not the same name. AdaRank's baseline optimises MAP.
+METHODS = {
+    "linearregression": ("Regression (linear)",),
+    "ranksvm": ("Ranking SVM", "RankSVM"),
+    "frank": ("FRank", "FRank-c4.2"),
+    "adarank": ("AdaRank", "AdaRank.MAP"),
+    "svmmap": ("SVM-map",),
+}
+
+
+@fulfils("LR-10", "LR-11", "LR-12", paper="Liu 2011, chapter 11; Zheng, Zha, Sun 2008")
+def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
+    """Published figures of a dataset: ``method``, ``measure``, ``value`` and ``source``; no rows where there are none.
+
+    They are means over LETOR's five folds with the evaluation script of the dataset's version, which the presets
+    ``letor3`` and ``letor4`` follow. Figures of different versions of a dataset cannot be compared.
+
+    Parameters
+    ----------
+    dataset
+        A name of `plackett.datasets.available`: ``"ohsumed"`` is LETOR 3.0's, ``"ohsumed-letor2"`` LETOR 2.0's. Case
+        and punctuation do not matter.
+    ranker
+        Only the figures of this one, by our name or by the table's.
+
+    Examples
+    --------
+    >>> published("ohsumed", "RankSVM").filter(measure="AP")["value"].item()
+    0.433
+    >>> published("mq2008").filter(measure="AP").sort("value").row(-1, named=True)["method"]
+    'ListNet'
+    """
+    import polars as pl
+
+    table = published_table(dataset)
+    wanted = None if ranker is None else {_plain(name) for name in (ranker, *METHODS.get(_plain(ranker), ()))}
+    rows = [
+        {"method": method, "measure": measure, "value": value, "source": table.source}
+        for method, figures in (table.figures.items() if table else ())
+        for measure, value in figures.items()
+        if table and (wanted is None or _plain(method) in wanted)
+    ]
+    schema = {"method": pl.String, "measure": pl.String, "value": pl.Float64, "source": pl.String}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def published_table(dataset: str) -> PublishedTable | None:
+    """The published table of a dataset, or None."""
+    return next((table for table in TABLES if _plain(table.dataset) == _plain(dataset)), None)
+
+
+def beside_published(found: Experiment) -> pl.DataFrame:
+    """An experiment's figures beside published ones: one row per dataset, ranker and measure that has both.
+
+    ``measured`` is the mean over folds, as the published figures are; ``difference`` is ours less theirs. Datasets are
+    known by their names (``"mq2008"``), and rankers by the names of their classes.
+    """
+    import polars as pl
+
+    rows = []
+    for dataset in found.datasets:
+        for ranker in found.complete(dataset):
+            kind = found.rankers[ranker].get("class", "").rpartition(".")[2]
+            figures = published(dataset, kind)
+            for measure in found.measures:
+                for row in figures.filter(pl.col("measure") == measure).iter_rows(named=True):
+                    measured = found.results(measure)[dataset][ranker]
+                    rows.append(
+                        {"dataset": dataset, "ranker": ranker, "measure": measure, "measured": measured}
+                        | {"published": row["value"], "difference": measured - row["value"]}
+                        | {"method": row["method"], "source": row["source"]}
+                    )
+    return pl.DataFrame(rows)
+
+
+@fulfils("LR-14", paper="Lan, Liu, Qin, Ma, Li 2008, Query-level stability and generalization in learning to rank")
+def stability_figures(ranker: str) -> tuple[float, ...]:
+    """Published changes of loss when one training query is left out, 30 times: of ``"RankSVM"`` or ``"IRSVM"``.
+
+    >>> round(sum(stability_figures("IRSVM")) / 30, 2)
+    0.12
+    """
+    names = {_plain(name): name for name in STABILITY}
+    if _plain(ranker) not in names:
+        raise DataError(f"there are stability figures of {', '.join(STABILITY)}, not of {ranker!r}")
+    return STABILITY[names[_plain(ranker)]]
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())

@@ -1,0 +1,647 @@
+"""The protocol against plain loops; any number of processes; resuming; staleness; failures; what the result says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import plackett as pk
+from plackett import DataError
+from plackett.data.splits import Fold, letor_folds
+from plackett.datasets import make_ranking
+from plackett.experiments.cell_folder import CellFolder
+from plackett.experiments.cell_key import describe
+from plackett.experiments.cross_validate import cross_validate
+from plackett.experiments.experiment import experiment
+from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.friedman import mean_ranks
+from plackett.experiments.significance import fisher
+from plackett.experiments.winning_number import winning_number
+from plackett.models.search_space import Real
+from plackett.rankers import LambdaMART, LinearRegression, ListNet, RankNet
+
+ALPHAS = (0.01, 10.0, 300.0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_ranking(31, 8, 6, random_state=0)  # parts of unequal size
+
+
+def run(data, rankers=("LinearRegression", "ListNet"), measures=("nDCG@5", "AP"), **options):
+    return experiment(data, rankers, measures, **({"n_jobs": 1, "folds": 3, "n_trials": 3} | options))
+
+
+def table(found):
+    """The figures of an experiment, without times."""
+    return found.leaderboard.drop("search_seconds", "train_seconds", "score_seconds")
+
+
+# --------------------------------------------------------------------------------------------------------- protocol
+
+
+@pytest.mark.spec("tune.validation", "summary.benchmark")
+def test_grid_is_the_protocol_of_cross_validate(data):
+    """The same choice, validation values, test values and both means as the plain loop has."""
+    spaces = {"ridge": {"alpha": ALPHAS}}
+    found = run(data, {"ridge": Ridge()}, folds=5, search="grid", n_trials=None, spaces=spaces, select="nDCG@3")
+    plain = cross_validate(data, Ridge(), ["nDCG@5", "AP"], settings={"alpha": ALPHAS}, select="nDCG@3")
+    assert [cell.setting for cell in found.cells] == plain.best_settings
+    assert found.trials["validation"].to_list() == plain.trials["validation"].to_list()
+    assert found.trials["selected"].to_list() == plain.trials["selected"].to_list()
+    for name in ("nDCG@5", "AP"):
+        row = found.leaderboard.filter(measure=name)
+        assert row["mean_over_folds"].item() == pytest.approx(plain.mean[name], abs=1e-15)
+        assert row["mean_over_queries"].item() == pytest.approx(plain.mean_over_queries[name], abs=1e-15)
+        assert found.per_query[name].to_list() == plain.per_query[name].to_list()
+    assert row["mean_over_folds"].item() != row["mean_over_queries"].item()
+    for cell in found.cells:  # the chosen one attains the best validation value, and the report of all three parts
+        assert cell.validation == max(trial.validation for trial in cell.trials) == cell.chosen_by["valid"]
+    assert found.selection.select("train", "valid", "test").null_count().row(0) == (0, 0, 0)
+
+
+def test_selection_of_a_falling_measure(data):
+    found = run(
+        data, {"ridge": Ridge()}, search="grid", n_trials=None, spaces={"ridge": {"alpha": ALPHAS}}, select="ARP"
+    )
+    for cell in found.cells:
+        assert cell.validation == min(trial.validation for trial in cell.trials)
+
+
+def test_preset_reaches_selection_and_measures(data):
+    found = run(data, "LinearRegression", "nDCG@3", preset="letor4", select="nDCG@3", n_trials=2)
+    for cell, fold in zip(found.cells, letor_folds(data, 3), strict=True):
+        for part, scores, value in (
+            (fold.valid, cell.valid_scores, cell.validation),
+            (fold.test, cell.scores, cell.evaluation.mean["nDCG@3"]),
+        ):
+            assert value == pk.evaluate(part, scores, "nDCG@3", preset="letor4").mean["nDCG@3"]
+    assert "letor" in found.select
+
+
+def test_rounds_are_chosen_by_the_selecting_measure(data):
+    """The validation part is watched by `select`; the cell's curve has its best value where the model was kept."""
+    ranker = LambdaMART(n_estimators=12, min_child_samples=2, learning_rate=0.4, n_jobs=1)
+    found = run(data, ranker, search=None, select="AP")
+    for cell in found.cells:
+        assert cell.history.size == 12 and cell.validation == pytest.approx(cell.history.max(), abs=1e-12)
+    assert found.curves.height == 36
+    blind = run(data, ranker, search=None, early_stopping=False)
+    assert blind.curves.height == 0 and table(blind).rows() != table(found).rows()
+
+
+def test_refit_uses_the_validation_part_for_the_best_number_of_rounds(data):
+    ranker = LambdaMART(n_estimators=12, min_child_samples=2, learning_rate=0.4, n_jobs=1)
+    found = run(data, ranker, search=None, refit=True)
+    for cell, fold in zip(found.cells, letor_folds(data, 3), strict=True):
+        rounds = int(cell.history.argmax()) + 1
+        both = pk.concat([fold.train, fold.valid])
+        expected = LambdaMART(n_estimators=rounds, min_child_samples=2, learning_rate=0.4, n_jobs=1).fit(both)
+        np.testing.assert_array_equal(cell.scores, expected.predict(fold.test))
+        assert cell.refit
+
+
+@pytest.mark.parametrize("search", ["random", "grid", "halving", "bayes"])
+def test_every_search_finds_the_better_setting(search):
+    """Labels that one feature says: scores as learned are right, turned round they are wrong."""
+    if search == "bayes":
+        pytest.importorskip("optuna")
+    X = np.random.default_rng(0).normal(size=(180, 2))
+    data = pk.RankingDataset.from_arrays(X, np.digitize(X[:, 0], [0.0, 1.0]), np.repeat(np.arange(30), 6))
+    spaces = {"R": {"sign": (-1.0, 1.0)}}
+    found = run(data, {"R": Signed()}, search=search, n_trials=6 if search == "bayes" else 3, spaces=spaces)
+    assert all(cell.setting == {"sign": 1.0} for cell in found.cells)
+
+
+class Signed(Ridge):
+    """A ridge whose scores may be turned round; by default they are worth nothing."""
+
+    def __init__(self, sign=0.0, alpha=1.0):
+        super().__init__(alpha=alpha)
+        self.sign = sign
+
+    def predict(self, X):
+        return self.sign * super().predict(X)
+
+
+def test_halving_shortens_rounds_or_queries(data):
+    found = run(data, ["LambdaMART(n_estimators=9, min_child_samples=2)"], search="halving", n_trials=3)
+    for cell in found.cells:
+        assert [trial.share for trial in cell.trials] == pytest.approx([1 / 3] * 3 + [1.0])
+        assert cell.trials[-1].selected and len(cell.history) == 9
+    found = run(data, {"ridge": Ridge()}, search="halving", n_trials=3, folds=3)  # no rounds: fewer queries
+    assert [trial.share for trial in found.cells[0].trials] == pytest.approx([1 / 3] * 3 + [1.0])
+
+
+# ------------------------------------------------------------------------------------------------- rankers and data
+
+
+def test_rankers_of_all_kinds(data):
+    rankers = {
+        "name": "ListNet",
+        "class": ListNet,
+        "estimator": ListNet(alpha=0.01),
+        "lightgbm": lgb.LGBMRanker(n_estimators=5, min_child_samples=2, verbose=-1),
+        "pipeline": make_pipeline(StandardScaler(), Ridge()),
+        "function": lambda **setting: Ridge(**setting),
+    }
+    found = run(data, rankers, n_trials=2)
+    assert not found.failures
+    trials = dict(found.trials.group_by("ranker").len().iter_rows())
+    assert trials == {"name": 6, "class": 6, "estimator": 3, "lightgbm": 6, "pipeline": 3, "function": 3}
+    by = {name: [cell.scores for cell in found.of("data", name)] for name in rankers}
+    np.testing.assert_array_equal(np.concatenate(by["name"]), np.concatenate(by["class"]))
+    fold = letor_folds(data, 3)[0]
+    ridge = Ridge(random_state=0).fit(fold.train.X, fold.train.y)
+    np.testing.assert_array_equal(by["function"][0], ridge.predict(fold.test.X))
+
+
+def test_lightgbm_stops_early_where_asked(data):
+    ranker = lgb.LGBMRanker(
+        n_estimators=40, learning_rate=0.5, min_child_samples=2, verbose=-1, early_stopping_rounds=2
+    )
+    found = run(data, {"lgb": ranker}, search=None)
+    fold = letor_folds(data, 3)[0]
+    plain = lgb.LGBMRanker(
+        n_estimators=40, learning_rate=0.5, min_child_samples=2, verbose=-1, random_state=0, n_jobs=1
+    )
+    plain.fit(fold.train.X, fold.train.y, group=fold.train.group)
+    assert not found.failures
+    assert not np.array_equal(found.cells[0].scores, plain.predict(fold.test.X))
+
+
+def test_data_of_all_kinds(data):
+    folds = letor_folds(data, 3)
+    whole = run(data, "LinearRegression", search=None)
+    assert table(run(folds, "LinearRegression", search=None)).equals(table(whole))
+    one = run(folds[1], "LinearRegression", search=None)
+    assert one.cells[0].scores.tolist() == whole.cells[1].scores.tolist()
+    assert table(run(tuple(folds[1]), "LinearRegression", search=None)).equals(table(one))
+    several = run({"all": data, "split": folds[1]}, "LinearRegression", search=None)
+    assert several.datasets == ("all", "split") and len(several.cells) == 4
+    no_valid = run(Fold(folds[0].train, None, folds[0].test), "LinearRegression", search=None)
+    assert no_valid.cells[0].validation is None and no_valid.leaderboard["validation"].null_count() == 2
+
+
+def test_string_ids(tmp_path):
+    rng = np.random.default_rng(0)
+    qid = np.repeat([f"q{i}" for i in range(12)], 5)
+    data = pk.RankingDataset.from_arrays(rng.normal(size=(60, 3)), rng.integers(0, 3, 60), qid)
+    found = run(data, "LinearRegression", search=None, out=tmp_path)
+    assert sorted(found.per_query["qid"].to_list()) == sorted(data.qids.tolist())
+    assert Experiment.load(tmp_path).per_query.equals(found.per_query)
+
+
+# ------------------------------------------------------------------------------------------------------ determinism
+
+
+@pytest.mark.spec("summary.benchmark")
+def test_the_same_for_any_number_of_processes(data):
+    """Scores, choices and figures to the last bit, in one process and in two."""
+    rankers = ["ListNet", "LambdaMART(n_estimators=6, min_child_samples=2)"]
+    one, two = run(data, rankers, n_jobs=1), run(data, rankers, n_jobs=2)
+    assert table(one).equals(table(two))
+    assert [(c.dataset, c.fold, c.ranker, c.setting) for c in one.cells] == [
+        (c.dataset, c.fold, c.ranker, c.setting) for c in two.cells
+    ]
+    for a, b in zip(one.cells, two.cells, strict=True):
+        np.testing.assert_array_equal(a.scores, b.scores)
+        np.testing.assert_array_equal(a.history, b.history)
+    assert table(run(data, rankers, random_state=1)).equals(table(one)) is False
+
+
+def test_what_is_defined_in_a_script_reaches_the_processes(data):
+    """Classes, functions and measures of the caller's own module, and an error that comes back."""
+
+    @pk.measure(name="TopLabel")
+    def top_label(labels):
+        return labels[0]
+
+    class Local(Ridge):
+        pass
+
+    def broken(**setting):
+        raise RuntimeError("no such luck")
+
+    found = run(data, {"local": Local(), "broken": broken}, select="TopLabel", n_jobs=2)
+    assert len(found.cells) == 3 and {f.error for f in found.failures} == {"RuntimeError: no such luck"}
+    assert "in broken" in found.failures[0].traceback
+
+
+# --------------------------------------------------------------------------------------------------------- resuming
+
+
+def count_fits(monkeypatch):
+    calls = []
+    original = LinearRegression.fit
+
+    def counted(self, X, *args, **kwargs):
+        calls.append(X.n_queries)
+        return original(self, X, *args, **kwargs)
+
+    monkeypatch.setattr(LinearRegression, "fit", counted)
+    return calls
+
+
+def test_finished_cells_are_not_computed_again(data, tmp_path, monkeypatch):
+    from plackett.experiments import cell_run
+
+    first = run(data, out=tmp_path)
+    calls = count_fits(monkeypatch)
+    monkeypatch.setattr(cell_run, "_WARM", {LinearRegression, ListNet, Ridge})
+    again = run(data, out=tmp_path)
+    assert calls == [] and table(again).equals(table(first))
+    assert again.leaderboard.equals(first.leaderboard)  # the times too: they are those of the cells
+    # another measure needs no training, and other names neither
+    more = run({"renamed": data}, {"linear": LinearRegression(), "ListNet": "ListNet"}, ["RR"], out=tmp_path)
+    assert calls == [] and list(more.measures) == ["RR"] and more.datasets == ("renamed",)
+    expected = pk.evaluate(letor_folds(data, 3)[0].test, more.cells[0].scores, "RR").mean["RR"]
+    assert more.cells[0].evaluation.mean["RR"] == expected
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"select": "nDCG"},
+        {"preset": "letor4", "select": "nDCG@5"},
+        {"n_trials": 2},
+        {"search": "grid"},
+        {"search": None},
+        {"random_state": 1},
+        {"refit": True},
+        {"early_stopping": False},
+        {"time_budget": 1000.0},
+        {"spaces": {"LinearRegression": {"alpha": (0.1, 1.0)}}},
+        {"rankers": ["LinearRegression(standardize=False)"]},
+        {"labels": True},
+        {"features": True},
+        {"weights": True},
+        {"version": True},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_nothing_stale_is_served(data, tmp_path, monkeypatch, change):
+    """Whatever a result depends on, when it changes the cells are computed again; and back again they are not."""
+    run(data, "LinearRegression", out=tmp_path)
+    before = set((tmp_path / "cells").glob("*.plackett"))
+    change = dict(change)
+    given = data
+    if change.pop("labels", False):
+        y = data.y.copy()
+        y[0] = 2 - y[0]
+        given = data.replace(y=y)
+    if change.pop("features", False):
+        X = data.X.copy()
+        X[0, 0] += 1
+        given = data.replace(X=X)
+    if change.pop("weights", False):
+        given = data.replace(query_weight=np.linspace(1, 2, data.n_queries))
+    if change.pop("version", False):
+        monkeypatch.setattr(pk, "__version__", "9.9")
+    run(given, change.pop("rankers", "LinearRegression"), out=tmp_path, **change)
+    after = set((tmp_path / "cells").glob("*.plackett"))
+    assert before < after
+    assert len({path for path in after - before if ".model." not in path.name}) == 3  # one per fold
+    monkeypatch.undo()
+    run(data, "LinearRegression", out=tmp_path)
+    assert set((tmp_path / "cells").glob("*.plackett")) == after
+
+
+def test_edited_ranker_is_another_one(tmp_path):
+    """A class edited between two runs, under the same name and with the same parameters."""
+    described = []
+    for weight in ("1.0", "-1.0", "1.0"):
+        path = tmp_path / f"version{len(described)}" / "mine.py"
+        path.parent.mkdir()
+        path.write_text(f"from sklearn.linear_model import Ridge\n\nclass Mine(Ridge):\n    weight = {weight}\n")
+        spec = importlib.util.spec_from_file_location("mine", path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["mine"] = module
+        spec.loader.exec_module(module)
+        described.append(describe(module.Mine()))
+    del sys.modules["mine"]
+    assert described[0] == described[2] != described[1]
+
+
+def test_functions_and_what_they_hold_are_described():
+    def maker(alpha):
+        return lambda **setting: Ridge(alpha, **setting)
+
+    assert describe(maker(1.0)) == describe(maker(1.0)) != describe(maker(2.0))
+    assert describe(partial(Ridge, alpha=1.0)) != describe(partial(Ridge, alpha=2.0))
+    assert describe(Ridge(alpha=1.0)) != describe(Ridge(alpha=2.0))
+    assert describe(ListNet(n_jobs=1, verbose=True)) == describe(ListNet(n_jobs=2))
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from sklearn.linear_model import Ridge
+from plackett.datasets import make_ranking
+from plackett.experiments.experiment import experiment
+
+class Slow(Ridge):
+    def fit(self, X, y):
+        with open("fits.txt", "a") as file:
+            file.write("fit\\n")
+        time.sleep(float(Path("pause.txt").read_text()))
+        return super().fit(X, y)
+
+found = experiment(make_ranking(30, 6, 3, random_state=0), {"slow": Slow()}, ["AP"], folds=6, search=None,
+                   out="out", n_jobs=int(sys.argv[1]))
+print(found.leaderboard["mean_over_folds"].item(), len(found.cells))
+"""
+
+
+def test_killed_run_goes_on_where_it_stopped(tmp_path):
+    """SIGKILL in the middle: whole files only, and the next run computes what was missing."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "pause.txt").write_text("0.4")
+    cells = tmp_path / "out" / "cells"
+    first = subprocess.Popen([sys.executable, "slow.py", "2"], cwd=tmp_path)
+    deadline = time.monotonic() + 120
+    while len(list(cells.glob("*.plackett"))) < 2:
+        assert time.monotonic() < deadline and first.poll() is None
+        time.sleep(0.02)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    time.sleep(1.0)  # workers see that nobody listens any more, and end
+    finished = sorted(cells.glob("*.plackett"))
+    assert 2 <= len(finished) < 6
+    stamps = [path.stat().st_mtime_ns for path in finished]
+    missing = {entry["key"] for entry in json.loads((tmp_path / "out" / "experiment.json").read_text())["cells"]}
+    missing -= {path.stem for path in finished}
+    for key in missing:  # as of processes killed while they wrote
+        (cells / f".{key}.plackett.0123456789ab").write_bytes(b"half")
+    assert Experiment.load(tmp_path / "out").cells  # what is there can be looked at
+    (tmp_path / "pause.txt").write_text("0")
+    before = len((tmp_path / "fits.txt").read_text().splitlines())
+    done = subprocess.run([sys.executable, "slow.py", "2"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    mean, number = done.stdout.split()
+    assert number == "6"
+    assert [path.stat().st_mtime_ns for path in finished] == stamps  # not computed again
+    fits = len((tmp_path / "fits.txt").read_text().splitlines()) - before
+    assert fits <= len(missing) + 2  # one each, and one per process to warm up
+    assert sorted(path.stem for path in cells.iterdir()) == sorted(missing | {path.stem for path in finished})
+    whole = run(make_ranking(30, 6, 3, random_state=0), {"slow": Ridge()}, "AP", folds=6, search=None)
+    assert float(mean) == whole.leaderboard["mean_over_folds"].item()
+
+
+def test_damaged_cell_is_computed_again(data, tmp_path):
+    first = run(data, "LinearRegression", out=tmp_path)
+    path = CellFolder(tmp_path).cell_path(first.cells[0].key)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.warns(pk.PlackettWarning, match="computed again"):
+        again = run(data, "LinearRegression", out=tmp_path)
+    assert table(again).equals(table(first))
+
+
+def test_interrupted_training_is_no_finished_cell(data, tmp_path, monkeypatch):
+    """A ranker keeps its best round on Ctrl-C; the experiment must not take that for a result."""
+    from plackett.models.base import Monitor
+
+    original = Monitor.update
+
+    def interrupting(self, *scores):
+        original(self, *scores)
+        if self.n_rounds == 3 and self.valid is not None:
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(Monitor, "update", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        run(data, "LambdaMART(n_estimators=5, min_child_samples=2)", search=None, out=tmp_path)
+    assert not list((tmp_path / "cells").glob("*.plackett"))
+
+
+# --------------------------------------------------------------------------------------------------------- failures
+
+
+class Fails(Ridge):
+    """Fails where it is told to."""
+
+    def __init__(self, alpha=1.0, how="raise", limit=0.0):
+        super().__init__(alpha=alpha)
+        self.how = how
+        self.limit = limit
+
+    def fit(self, X, y):
+        if self.alpha > self.limit:
+            if self.how == "die":
+                os._exit(7)
+            raise ValueError(f"alpha={self.alpha}\nis too large")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(("n_jobs", "how"), [(1, "raise"), (2, "die")])
+def test_failing_cell_takes_no_other_with_it(data, n_jobs, how):
+    """One that raises, and one that ends its process."""
+    rankers = {"fails": Fails(how=how), "ListNet": "ListNet", "LinearRegression": "LinearRegression"}
+    found = run(letor_folds(data, 3)[0], rankers, search=None, n_jobs=n_jobs)
+    assert found.complete("data") == ["ListNet", "LinearRegression"]
+    (failure,) = found.failures
+    assert (failure.dataset, failure.fold, failure.ranker) == ("data", 1, "fails")
+    assert ("ValueError: alpha=1.0 is too large" if how == "raise" else "ended with exit code 7") in failure.error
+    assert "fails" not in set(found.leaderboard["ranker"]) and "Failed: fails" in str(found)
+
+
+def test_failing_trial_is_recorded_and_not_chosen(data):
+    spaces = {"fails": {"alpha": (0.5, 1.5)}}
+    found = run(data, {"fails": Fails(limit=1.0)}, search="grid", n_trials=None, spaces=spaces)
+    assert [cell.setting for cell in found.cells] == [{"alpha": 0.5}] * 3
+    assert (
+        found.trials.filter(pl.col("error").is_not_null())["error"].to_list()
+        == ["ValueError: alpha=1.5 is too large"] * 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rankers": "LambdaMat"}, "no ranker 'LambdaMat'; did you mean LambdaMART"),
+        ({"rankers": "ListNet(beta=1)"}, "ListNet has no parameter 'beta'"),
+        ({"rankers": ["ListNet", "ListNet"]}, "two rankers are called 'ListNet'"),
+        ({"rankers": []}, "no ranker given"),
+        ({"rankers": {"x": 3}}, "x: 3 is no ranker"),
+        ({"rankers": "sklearn.linear_model.Nothing"}, "no ranker 'sklearn.linear_model.Nothing'"),
+        ({"spaces": {"Other": {}}}, "for 'Other', but the rankers are LinearRegression, ListNet"),
+        ({"spaces": {"ListNet": {"beta": (1, 2)}}}, "ListNet has no parameter 'beta' to search"),
+        ({"spaces": {"ListNet": {"alpha": 3}}}, "alpha=3; give a list of values, or a range"),
+        ({"search": "luck"}, "search='luck'; give one of"),
+        ({"n_trials": 0}, "n_trials=0"),
+        ({"time_budget": -1}, "time_budget=-1"),
+        ({"measures": "nDGC"}, "unknown measure 'nDGC'"),
+        ({"select": "nDGC"}, "unknown measure 'nDGC'"),
+    ],
+)
+def test_mistakes_are_named_before_anything_is_trained(data, options, message, monkeypatch):
+    calls = count_fits(monkeypatch)
+    with pytest.raises(ValueError) as error:
+        run(data, **options)
+    assert message in str(error.value) and calls == []
+
+
+def test_mistakes_in_data(data):
+    folds = letor_folds(data, 3)
+    with pytest.raises(DataError, match="is in train and in test"):
+        run(Fold(folds[0].train, folds[0].valid, folds[0].train))
+    with pytest.raises(DataError, match="no validation part"):
+        run(Fold(folds[0].train, None, folds[0].test))
+    with pytest.raises(DataError, match="letor_folds"):
+        run([data, data])
+    with pytest.raises(DataError, match="data is int"):
+        run(3)
+    with pytest.raises(DataError, match="no dataset is called"):
+        run("mq2009")
+
+
+# ----------------------------------------------------------------------------------------------------------- result
+
+
+@pytest.fixture(scope="module")
+def found(data, tmp_path_factory):
+    other = make_ranking(24, 6, 6, random_state=1)
+    out = tmp_path_factory.mktemp("experiment")
+    return run(
+        {"one": data, "two": other},
+        {"ListNet": "ListNet", "constant": lambda: Constant(), "LinearRegression": "LinearRegression"},
+        ["nDCG@5", "AP", "GMAP"],
+        n_trials=2,
+        out=out,
+    )
+
+
+class Constant:
+    """Gives every document the same score."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(X.shape[0])
+
+
+def test_leaderboard(found):
+    board = found.leaderboard
+    assert board.height == 2 * 3 * 3
+    for (dataset, measure), part in board.group_by("dataset", "measure"):
+        results = found.results(measure)[dataset]
+        assert dict(part.select("ranker", "mean_over_folds").iter_rows()) == results
+        if measure == "GMAP":  # no mean over queries, so no test of means
+            assert part["low"].null_count() == 3 and not part["best"].any()
+            continue
+        best = part.filter("best")
+        assert best["mean_over_queries"].item() == part["mean_over_queries"].max() and best["p"].item() is None
+        assert (part["low"] <= part["mean_over_queries"]).all() and (part["mean_over_queries"] <= part["high"]).all()
+        others = part.filter(~pl.col("best"))
+        assert (others["p_corrected"] >= others["p"]).all()
+        values = {row["ranker"]: found.evaluation(dataset, row["ranker"]).values[measure] for row in part.to_dicts()}
+        for row in others.to_dicts():
+            expected = fisher(values[row["ranker"]], values[best["ranker"].item()]).pvalue
+            assert row["p"] == pytest.approx(expected, abs=0.01)
+    worse = board.filter(ranker="constant", measure="nDCG@5")
+    assert worse["significantly_worse"].all()
+    for dataset in found.datasets:  # the order is that of the first measure
+        first = board.filter(dataset=dataset, measure="nDCG@5")["mean_over_folds"].to_list()
+        assert first == sorted(first, reverse=True)
+
+
+def test_best_is_chosen_by_validation(found):
+    for dataset in found.datasets:
+        validation = {r: np.mean([c.validation for c in found.of(dataset, r)]) for r in found.rankers}
+        assert found.best(dataset) == max(validation, key=validation.get)
+        chosen = found.leaderboard.filter("chosen", dataset=dataset)
+        assert set(chosen["ranker"]) == {found.best(dataset)}
+    with pytest.raises(DataError, match="the datasets are one, two"):
+        found.best()
+
+
+def test_several_datasets(found):
+    results = found.results("AP")
+    assert found.winning_numbers("AP") == winning_number(results) and found.mean_ranks("AP") == mean_ranks(results)
+    assert found.mean_ranks()["constant"] == 3.0
+    assert found.critical_difference("AP").critical_difference > 0 and 0 <= found.friedman().pvalue <= 1
+    assert set(found.comparison("one").systems) == set(found.rankers)
+    with pytest.raises(DataError, match="the measures are"):
+        found.results("RR")
+
+
+def test_models_and_frames(found):
+    cell = found.cell("ListNet", 2, "one")
+    test = found.folds["one"][2].test
+    np.testing.assert_array_equal(cell.model().predict(test), cell.scores)
+    assert cell.versions["plackett"] == pk.__version__ and cell.seconds["train"] > 0
+    with pytest.raises(DataError, match="no model file"):
+        found.cell("constant", 1, "one").model()
+    assert found.per_query.height == 3 * (31 + 24) and found.times.height == 18
+    assert found.trials.filter("selected").height == 18
+    assert json.loads(found.to_json())["best"]["one"] == found.best("one")
+    assert "95 % interval" in found.to_markdown() and "over queries" in str(found)
+
+
+def test_load(found):
+    again = Experiment.load(found.folder)
+    assert again.leaderboard.equals(found.leaderboard) and again.trials.equals(found.trials)
+    assert again.per_query.equals(found.per_query) and again.curves.equals(found.curves)
+    assert again.best("two") == found.best("two") and repr(again) == repr(found)
+    fold = again.folds["one"][3]
+    np.testing.assert_array_equal(fold.test.X, found.folds["one"][3].test.X)
+    assert [part.n_queries for part in fold] == [part.n_queries for part in found.folds["one"][3]]
+
+
+def test_load_of_something_else(tmp_path):
+    with pytest.raises(DataError, match="no experiment"):
+        Experiment.load(tmp_path)
+    (tmp_path / "experiment.json").write_text("{")
+    with pytest.raises(DataError, match="damaged"):
+        Experiment.load(tmp_path)
+    (tmp_path / "experiment.json").write_text('{"format_version": 99}')
+    with pytest.raises(DataError, match="another version"):
+        Experiment.load(tmp_path)
+
+
+def test_temporary_folder_goes_with_the_result(data):
+    found = run(data, "LinearRegression", search=None)
+    folder = Path(found.folder)
+    assert found.cells[0].model() and folder.exists()
+    del found
+    assert not folder.exists()
+
+
+def test_progress(data, capsys):
+    run(data, "LinearRegression", verbose=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3 and lines[-1].startswith("[3/3] data fold 3 LinearRegression: done, AP 0.")
+
+
+def test_time_budget_ends_the_search(data):
+    class Sleepy(Ridge):
+        def fit(self, X, y):
+            time.sleep(0.05)
+            return super().fit(X, y)
+
+    spaces = {"s": {"alpha": Real(0.1, 10.0)}}
+    found = run(data, {"s": Sleepy()}, n_trials=None, time_budget=0.2, spaces=spaces)
+    assert all(2 <= len(cell.trials) <= 5 for cell in found.cells)
+
+
+def test_neural_rankers_too(data):
+    pytest.importorskip("torch")
+    found = run(data, {"net": RankNet(hidden=(4,), max_epochs=3, n_jobs=1)}, n_trials=2)
+    assert not found.failures and found.cells[0].history.size == 3
+    np.testing.assert_array_equal(found.cells[0].model().predict(found.folds["data"][1].test), found.cells[0].scores)
