@@ -23,8 +23,10 @@ __all__ = ["join_runs"]
 
 def join_runs(
     runs: Sequence[Any], names: tuple[str, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, pl.Series, tuple[str, ...]]:
-    """Table of scores, offsets, query ids, document ids and the names, as `RankLists` holds them.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, pl.Series, tuple[np.ndarray, np.ndarray] | None]:
+    """Table of scores, offsets, query ids and document ids, as `RankLists` holds them.
+
+    The last is the places of the documents (see `Places`) where every run has them by falling score, or None.
 
     Ids are compared by their hash, entry by entry inside a query, and the strings of all entries that were taken for
     the same document are compared once at the end: joining columns of strings would take several times as long.
@@ -34,7 +36,7 @@ def join_runs(
     if len(runs) == 0:
         raise DataError("there are no runs to aggregate")
     frames = [_frame(run, name) for run, name in zip(runs, names, strict=True)]
-    together = pl.concat(frames, rechunk=True)
+    together = pl.concat(frames, rechunk=False)
     which = np.repeat(np.arange(len(frames)), [frame.height for frame in frames])
     scores = together["score"].to_numpy()
     query, offsets, qids = _queries(together["qid"])
@@ -50,7 +52,8 @@ def join_runs(
         rows = np.concatenate(([0], np.cumsum(counts[: qids.size])))
         row = rows[query] + row_in_query
         values = np.full((rows[-1], len(frames)), np.nan)
-        twice = _fill(row, which, scores, values)
+        before = np.full(values.shape, -1, np.int32)
+        twice, falling = _fill(entries, query, row, which, scores, values, before)
         if twice >= 0:
             raise DataError(
                 f"query {together['qid'][twice]!r}: the run {names[which[twice]]!r} has document "
@@ -59,7 +62,8 @@ def join_runs(
         start = np.repeat(offsets[:-1] - rows[:-1], np.diff(rows))
         docids = together["docid"].gather(pl.Series(first[np.arange(rows[-1]) + start]))
         if (docids.gather(pl.Series(row)) == together["docid"]).all():
-            return values, rows, qids, docids, names
+            places = (before, np.where(before < 0, before, before + np.int32(1))) if falling else None
+            return values, rows, qids, docids, places
     raise AssertionError("eight hash functions in a row took two ids for one")
 
 
@@ -130,10 +134,23 @@ def _number(lo, hi, offsets, entries, hashes, row, first, counts):  # type: igno
 
 
 @kernel
-def _fill(row, which, scores, values):  # type: ignore[no-untyped-def]
-    """Put each score in its cell; the first entry whose cell was taken, or -1."""
-    for i in range(row.size):
-        if not np.isnan(values[row[i], which[i]]):
-            return i
-        values[row[i], which[i]] = scores[i]
-    return -1
+def _fill(entries, query, row, which, scores, values, before):  # type: ignore[no-untyped-def]
+    """Put each score in its cell: the first entry whose cell was taken, or -1, and whether all scores are falling.
+
+    ``before`` counts the entries of the same query and run that came earlier.
+    """
+    falling = True
+    count = 0
+    for i in range(entries.size):
+        e = entries[i]
+        last = entries[i - 1]
+        if i > 0 and query[e] == query[last] and which[e] == which[last]:
+            falling &= scores[e] < scores[last]
+            count += 1
+        else:
+            count = 0
+        if not np.isnan(values[row[e], which[e]]):
+            return e, False
+        values[row[e], which[e]] = scores[e]
+        before[row[e], which[e]] = count
+    return -1, falling

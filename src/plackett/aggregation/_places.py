@@ -7,7 +7,7 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett._sort import argsort_descending
 
-__all__ = ["longest_list", "places"]
+__all__ = ["best_first", "longest_list", "places"]
 
 
 @kernel
@@ -60,3 +60,19 @@ def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-unty
                     if before[row, m] < 0:
                         before[row, m] = n
                         upto[row, m] = b - a
+
+
+@kernel
+def best_first(lo, hi, offsets, scores, rows):  # type: ignore[no-untyped-def]
+    """Rows of each query by falling score, equal ones in order."""
+    longest = longest_list(lo, hi, offsets)
+    keys = np.empty(longest, np.float64)
+    spare = np.empty(longest, np.float64)
+    spare_order = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        keys[:n] = scores[a : a + n]
+        argsort_descending(keys, rows[a : a + n], spare, spare_order, n)
+        for i in range(a, a + n):
+            rows[i] += a

@@ -25,9 +25,12 @@ class Judged:
     rows: np.ndarray
 
     def value(self, scores: np.ndarray, measure: Measure, n_jobs: int | None = None) -> float:
-        """Mean of a measure over the judged queries, negated where smaller is better."""
-        listed = self.rows >= 0
-        scored = Scored(self.data, np.where(listed, scores[self.rows], -np.inf), listed, n_jobs=n_jobs)
+        """Mean of a measure over the judged queries, negated where smaller is better.
+
+        Documents with a score of minus infinity count as not retrieved.
+        """
+        found = np.where(self.rows >= 0, scores[self.rows], -np.inf)
+        scored = Scored(self.data, found, found > -np.inf, n_jobs=n_jobs)
         value = measure.mean(measure.per_query(scored))
         return value if measure.ascending else -value
 
@@ -46,6 +49,8 @@ def judge(lists: RankLists, judgements: Any) -> Judged:
     >>> judge(lists, {"q": {"b": 1, "c": 2}}).labels(2).tolist()
     [-2.0, 1.0]
     """
+    if isinstance(judgements, Judged):
+        return judgements
     if isinstance(judgements, (np.ndarray, list)) and np.asarray(judgements).dtype.kind in "iufb":
         labels = np.asarray(judgements, float)
         if labels.shape != (lists.n_rows,):

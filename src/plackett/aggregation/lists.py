@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import over_queries
-from plackett.aggregation._places import places
+from plackett.aggregation._places import best_first, places
 from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
@@ -90,7 +90,12 @@ class RankLists:
 
         if isinstance(runs, Mapping):
             names, runs = [str(name) for name in runs], list(runs.values())
-        return cls._checked(*join_runs(runs, _names(names, len(runs))))
+        names = _names(names, len(runs))
+        values, offsets, qids, docids, found = join_runs(runs, names)
+        lists = cls(values, offsets, qids, docids, names)
+        if found is not None:  # the runs were sorted: no need to sort them again
+            lists.__dict__["_known_places"] = Places(*found)
+        return lists
 
     @classmethod
     def from_dataset(cls, data: RankingDataset, *, kind: str = "ranks") -> RankLists:
@@ -175,7 +180,8 @@ class RankLists:
             raise DataError("there are no lists to aggregate")
         if values.shape[0] == 0:
             raise DataError("the lists have no documents")
-        lists = cls(np.ascontiguousarray(values), offsets, qids, docids, names)
+        # a copy of the offsets: those of a dataset may be read-only, and kernels would be compiled once more for them
+        lists = cls(np.ascontiguousarray(values), np.array(offsets, np.int64), qids, docids, names)
         for q in np.flatnonzero(lists.group == 0)[:1]:
             raise DataError(f"query {lists.qids[q]!r} has no documents in any list")
         largest = np.fmax.reduce(np.abs(lists.values), axis=0)  # NaN only where a column has nothing else
@@ -183,9 +189,8 @@ class RankLists:
             raise DataError(f"list {names[m]!r} is empty: it ranks no document of any query")
         for m in np.flatnonzero(np.isinf(largest))[:1]:
             row = int(np.flatnonzero(np.isinf(lists.values[:, m]))[0])
-            raise DataError(
-                f"query {lists.query_of(row)!r}, list {names[m]!r}: document {lists.document(row)} is infinite"
-            )
+            where = f"query {lists.query_of(row)!r}, list {names[m]!r}: document {lists.document(row)}"
+            raise DataError(f"{where} has an infinite value; leave out what is not ranked (NaN)")
         return lists
 
     # -------------------------------------------------------------------------------------------------------- numbers
@@ -215,7 +220,7 @@ class RankLists:
 
     def document(self, row: int) -> str:
         """Name of the document of a row, for messages."""
-        return f"number {row}" if self.ids is None else repr(self.docids[row])
+        return f"number {row}" if self.ids is None else repr(self.docids[int(row)])
 
     @cached_property
     def docids(self) -> pl.Series:
@@ -271,6 +276,10 @@ class RankLists:
         """Rank of each document in each list among the documents here; ties share the mean. NaN is not ranked."""
         return self._known_places.ranks
 
+    def column(self, m: int) -> np.ndarray:
+        """Scores of one list alone; minus infinity where it lacks the document."""
+        return np.nan_to_num(self.values[:, m], nan=-np.inf)
+
     # ---------------------------------------------------------------------------------------------------------- parts
 
     def select(self, queries: Any) -> RankLists:
@@ -286,11 +295,13 @@ class RankLists:
         """Scores of the rows as a run: columns ``qid``, ``docid``, ``score``, best first in each query."""
         import polars as pl
 
-        scores = np.asarray(scores, float)
+        scores = np.ascontiguousarray(scores, float)
         if scores.shape != (self.n_rows,):
             raise DataError(f"scores of shape {scores.shape} beside lists of {self.n_rows} documents")
         query = np.repeat(np.arange(self.n_queries), self.group)
-        order = pl.Series(np.lexsort((-scores, query)))
+        rows = np.empty(self.n_rows, np.int64)
+        over_queries(best_first, self.offsets, scores, rows)
+        order = pl.Series(rows)
         qids = id_series("qid", self.qids).cast(pl.String).gather(pl.Series(query))  # rows stay grouped in this order
         docids = self.docids.cast(pl.String).alias("docid").gather(order)
         return pl.DataFrame([qids, docids, pl.Series("score", scores).gather(order)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from plackett import __version__
-from plackett.cli import catalogue, compare_runs, convert, evaluate, explain, info, predict, train
+from plackett.cli import catalogue, compare, compare_runs, convert, evaluate, explain, fuse, info, predict, train
 
 __all__ = ["app"]
 
@@ -33,4 +33,6 @@ app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("explain")(explain.explain)
 app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("compare-runs")(compare_runs.compare_runs)
+app.command("fuse")(fuse.fuse)

@@ -173,7 +173,7 @@ def _mean_skips(theta: float, sizes: np.ndarray) -> np.ndarray:
     """E[V] for each number of items to draw from."""
     if theta < 1e-6:  # the difference below would lose its digits
         return (sizes - 1) / 2 - theta * (sizes**2 - 1) / 12
-    return 1.0 / np.expm1(theta) - sizes / np.expm1(theta * sizes.astype(float))
+    return 1.0 / np.expm1(theta) - sizes / np.expm1(np.minimum(theta * sizes, 700.0))  # e^709 overflows
 
 
 def _mean_distance(theta: float, sizes: np.ndarray) -> float:

@@ -1,0 +1,80 @@
+"""``plackett fuse``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plackett.cli.compare_runs import _names
+from plackett.cli.output import print_json, print_table
+from plackett.cli.train import _parameter
+
+
+def fuse(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Two or more TREC runs.")],
+    out: Annotated[Path, typer.Option(help="Where to write the fused run.")],
+    method: Annotated[str, typer.Option(help="`plackett list --kind aggregation` shows them.")] = "RRF",
+    parameter: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as k=60; may be repeated.")
+    ] = None,
+    normalise: Annotated[
+        str | None, typer.Option(help="Of the Comb methods: min-max, max, sum, zmuv, rank, borda or none.")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="One number per run, such as 1,2,0.5.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgements: the weights are fitted on them.")] = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What the weights are fitted by.")] = "nDCG@10",
+    tag: Annotated[str, typer.Option(help="Last column of the run.")] = "plackett",
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Fuse TREC runs into one."""
+    from plackett.aggregation.fusing import find_method
+    from plackett.aggregation.judged import judge
+    from plackett.aggregation.lists import RankLists
+    from plackett.data.trec import write_run
+    from plackett.measures.language import parse
+
+    if len(runs) < 2:
+        raise typer.BadParameter("give at least two runs to fuse")
+    if out.exists() and not force:
+        raise typer.BadParameter(f"{out} exists; give --force to overwrite it", param_hint="--out")
+    chosen = find_method(method)
+    defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
+    parameters: dict[str, Any] = dict(_parameter(text, defaults, chosen.name) for text in parameter or [])
+    if normalise is not None:
+        parameters["normalise"] = None if normalise.lower() == "none" else normalise
+    if weights is not None:
+        parameters["weights"] = _numbers(weights)
+    chosen = find_method(chosen, **parameters)
+    parsed = parse(measure)
+    names = _names(runs)
+    lists = RankLists.from_runs(dict(zip(names, runs, strict=True)))
+    scores = chosen.scores(lists)  # wrong parameters are found before long work
+    rows: dict[str, float] = {}
+    if qrels is not None:
+        judged = judge(lists, qrels)
+        chosen = chosen.fit(lists, judged, parsed)
+        sign = 1.0 if parsed.ascending else -1.0
+        rows = {name: sign * judged.value(lists.column(m), parsed) for m, name in enumerate(names)}
+        rows["fused, equal weights"] = sign * judged.value(scores, parsed)
+        scores = chosen.scores(lists)
+        rows["fused"] = sign * judged.value(scores, parsed)
+    write_run(lists.run(scores), out, tag=tag)
+    found = dict(zip(names, chosen.list_weights(lists).tolist(), strict=True))
+    if as_json:
+        record = {"run": str(out), "method": chosen.name, "weights": found, "queries": lists.n_queries}
+        print_json(record | ({str(parsed): rows} if rows else {}))
+        return
+    print(f"{out}: {lists.n_queries} queries, {lists.n_rows} documents, {chosen.name} of {len(runs)} runs")
+    if rows:
+        table = [(name, f"{value:.4f}", f"{found[name]:.3g}" if name in found else "") for name, value in rows.items()]
+        print_table(("run", str(parsed), "weight"), table, title="on the queries that the weights saw", numbers=[1, 2])
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}; write numbers with commas between", param_hint="--weights") from None
