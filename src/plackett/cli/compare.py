@@ -1,0 +1,113 @@
+"""``plackett compare``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from plackett.experiments.experiment_result import Experiment
+
+_FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
+
+
+def compare(
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA...", help="Datasets: files, or names of public ones such as mq2008."),
+    ],
+    algorithm: Annotated[
+        list[str],
+        typer.Option(
+            "--algorithm", "-a", help="LambdaMART, 'ListNet(alpha=0.1)', lightgbm.LGBMRanker, …; may be repeated."
+        ),
+    ],
+    measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
+    valid: Annotated[Path | None, typer.Option(help="Validation data, beside one dataset to train on.")] = None,
+    test: Annotated[Path | None, typer.Option(help="Test data, beside one dataset to train on.")] = None,
+    folds: Annotated[int, typer.Option(help="Parts for cross-validation, where there is no --test.")] = 5,
+    select: Annotated[str, typer.Option(help="Measure by which to choose on validation data.")] = "AP",
+    preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, mslr, …")] = None,
+    search: Annotated[str, typer.Option(help="random, grid, bayes, halving; none for the defaults.")] = "random",
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Settings to try per ranker and fold; 10 if not given.")
+    ] = None,
+    time_budget: Annotated[float | None, typer.Option(min=0.001, help="Seconds to search per ranker and fold.")] = None,
+    refit: Annotated[bool, typer.Option(help="Train the chosen one again with the validation data.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Folder for the results; a run that was stopped goes on from there.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed and trials, the same table.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads in all; all cores if not given.")] = None,
+    form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Train, tune and compare rankers: means with confidence intervals, significance, and the one to take."""
+    from plackett.experiments.experiment import experiment
+    from plackett.experiments.search import SEARCHES
+
+    form = "json" if as_json else form
+    if form not in _FORMS:
+        raise typer.BadParameter(f"{form!r}; the formats are {', '.join(_FORMS)}", param_hint="--format")
+    kind = None if search == "none" else search
+    if kind not in SEARCHES:
+        known = ", ".join(name or "none" for name in SEARCHES)
+        raise typer.BadParameter(f"{search!r}; the searches are {known}", param_hint="--search")
+    found = experiment(
+        _data(data, valid, test),
+        algorithm,
+        measure or ["AP", "nDCG@10", "P@10"],
+        select=select,
+        preset=preset,
+        folds=folds,
+        search=kind,
+        n_trials=trials,
+        time_budget=time_budget,
+        refit=refit,
+        out=report,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=sys.stderr.isatty(),
+    )
+    print(getattr(found, f"to_{form}")())
+    if report is not None:
+        _write(found, report)
+    if found.failures:
+        raise typer.Exit(1)  # the table names them
+
+
+def _data(names: list[str], valid: Path | None, test: Path | None) -> Any:
+    """What `experiment` takes: one split, or datasets by name."""
+    from plackett.cli.reading import read_like
+    from plackett.data.files import read
+    from plackett.data.splits import Fold
+
+    if test is None and valid is None:
+        found = {_name(name): _public(name) or read(name) for name in names}
+        if len(found) < len(names):
+            raise typer.BadParameter("two datasets have the same name", param_hint="DATA")
+        return found
+    if test is None or len(names) != 1:
+        raise typer.BadParameter("--valid and --test go together with one dataset to train on", param_hint="--test")
+    train = read(names[0])
+    parts = [None if path is None else read_like(path, train.n_features) for path in (valid, test)]
+    return {_name(names[0]): Fold(train, *parts)}
+
+
+def _public(name: str) -> str | None:
+    """The name of a public dataset, where it is one and no file is called so."""
+    from plackett.datasets.registry import DATASETS
+
+    return name.lower() if name.lower() in DATASETS and not Path(name).exists() else None
+
+
+def _name(name: str) -> str:
+    return _public(name) or Path(name).name.split(".")[0]
+
+
+def _write(found: Experiment, folder: Path) -> None:
+    """Everything that is written beside the cells, when all of them are done."""
+    found.to_json(folder / "results.json")

@@ -1,0 +1,97 @@
+"""``plackett compare``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plackett.cli import main
+from plackett.datasets import make_ranking
+from plackett.experiments.experiment_result import Experiment
+
+FAST = ("--trials", "2", "--jobs", "1", "--folds", "3")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    from plackett.data.files import write
+
+    for seed, name in enumerate(("train", "valid", "test")):
+        data = make_ranking(15, 6, 4, random_state=seed)
+        write(replace(data, qids=data.qids + 100 * seed), tmp_path / f"{name}.plackett")
+    return tmp_path
+
+
+def test_table_and_files(run, folder):
+    code, out, _ = run(
+        "compare", folder / "train.plackett", "-a", "ListNet", "-a", "LinearRegression(alpha=0.5)", "-m", "AP", "-m",
+        "nDCG@5", "--report", folder / "out", *FAST,
+    )  # fmt: skip
+    assert code == 0 and "ListNet" in out and "95 % interval" in out and "over queries" in out
+    record = json.loads((folder / "out" / "results.json").read_text())
+    assert {row["ranker"] for row in record["leaderboard"]} == {"ListNet", "LinearRegression(alpha=0.5)"}
+    assert len(list((folder / "out" / "cells").glob("*.plackett"))) == 12  # 2 rankers, 3 folds, cell and model
+    found = Experiment.load(folder / "out")
+    assert found.datasets == ("train",) and found.leaderboard.height == 4
+    stamps = {path: path.stat().st_mtime_ns for path in (folder / "out" / "cells").iterdir()}
+    code, again, _ = run(
+        "compare", folder / "train.plackett", "-a", "ListNet", "-a", "LinearRegression(alpha=0.5)", "-m", "AP", "-m",
+        "nDCG@5", "--report", folder / "out", *FAST,
+    )  # fmt: skip
+    assert again == out and {p: p.stat().st_mtime_ns for p in (folder / "out" / "cells").iterdir()} == stamps
+
+
+def test_given_split(run, folder):
+    split = ("--valid", folder / "valid.plackett", "--test", folder / "test.plackett")
+    code, out, _ = run("compare", folder / "train.plackett", *split, "-a", "ListNet", "--json", *FAST)
+    record = json.loads(out)
+    assert code == 0 and {row["n_folds"] for row in record["leaderboard"]} == {1}
+    qids = np.array([int(row["qid"]) for row in record["per_query"]])
+    assert qids.size == 15 and (qids >= 200).all()
+
+
+def test_several_datasets_and_formats(run, folder):
+    files = (folder / "train.plackett", folder / "test.plackett")
+    options = ("--search", "none", "--format", "markdown", "--jobs", "1", "--folds", "3")
+    code, out, _ = run("compare", *files, "-a", "LinearRegression", "-m", "AP", *options)
+    assert code == 0 and out.count("LinearRegression") == 2 and out.startswith("| dataset")
+
+
+def test_mistakes(run, folder):
+    train = folder / "train.plackett"
+    assert run("compare", train)[0] == 2  # no ranker
+    code, _, err = run("compare", train, "-a", "LambdaMat")
+    assert code == 1 and "did you mean LambdaMART" in err
+    assert run("compare", train, "-a", "ListNet", "--valid", train)[0] == 2
+    assert run("compare", train, "-a", "ListNet", "--format", "pdf")[0] == 2
+    assert run("compare", train, train, "-a", "ListNet")[0] == 2
+    code, _, err = run("compare", folder / "nothing.txt", "-a", "ListNet")
+    assert code == 1 and "nothing.txt" in err
+    code, _, err = run("compare", train, "-a", "ListNet", "--search", "luck")
+    assert code == 2 and "luck" in err and "halving" in err
+    assert run("compare", train, "-a", "ListNet", "--trials", "0")[0] == 2
+    assert run("compare", train, "-a", "ListNet", "--time-budget", "0")[0] == 2
+
+
+def test_failed_cells_are_named_and_told_by_the_exit_code(run, folder):
+    rankers = ("-a", "ListNet(solver='nonsense')", "-a", "LinearRegression")
+    code, out, _ = run("compare", folder / "train.plackett", *rankers, "-m", "AP", *FAST)
+    assert code == 1 and "Failed: ListNet" in out and "nonsense" in out and "LinearRegression" in out
