@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from checks_rankers import CHECKS, small
 from plackett import RankingDataset
 from plackett.data.canonical import canonical_order
 from plackett.data.preferences import Preferences
@@ -316,3 +319,12 @@ def test_sparse_is_dense(weak):
     dense = RankBoost(n_estimators=6, weak=weak).fit(data)
     sparse = RankBoost(n_estimators=6, weak=weak).fit(data.replace(X=csr_matrix(data.X)))
     np.testing.assert_array_equal(sparse.predict(csr_matrix(data.X), qid=data.qid), dense.predict(data))
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@pytest.mark.parametrize(
+    "parameters", [{"weak": "real", "n_estimators": 15}, {"loss": "logistic"}], ids=["real", "logistic"]
+)
+def test_battery_of_the_other_forms(parameters, check, tmp_path):
+    arguments = (tmp_path,) if "tmp_path" in inspect.signature(check).parameters else ()
+    check(small(RankBoost, **parameters), *arguments)

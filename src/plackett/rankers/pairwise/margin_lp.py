@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
+from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.models._products import table_times
+from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
 from plackett.models.search_space import Real, SearchSpace
@@ -19,10 +20,8 @@ from plackett.rankers.pointwise._sides import document_weight
 
 __all__ = ["MarginLP"]
 
-#: Pairs of the first program, and the most that are added each time.
-_BATCH = 2_000
-#: A pair is short of the margin by more than rounding.
-_SHORT = 1e-9
+#: Most pairs that become rows of the program at a time where no pair may be short of the margin.
+_PAIRS_AT_A_TIME = 50
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,23 +37,33 @@ class MarginLP(Ranker):
     by duality the value of the game between a distribution over pairs and the best feature (up to sign) for it. For
     features of 0 and 1 that is the margin which boosting is measured by; RankBoost need not reach it.
 
-    The program is solved by SciPy's HiGHS on some pairs; those that are short of the margin are added until there are
-    none. It is exact and meant for small data: the pairs are listed, and with ν > 0 the program ends up with about ν of
-    them as rows. Explicit preferences take the place of the pairs of unequal labels; their margins are not used.
+    The slacks are never variables. For given v the best ρ and ξ make the objective the mean margin of the worst share ν
+    of the pairs, :math:`g(v) = \min_D \sum D_{ab}\,v \cdot (x_a - x_b)` over distributions with
+    :math:`D_{ab} \le w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g
+    from above; SciPy's HiGHS solves it, the worst D at its solution, and half-way to the best v so far, become the next
+    rows, until bound and best value meet. A step costs a sort of the pairs. Data are small where their pairs can be
+    listed and features number some hundred. Explicit preferences take the place of the pairs of unequal labels; their
+    margins are not used.
 
     Parameters
     ----------
     nu
-        Share ν of the pairs that may be short of the margin, 0 to below 1.
+        Share ν of the pairs that may be short of the margin, 0 to below 1. Noisy labels need a large one: where no
+        weights give the worst share ν of the pairs a positive mean margin, the solution is 0 everywhere, and
+        ``objective_`` with it.
     standardize
         Divide each feature by its standard deviation first; otherwise features of a large scale are cheap.
     max_pairs
         Refuse data of more pairs than this.
+    max_iter, tol
+        Most programs, and the gap between bound and value at which to end, as a share of the largest difference of a
+        feature in the first row.
 
     Attributes
     ----------
-    margin_
-        The margin ρ, in units of the (standardised) features. It is not saved with the model.
+    margin_, objective_, gap_
+        The margin ρ in units of the (standardised) features, the objective, and how much larger the largest possible
+        one is at most. They are not saved with the model.
 
     Examples
     --------
@@ -71,25 +80,28 @@ class MarginLP(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("M-40",)
     paper: ClassVar[str] = "Rudin, Schapire 2009"
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"nu": Real(0.01, 0.6, log=True)}
+    search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.9)}
 
-    nu: float = 0.1
+    nu: float = 0.5
     standardize: bool = True
-    max_pairs: int = 1_000_000
+    max_pairs: int = 5_000_000
+    max_iter: int = 500
+    tol: float = 1e-4
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not 0.0 <= self.nu < 1.0:
             raise LossError(f"nu={self.nu}; give a share of the pairs, 0 to below 1")
         scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
         pairs, weight = self._pairs(data)
+        program = _Program(data.X, scale, pairs, weight, self.nu, self.n_jobs)
         with monitor.training(1, "MarginLP"):
-            weights, margin = np.zeros(data.n_features), 0.0
             if len(pairs):
-                weights, margin = _largest_margin(data.X, scale, pairs, weight, self.nu, self.n_jobs)
-            scorer = LinearScorer((weights / scale)[:, None], np.zeros(1))
+                program.solve(self.max_iter, self.tol)
+            scorer = LinearScorer((program.best / scale)[:, None], np.zeros(1))
             valid = monitor.valid
             monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-        self.scorer_, self.margin_ = scorer, margin
+        self.scorer_ = scorer
+        self.margin_, self.objective_, self.gap_ = program.margin, program.value, program.bound - program.value
 
     def _pairs(self, data: RankingDataset) -> tuple[Preferences, np.ndarray]:
         """All pairs of positive weight, and their weights."""
@@ -120,55 +132,69 @@ def _count_pairs(data: RankingDataset) -> int:
     return int((sizes @ sizes - same @ same) / 2)
 
 
-def _largest_margin(
-    X: Any, scale: np.ndarray, pairs: Preferences, weight: np.ndarray, nu: float, n_jobs: int | None
-) -> tuple[np.ndarray, float]:
-    """Weights of the scaled features, and ρ."""
-    price = np.full(weight.size, np.inf) if nu == 0 else weight / (nu * weight.sum())
-    chosen = np.linspace(0, weight.size - 1, min(weight.size, _BATCH)).astype(np.int64)
-    while True:
-        weights, margin = _solve(_differences(X, scale, pairs.take(chosen)), price[chosen])
-        scores = table_times(X, (weights / scale)[:, None], n_jobs)[:, 0]
-        short = margin - (scores[pairs.winner] - scores[pairs.loser])
-        short[chosen] = 0.0
-        worst = np.argsort(-short, kind="stable")[:_BATCH]
-        worst = worst[short[worst] > _SHORT * max(1.0, abs(margin))]
-        if worst.size == 0:
-            return weights, margin
-        chosen = np.concatenate([chosen, worst])
+class _Program:
+    """The concave function g, its best argument so far, and the rows that bound it from above."""
+
+    def __init__(
+        self, X: Any, scale: np.ndarray, pairs: Preferences, weight: np.ndarray, nu: float, n_jobs: int | None
+    ) -> None:
+        self.X, self.scale, self.pairs, self.n_jobs = X, scale, pairs, n_jobs
+        self.price = np.full(weight.size, np.inf) if nu == 0 else weight / (nu * weight.sum())
+        self.rows: list[np.ndarray] = []
+        self.best, self.value, self.margin = np.zeros(scale.size), 0.0, 0.0
+        self.bound = 0.0 if weight.size == 0 else np.inf
+
+    def solve(self, max_iter: int, tol: float) -> None:
+        """Add rows until the bound meets the value."""
+        self._visit(self.best)
+        unit = max(float(np.abs(self.rows[0]).max()), np.finfo(float).tiny)
+        for _ in range(max_iter):
+            top, self.bound = _solve(np.array(self.rows))
+            if self.bound - self.value <= tol * unit:
+                return
+            self._visit(top)
+            self._visit(0.5 * (top + self.best))  # near the best the rows tell most
+        if self.bound - self.value > tol * unit:
+            warnings.warn(
+                f"MarginLP stopped after max_iter={max_iter} programs; the objective is {self.value:.4g} and could be "
+                f"{self.bound:.4g} at most",
+                PlackettWarning,
+                stacklevel=5,
+            )
+
+    def _visit(self, weights: np.ndarray) -> None:
+        """Value at some weights, and the rows of the pairs that are worst there."""
+        scores = table_times(self.X, (weights / self.scale)[:, None], self.n_jobs)[:, 0]
+        margins = scores[self.pairs.winner] - scores[self.pairs.loser]
+        order = np.argsort(margins, kind="stable")
+        before = np.concatenate(([0.0], np.cumsum(self.price[order])[:-1]))
+        share = np.clip(1.0 - before, 0.0, self.price[order])
+        worst = order[: np.count_nonzero(share)]
+        share = share[: worst.size]
+        value = float(share @ margins[worst])
+        if value > self.value or not self.rows:
+            self.best, self.value, self.margin = weights, value, float(margins[worst[-1]])
+        if worst.size > 1:
+            self.rows.append(self._row(worst, share))
+        else:
+            self.rows += [self._row(order[i : i + 1], np.ones(1)) for i in range(min(order.size, _PAIRS_AT_A_TIME))]
+
+    def _row(self, pairs: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Σ D (x_a − x_b) over some pairs."""
+        n = self.X.shape[0]
+        potential = np.bincount(self.pairs.winner[pairs], share, n) - np.bincount(self.pairs.loser[pairs], share, n)
+        rows = np.flatnonzero(potential)
+        return transposed_times(self.X[rows], potential[rows, None], 1)[:, 0] / self.scale
 
 
-def _differences(X: Any, scale: np.ndarray, pairs: Preferences) -> np.ndarray:
-    winner, loser = X[pairs.winner], X[pairs.loser]
-    if not isinstance(X, np.ndarray):
-        winner, loser = winner.toarray(), loser.toarray()
-    return (winner.astype(np.float64) - loser) / scale
-
-
-def _solve(differences: np.ndarray, price: np.ndarray) -> tuple[np.ndarray, float]:
-    """The program on some pairs: variables v⁺, v⁻, ρ, and ξ where slack has a price."""
+def _solve(rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """The weights of L1 norm 1 at most with the largest smallest product with a row, and that product."""
     from scipy.optimize import linprog
-    from scipy.sparse import csr_matrix, eye_array, hstack, vstack
 
-    m, d = differences.shape
-    soft = bool(np.isfinite(price).all())
-    reach = float(np.abs(differences).max(initial=0.0)) + 1.0  # no margin is larger; a few pairs alone may bound none
-    rows = [csr_matrix(np.hstack([-differences, differences, np.ones((m, 1))]))]
-    norm = [csr_matrix(np.append(np.ones(2 * d), 0.0)[None, :])]
-    cost = np.append(np.zeros(2 * d), -1.0)
-    bounds = [(0.0, None)] * (2 * d) + [(-reach, reach)]
-    if soft:
-        rows.append(-eye_array(m, format="csr"))
-        norm.append(csr_matrix((1, m)))
-        cost = np.append(cost, price)
-        bounds += [(0.0, None)] * m
-    found = linprog(
-        cost,
-        vstack([hstack(rows), hstack(norm)], format="csr"),
-        np.append(np.zeros(m), 1.0),
-        bounds=bounds,
-        method="highs",
-    )
+    k, d = rows.shape
+    table = np.vstack([np.hstack([-rows, rows, np.ones((k, 1))]), np.append(np.ones(2 * d), 0.0)])
+    bounds = [(0.0, None)] * (2 * d) + [(None, None)]
+    found = linprog(np.append(np.zeros(2 * d), -1.0), table, np.append(np.zeros(k), 1.0), bounds=bounds, method="highs")
     if found.status != 0:
         raise LossError(f"MarginLP: the linear program was not solved ({found.message})")
-    return found.x[:d] - found.x[d : 2 * d], float(found.x[2 * d])
+    return found.x[:d] - found.x[d : 2 * d], -float(found.fun)
