@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,51 +13,11 @@ from plackett.losses.base import finite_gains
 from plackett.losses.listwise.softrank import SoftRankBound
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 from plackett.models.base import Monitor
+from plackett.models.gaussian_process import GaussianProcessScorer, spread_points
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 
 __all__ = ["GaussianProcessScorer", "SoftRankGP"]
-
-_ROWS = 1024  # scored at once
-
-
-@dataclass(frozen=True)
-class GaussianProcessScorer:
-    """Predictive mean of a Gaussian process: a sum of bumps around some documents."""
-
-    kind: ClassVar[str] = "gaussian_process"
-    list_aware: ClassVar[bool] = False
-    center: np.ndarray
-    spread: np.ndarray
-    points: np.ndarray
-    heights: np.ndarray
-    length_scale: np.ndarray
-
-    def kernel(self, X: Any) -> np.ndarray:
-        """Covariance of each row with each point; the features are standardised first."""
-        from scipy.spatial.distance import cdist
-
-        X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
-        far = cdist((X - self.center) / self.spread, self.points, "sqeuclidean")
-        return np.exp(-0.5 * far / self.length_scale[0] ** 2)
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Predictive mean of each row."""
-        out = np.empty(X.shape[0])
-        for start in range(0, out.size, _ROWS):
-            rows = slice(start, start + _ROWS)
-            # summed row by row: a score must not depend on the rows beside it, which BLAS does not promise
-            out[rows] = (self.kernel(X[rows]) * self.heights).sum(axis=1)
-        return out
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> GaussianProcessScorer:
-        """The scorer that `to_arrays` wrote."""
-        return cls(**{field.name: np.array(arrays[field.name]) for field in fields(cls)})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -173,14 +133,9 @@ class SoftRankGP(Ranker):
             )
         if self.length_scale is not None and not self.length_scale > 0:
             raise DataError(f"SoftRankGP: length_scale={self.length_scale}; give a positive number, or None")
-        X = np.asarray(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), np.float64)
-        different = np.unique(X, axis=0)  # a document that is there twice says nothing new about where documents are
-        center, spread = different.mean(axis=0), different.std(axis=0)
-        spread = np.where(spread > 1e-7 * np.abs(center), spread, 1.0)
-        taken = np.unique(np.linspace(0, different.shape[0] - 1, self.n_points).round().astype(int))
+        _, center, spread, points = spread_points(data.X, self.n_points)
         length = np.sqrt(data.n_features) if self.length_scale is None else self.length_scale
-        points = (different[taken] - center) / spread
-        return GaussianProcessScorer(center, spread, points, np.zeros(taken.size), np.array([length], float))
+        return GaussianProcessScorer(center, spread, points, np.zeros(points.shape[0]), np.array([length], float))
 
 
 def _squares(points: np.ndarray) -> np.ndarray:

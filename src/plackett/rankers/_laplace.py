@@ -1,0 +1,127 @@
+"""What the Gaussian-process rankers share: points, hyper-parameters by evidence, and the posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.base import Monitor
+from plackett.models.gaussian_process import GaussianPosterior, spread_points
+from plackett.models.laplace import Intervals, LaplaceFit, LaplaceProcess
+from plackett.models.search_space import Integer, SearchSpace
+from plackett.rankers.base import Ranker
+
+__all__ = ["LaplaceRanker"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LaplaceRanker(Ranker):
+    r"""A Gaussian process over documents, approximated by Laplace's method; scores are its predictive mean.
+
+    The covariance is :math:`k(x, x') = \exp(-\tfrac12 \sum_j (x_j - x'_j)^2 / \ell_j^2)`, features standardised. The
+    length-scales and the noise σ are those of the greatest evidence
+
+    .. math:: \log p(y \mid \hat f) - \tfrac12 \hat f^\top K^{-1} \hat f - \tfrac12 \log |I + K W|
+
+    found by L-BFGS with its exact gradient; :math:`\hat f` is the mode and W the curvature of the observations there.
+    With `n_points` at least the number of different documents the process is exact, time O(n³) a step; with fewer it
+    lives at points spread over them, time O(n m²) and memory O(n m).
+
+    Parameters
+    ----------
+    length_scale
+        ℓ to begin with; None is the square root of the number of features.
+    noise
+        σ; None learns it.
+    ard
+        A length-scale for each feature: which features count is learned.
+    optimize
+        Learn the hyper-parameters; otherwise they stay where they begin.
+    n_points
+        Most points at which the process lives.
+    max_iter, tol
+        Most iterations of L-BFGS, and the slope of the evidence per observation at which to end.
+
+    Attributes
+    ----------
+    length_scale_, noise_, log_evidence_
+        What was learned; gone after `load`, the scores are not.
+    """
+
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {"n_points": Integer(50, 400, log=True)}
+
+    length_scale: float | None = None
+    noise: float | None = None
+    ard: bool = False
+    optimize: bool = True
+    n_points: int = 100
+    max_iter: int = 15
+    tol: float = 1e-5
+
+    def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:
+        """Rows that are observed, the table of what is observed of them, the observations, and the grades."""
+        raise NotImplementedError
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        name = type(self).__name__
+        for field in ("length_scale", "noise"):
+            given = getattr(self, field)
+            if given is not None and not given > 0:
+                raise DataError(f"{name}: {field}={given}; give a positive number, or None")
+        if self.n_points < 1 or self.max_iter < 0:
+            raise DataError(f"{name}: n_points={self.n_points}, max_iter={self.max_iter}; give a point at least")
+        rows, observed, intervals, grades = self.observations(data)
+        table, center, spread, points = spread_points(data.X, self.n_points)
+        process = LaplaceProcess((table[rows] - center) / spread, points, observed, intervals, self.ard)
+        scales = process.n_scales
+        start, limits = process.start(self.length_scale or np.sqrt(data.n_features)), process.limits()
+        if self.noise is not None:
+            start[scales] = np.log(self.noise)
+            limits[scales] = (float(start[scales]), float(start[scales]))
+        total = max(float(intervals.weight.sum()), 1e-300)
+        last: dict[bytes, LaplaceFit] = {}  # the callback comes with parameters that were just looked at
+
+        def fitted(parameters: np.ndarray) -> LaplaceFit:
+            key = parameters.tobytes()
+            if key not in last:
+                found = process.fit(parameters)
+                last.clear()
+                last[key] = found
+            return last[key]
+
+        def objective(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+            return fitted(parameters).value / total, fitted(parameters).gradient / total
+
+        def note(parameters: np.ndarray) -> bool:
+            fit = fitted(parameters)
+            length, rest = np.exp(parameters[:scales]), parameters[scales:]
+            bounds = intervals.bounds(rest)
+            scorer = GaussianPosterior(
+                center, spread * length, points / length, fit.heights, np.ones(1), fit.shrink, np.exp(rest[:1]), bounds,
+                grades,
+            )  # fmt: skip
+            before, valid = monitor.best_round, monitor.valid
+            stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets))
+            if valid is None or monitor.best_round != before:
+                self.scorer_ = scorer
+                self.length_scale_, self.noise_, self.log_evidence_ = length, float(np.exp(rest[0])), -fit.value
+            return stop
+
+        def callback(parameters: np.ndarray) -> None:
+            if note(parameters):
+                raise StopIteration
+
+        with monitor.training(self.max_iter + 1, name):
+            start = np.clip(start, [low for low, _ in limits], [high for _, high in limits])
+            if not note(start) and self.optimize and self.max_iter > 0:
+                from scipy.optimize import minimize
+
+                options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-3}
+                minimize(
+                    objective, start, jac=True, method="L-BFGS-B", bounds=limits, callback=callback, options=options
+                )
