@@ -106,5 +106,9 @@ def test_names_and_settings_are_checked():
         make_solver("genetic")
     with pytest.raises(DataError, match="final_temperature"):
         Annealing(final_temperature=1.0)
+    with pytest.raises(DataError, match="patience"):
+        Directions(patience=0)
+    with pytest.raises(DataError, match="max_iter"):
+        Coordinate(max_iter=0)
     with pytest.raises(DataError, match="step"):
         RandomOptimisation(step=0.0)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.models.search.lines import make_line
 from plackett.models.search.problem import LinearProblem
 
@@ -43,6 +44,10 @@ class Coordinate:
     max_iter: int = 25
     tol: float = 1e-3
     line_search: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.max_iter < 1 or not self.tol >= 0:
+            raise DataError(f"{self}: max_iter must be 1 or more, and tol 0 or more")
 
     def rounds(self, problem: LinearProblem, start: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """The weights after each pass."""

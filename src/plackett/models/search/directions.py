@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.models.search.lines import make_line
 from plackett.models.search.problem import LinearProblem
 
@@ -46,6 +47,10 @@ class Directions:
     patience: int = 5
     n_random: int = 5
     line_search: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.max_iter < 1 or self.patience < 1 or self.n_random < 0 or not self.tol >= 0:
+            raise DataError(f"{self}: max_iter and patience must be 1 or more, n_random and tol 0 or more")
 
     def rounds(self, problem: LinearProblem, start: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """The weights after each round."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from plackett.models.search.coordinate import Coordinate
 from plackett.models.search_space import SearchSpace
-from plackett.rankers.listwise.measure_search import MeasureSearch
+from plackett.rankers.listwise._searched import Searched
 
 __all__ = ["CoordinateAscent"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CoordinateAscent(MeasureSearch):
+class CoordinateAscent(Searched):
     """Coordinate ascent: a linear model whose weights are set one after the other to maximise a measure.
 
     Along one weight a measure is a step function, which changes only where two documents of a list have equal scores.
@@ -37,6 +37,16 @@ class CoordinateAscent(MeasureSearch):
         Divide each feature by its standard deviation while searching, so that the steps fit; no matter to the exact
         search.
 
+    Attributes
+    ----------
+    value_
+        The measure of the kept weights on the training data.
+
+    Notes
+    -----
+    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    of its documents.
+
     Examples
     --------
     >>> ranker = CoordinateAscent(measure="AP").fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
@@ -52,11 +62,10 @@ class CoordinateAscent(MeasureSearch):
     paper: ClassVar[str] = "Metzler, Croft 2007"
     search_space: ClassVar[SearchSpace] = {"tol": (1e-2, 1e-3, 1e-4), "measure": ("nDCG", "nDCG@10", "AP")}
 
-    solver: Any = "coordinate"
-    max_iter: int | None = 25
     line_search: str = "auto"
     tol: float = 1e-3
+    max_iter: int = 25
 
     def make_solver(self) -> Coordinate:
         """The solver with its settings."""
-        return Coordinate(max_iter=self.max_iter or Coordinate.max_iter, tol=self.tol, line_search=self.line_search)
+        return Coordinate(max_iter=self.max_iter, tol=self.tol, line_search=self.line_search)

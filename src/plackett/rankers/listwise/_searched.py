@@ -1,0 +1,81 @@
+"""What the rankers share that search for weights by the value of a measure."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.measures.language import parse
+from plackett.models.base import Monitor
+from plackett.models.linear import LinearScorer
+from plackett.models.search.problem import LinearProblem
+from plackett.rankers.base import Ranker
+
+__all__ = ["Searched"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Searched(Ranker):
+    """A linear model whose weights are searched for by the value of a measure, without a loss in its place.
+
+    The first search starts in the direction in which the logistic pair loss falls fastest from zero weights, each
+    further one from random weights. The best weights are kept: by the measure on the training data, or by
+    `eval_measure` on validation data where there are any.
+
+    Parameters
+    ----------
+    measure
+        What is maximised: any measure; one of errors is minimised.
+    n_restarts
+        Further searches from random weights.
+    standardize
+        Divide each feature by its standard deviation while searching, so that steps of one size fit all. The weights
+        that come out are for the features as they are.
+
+    Attributes
+    ----------
+    value_
+        The measure of the kept weights on the training data.
+    """
+
+    allow_nan: ClassVar[bool] = False
+
+    measure: Any = "nDCG"
+    n_restarts: int = 0
+    standardize: bool = True
+
+    @abstractmethod
+    def make_solver(self) -> Any:
+        """The solver with its settings."""
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.n_restarts < 0:
+            raise DataError(f"{type(self).__name__}: n_restarts={self.n_restarts}; give 0 or more")
+        solver = self.make_solver()
+        problem = LinearProblem(data, parse(self.measure), self.standardize, self.n_jobs)
+        rng = np.random.default_rng(self.random_state)
+        best, highest = np.zeros(data.n_features), -np.inf
+        what = f"{type(self).__name__} · {problem.lists.measure}"
+        with monitor.training(solver.max_iter * (1 + self.n_restarts), what):
+            for weights in self._path(solver, problem, rng):
+                before, valid = monitor.best_round, monitor.valid
+                stop = monitor.update(None if valid is None else problem.scores(weights, valid.X))
+                value = float(problem.values(weights[None])[0])
+                if value > highest if valid is None else monitor.best_round != before:
+                    best, highest = weights, value
+                if stop:
+                    break
+        self.value_ = problem.lists.sign * highest
+        self.scorer_ = LinearScorer((best / problem.scale)[:, None], np.zeros(1))
+
+    def _path(self, solver: Any, problem: LinearProblem, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """The weights after each round of each search."""
+        yield from solver.rounds(problem, problem.promising(np.zeros(problem.data.n_rows)), rng)
+        for _ in range(self.n_restarts):
+            yield from solver.rounds(problem, rng.normal(size=problem.size), rng)
