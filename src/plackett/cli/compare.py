@@ -40,6 +40,7 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Folder for the results; a run that was stopped goes on from there.")
     ] = None,
+    mlflow: Annotated[str | None, typer.Option(help="Log the results to this experiment of MLflow.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed and trials, the same table.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads in all; all cores if not given.")] = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
@@ -75,6 +76,10 @@ def compare(
     print(getattr(found, f"to_{form}")())
     if report is not None:
         _write(found, report)
+    if mlflow is not None:
+        from plackett.experiments.tracking import log_to_mlflow
+
+        log_to_mlflow(found, mlflow)
     if found.failures:
         raise typer.Exit(1)  # the table names them
 
