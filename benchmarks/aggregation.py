@@ -16,6 +16,7 @@ import numpy as np
 from _common import best_of, print_table
 
 import plackett as pk
+from plackett import aggregation
 from plackett.aggregation import RankLists
 from plackett.aggregation.fusing import fuse
 
@@ -47,17 +48,17 @@ def quality() -> None:
         return np.nan_to_num(test.values[:, int(np.argmax(figures))], nan=-1e9)
 
     row("best single list (chosen on training queries)", best_single)
-    for name, method in sorted(pk.aggregation().items(), key=lambda item: item[0].lower()):
+    for name, method in sorted(aggregation().items(), key=lambda item: item[0].lower()):
         if name != "CPS":
             method().scores(lists[0][1].select([0, 1]))  # compiled outside the clock
             row(name, lambda train, test, fold, method=method: method().scores(test))
     for name in _TUNED:
-        method = pk.aggregation()[name]()
+        method = aggregation()[name]()
         row(
             f"{name}, weights fitted",
             lambda train, test, fold, method=method: method.fit(train, fold.train.y, "AP").scores(test),
         )
-    cps = pk.aggregation()["CPS"]()
+    cps = aggregation()["CPS"]()
     cps.fit(lists[0][0].select([0, 1]), folds[0].train.y[: lists[0][0].offsets[2]])
     row("CPS, fitted", lambda train, test, fold: cps.fit(train, fold.train.y).scores(test))
 

@@ -20,17 +20,15 @@ def _partial(n, n_lists, rng, missing=0.3):
     return ranks
 
 
-def _disagreements(order, ranks, weights, below):
-    """Naive: pairs (u before v in the order) that a list has the other way round."""
-    total = 0.0
-    for m, weight in enumerate(weights):
-        for a, u in enumerate(order):
-            for v in order[a + 1 :]:
-                x, y = ranks[u, m], ranks[v, m]
-                if below:
-                    x, y = np.nan_to_num(x, nan=1e9), np.nan_to_num(y, nan=1e9)
-                total += weight * (y < x)
-    return total
+def _against(ranks, weights, below):
+    """Weight of the lists that have v before u, for each pair (u, v): what an order pays for u before v."""
+    filled = np.nan_to_num(ranks, nan=1e9) if below else ranks
+    with np.errstate(invalid="ignore"):
+        return ((filled[None, :, :] < filled[:, None, :]) * np.asarray(weights)).sum(axis=2)
+
+
+def _paid(order, against):
+    return against[np.ix_(order, order)][np.triu_indices(len(order), 1)].sum()
 
 
 @pytest.mark.spec("M-45")
@@ -46,8 +44,9 @@ def test_kemeny_is_the_best_of_all_permutations(seed, unranked):
     scores = method.scores(lists)
     if lists.unlisted.size:
         pytest.skip("a document in no list is put last by rule")
-    least = min(_disagreements(p, ranks, weights, unranked == "below") for p in permutations(range(n)))
-    assert _disagreements(np.argsort(-scores), ranks, weights, unranked == "below") == least
+    against = _against(ranks, weights, unranked == "below")
+    least = min(_paid(p, against) for p in permutations(range(n)))
+    assert _paid(np.argsort(-scores), against) == least
     assert method.distance(lists, scores).tolist() == [least]
 
 

@@ -47,5 +47,8 @@ class Borda(Aggregation):
     unranked: str = "below"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        return lists.once(("borda", self.unranked), lambda: self._points(lists)) @ weights
+
+    def _points(self, lists: RankLists) -> np.ndarray:
         points = lists.per_row(lists.group)[:, None] - lists.places(self.unranked).ranks
-        return np.nan_to_num(points, copy=False, nan=0.0) @ weights
+        return np.nan_to_num(points, copy=False, nan=0.0)

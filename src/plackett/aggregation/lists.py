@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -249,6 +249,17 @@ class RankLists:
     def per_row(self, values: np.ndarray) -> np.ndarray:
         """Values of queries, repeated for their rows."""
         return np.repeat(values, self.group, axis=0)
+
+    @cached_property
+    def memo(self) -> dict[Any, np.ndarray]:
+        """Tables that methods derived from the lists alone and can use again with other weights."""
+        return {}
+
+    def once(self, key: Any, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """``make()`` at the first call with this key, the same table afterwards."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        return self.memo[key]
 
     # ---------------------------------------------------------------------------------------------------------- ranks
 

@@ -47,7 +47,7 @@ class MedianRank(Aggregation):
     unranked: str = "below"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        ranks = lists.places(self.unranked).ranks
+        ranks = lists.once(("ranks", self.unranked), lambda: lists.places(self.unranked).ranks)
         out = np.empty(lists.n_rows)
         over_queries(_median, lists.offsets, ranks, weights, out, n_jobs=n_jobs)
         return out

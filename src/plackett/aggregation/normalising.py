@@ -32,7 +32,7 @@ def normalise(lists: RankLists, name: str | None, n_jobs: int | None = None) -> 
     plain = name.lower().replace("_", "").replace("-", "")
     if plain not in _BY_NAME:
         raise DataError(f"normalise={name!r}; the normalisations are {', '.join(NORMALISATIONS)}, or None")
-    return _BY_NAME[plain](lists, n_jobs)
+    return lists.once(("normalised", plain), lambda: _BY_NAME[plain](lists, n_jobs))
 
 
 def _linear(shift_and_spread: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Callable[..., np.ndarray]:

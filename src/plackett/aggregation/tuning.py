@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["best_weights"]
 
 #: What the weight of one list is multiplied by, in turn.
-_FACTORS = (0.0, 0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
-_SWEEPS = 10
-_LEAST_GAIN = 1e-6
+_FACTORS = (0.0, 0.5, 0.8, 1.25, 2.0)
+_SWEEPS = 5
+_LEAST_GAIN = 1e-5
 
 
 def best_weights(
