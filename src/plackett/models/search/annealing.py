@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.models.search.solver import Problem
+from plackett.models.search.objective import Problem
 
 __all__ = ["Annealing"]
 

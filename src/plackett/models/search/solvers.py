@@ -1,4 +1,9 @@
-"""The solvers by name."""
+"""The solvers by name.
+
+A solver is a dataclass of settings with the field ``max_iter`` and a method ``rounds(problem, start, rng)``, which
+yields the best weights so far after each round. Some know the function by its values only (`objective.Problem`), some
+look into the linear model (`problem.LinearProblem`).
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
-"""What a solver is: something that improves weights round by round."""
+"""What a solver needs to know of a function."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
 
-__all__ = ["Problem", "Solver"]
+__all__ = ["Problem"]
 
 
 class Problem(Protocol):
@@ -22,12 +21,3 @@ class Problem(Protocol):
 
     def normalised(self, weights: np.ndarray) -> np.ndarray:
         """The same weights, or rows of them, in a form that keeps steps of one size meaningful."""
-
-
-class Solver(Protocol):
-    """A dataclass of settings with this method."""
-
-    max_iter: int
-
-    def rounds(self, problem: Problem, start: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """The best weights so far, after each round; at most `max_iter` of them."""
