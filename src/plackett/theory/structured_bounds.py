@@ -87,14 +87,14 @@ def structured_bounds(scores: Any, labels: Any, measure: str = "nDCG") -> Struct
     perfect = (np.diff(y[orders], axis=1) <= 0).all(axis=1)
     if error[perfect].max() > 1e-12:
         raise MeasureError(f"{measure} of a ranking by label is not 1; for AP and RR make the labels 0 and 1")
-    F = _violation(s, y, orders)
+    violation = _violation(s, y, orders)
     # rankings that the scores give: all orders inside ties
     by_score = (np.diff(s[orders], axis=1) <= 0).all(axis=1)
     return StructuredBounds(
         error=float(error[by_score].max()),
-        indicator=float(error[F >= -1e-12 * np.abs(s).max()].max()),
-        margin=float(np.maximum(error + F, 0.0).max()),
-        slack=float((error * np.maximum(1.0 + F, 0.0)).max()),
+        indicator=float(error[violation >= -1e-12 * np.abs(s).max()].max()),
+        margin=float(np.maximum(error + violation, 0.0).max()),
+        slack=float((error * np.maximum(1.0 + violation, 0.0)).max()),
     )
 
 

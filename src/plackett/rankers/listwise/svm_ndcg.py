@@ -12,6 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._sort import argsort_descending
 from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
+from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 
 __all__ = ["SVMNDCG", "ndcg_violations"]
@@ -115,51 +116,6 @@ def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, worth):  # ty
 
 
 @kernel
-def _look(row, base, price, scale, weight, s, worth, q, dist, before, open_):  # type: ignore[no-untyped-def]
-    """Reach all documents from one position; the nearest one that is open, with its distance."""
-    nearest = -1
-    least = np.inf
-    for t in range(s.size):
-        if open_[t]:
-            d = base + scale * (row + 1) * s[t] + weight * worth[t] - price - q[t]
-            if d < dist[t]:
-                dist[t] = d
-                before[t] = row
-            if dist[t] < least:
-                least = dist[t]
-                nearest = t
-    return nearest, least
-
-
-@kernel
-def _mend(first, scale, discount, s, worth, p, q, doc, row_of, dist, before, open_):  # type: ignore[no-untyped-def]
-    """Give a document to a position without one: the shortest path to a free document, along which others move."""
-    n = s.size
-    for t in range(n):
-        dist[t] = np.inf
-        open_[t] = True
-    row = first
-    base = 0.0
-    while True:
-        end, base = _look(row, base, p[row], scale, discount[row], s, worth, q, dist, before, open_)
-        open_[end] = False
-        row = row_of[end]
-        if row < 0:
-            break
-    p[first] += base
-    for t in range(n):
-        if not open_[t] and t != end:
-            q[t] += dist[t] - base
-            p[row_of[t]] += base - dist[t]
-    while True:
-        row = before[end]
-        row_of[end] = row
-        end, doc[row] = doc[row], end
-        if row == first:
-            break
-
-
-@kernel
 def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-untyped-def]
     """Give documents of one gain and one score the mean of their slopes, as `share_among_ties` of two classes does."""
     start = 0
@@ -183,60 +139,30 @@ def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth,
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    numbers = np.empty((6, longest))
-    whole = np.empty((6, longest), np.int64)
-    open_ = np.empty(longest, np.bool_)
-    for query in range(lo, hi):
-        if pairs[query] == 0.0:
+    floats, ints = np.empty((9, longest)), np.empty((8, longest), np.int64)
+    for q in range(lo, hi):
+        if pairs[q] == 0.0:
             continue
-        a = offsets[query]
-        n = offsets[query + 1] - a
-        s, spare, w, p, q, dist = (
-            numbers[0, :n],
-            numbers[1, :n],
-            numbers[2, :n],
-            numbers[3, :n],
-            numbers[4, :n],
-            numbers[5, :n],
-        )
-        order, spare_order, doc, row_of, before, met = (
-            whole[0, :n],
-            whole[1, :n],
-            whole[2, :n],
-            whole[3, :n],
-            whole[4, :n],
-            whole[5, :n],
-        )
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        s, spare, w = floats[6, :n], floats[7, :n], floats[8, :n]
+        order, met, doc, above = ints[4, :n], ints[5, :n], ints[6, :n], ints[7, :n]
         s[:] = scores[a : a + n]
-        argsort_descending(s, order, spare, spare_order, n)
-        scale = 2.0 / pairs[query]
-        for r in range(n):  # the prices of positions and documents that prove sorting right, without nDCG
-            w[r] = worth[a + order[r]]
-            doc[r] = r
-            row_of[r] = r
-            p[r] = p[r - 1] + scale * 0.5 * (s[r - 1] + s[r]) if r > 0 else 0.0
-            q[r] = scale * (r + 1) * s[r] - p[r]
-        for r in range(n):
-            if w[r] * discount[r] > 0.0:
-                doc[r] = -1
-                row_of[r] = -1
-        for r in range(n):
-            if doc[r] < 0:
-                _mend(r, scale, discount, s, w, p, q, doc, row_of, dist, before, open_[:n])
+        argsort_descending(s, order, spare, met, n)
+        for t in range(n):
+            w[t] = worth[a + order[t]]
+        assign(2.0 / pairs[q], discount, s, w, doc, floats, ints)
         met[:] = 0
-        loss = 1.0
-        for r in range(n):
-            t = doc[r]
-            loss -= w[t] * discount[r]
-            met[grade[a + order[t]]] += 1
-        # documents of other gains below a document, less those above it
-        spare_order[:] = 0
-        for r in range(n):
+        above[:] = 0
+        for i in range(a, a + n):
+            met[grade[i]] += 1
+        reached = 0.0
+        for r in range(n):  # documents of other gains below a document, less those above it
             t = doc[r]
             i = a + order[t]
-            own = grade[i]
-            inside = met[own] - 1 - 2 * spare_order[own]
-            spare_order[own] += 1
-            slope[i] = 0.5 * scale * ((n - 1 - 2 * r) - inside - lead[i])
-        _share_among_ties(s, order, grade[a : a + n], spare, row_of, slope[a : a + n])
-        error[query] = loss
+            reached += w[t] * discount[r]
+            inside = met[grade[i]] - 1 - 2 * above[grade[i]]
+            above[grade[i]] += 1
+            slope[i] = ((n - 1 - 2 * r) - inside - lead[i]) / pairs[q]
+        _share_among_ties(s, order, grade[a : a + n], spare, met, slope[a : a + n])
+        error[q] = 1.0 - reached
