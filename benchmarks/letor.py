@@ -22,13 +22,21 @@ DATASETS: dict[str, tuple[str, dict[str, tuple[float, ...]]]] = {
         "letor3",
         {
             "LinearRegression": (0.446, 0.443, NONE, 0.411, 0.597, 0.577, NONE, 0.466, 0.422),
+            "RankSVM": (0.496, 0.421, NONE, 0.414, 0.597, 0.543, NONE, 0.486, 0.433),
             "ListNet": (0.533, 0.473, NONE, 0.441, 0.652, 0.602, NONE, 0.497, 0.446),
         },
     ),
-    "mq2008": ("letor4", {"ListNet": (0.375, 0.432, NONE, 0.230, 0.445, 0.384, NONE, 0.248, 0.478)}),
+    "mq2008": (
+        "letor4",
+        {
+            "RankSVM": (0.363, 0.429, NONE, 0.228, 0.427, 0.390, NONE, 0.249, 0.470),
+            "ListNet": (0.375, 0.432, NONE, 0.230, 0.445, 0.384, NONE, 0.248, 0.478),
+        },
+    ),
     "ohsumed-letor2": (
         "letor3",
         {
+            "RankSVM": (0.495, 0.465, 0.458, NONE, 0.634, 0.592, 0.577, NONE, 0.447),
             "ListNet": (0.523, 0.478, 0.466, NONE, 0.643, 0.602, 0.575, NONE, 0.450),
             "QBRank": (0.563, 0.483, 0.463, NONE, 0.708, 0.624, 0.570, NONE, 0.452),
             "IsoRank": (0.565, 0.520, 0.488, NONE, 0.653, 0.643, 0.588, NONE, 0.457),
@@ -48,6 +56,13 @@ BY_NAME: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "LinearRegression": ({}, {"alpha": [0.0, 1e-3, 1e-2, 1e-1, 1.0]}),
     "ListNet": ({}, {"alpha": [1e-4, 1e-3, 1e-2], "temperature": [0.25, 0.5, 1.0]}),
     "RankNet": ({"max_epochs": 60, **STOP}, {"hidden": [(), (10,)], "learning_rate": [1e-3, 1e-2]}),
+    "RankSVM": ({}, {"C": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]}),
+    "IRSVM": ({}, {"C": [1e-3, 1e-2, 1e-1, 1.0, 10.0]}),
+    "KernelRankSVM": (
+        {"n_components": 300, "loss": "squared_hinge"},
+        {"C": [1e-5, 1e-4, 1e-3], "gamma": [0.003, 0.02]},
+    ),
+    "OnlineRankSVM": ({"n_steps": 50_000}, {"alpha": [1e-3, 1e-2, 1e-1]}),
     "PointwiseSVM": ({}, {"C": [1e-4, 1e-3, 1e-2, 1e-1]}),
     "LambdaMART": (
         {"n_estimators": 300, **STOP},
