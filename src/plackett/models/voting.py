@@ -20,7 +20,7 @@ _ROWS = 1 << 14
 
 @dataclass(frozen=True)
 class VotingScorer:
-    r"""Score of document u in its list: :math:`\sum_i c_i \sum_v \mathrm{sign}(w_i \cdot (x_u - x_v))`, per vote and pair.
+    r"""Score of document u in its list: :math:`\sum_i c_i \sum_v \mathrm{sign}(w_i \cdot (x_u - x_v))`, as a share.
 
     Each row of ``weights`` is a voter :math:`w_i` with ``counts`` :math:`c_i` votes. Scores lie between −1 and 1, and a
     document that every voter puts first has 1.

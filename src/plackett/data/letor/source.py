@@ -52,29 +52,34 @@ def _padded(parts: Sequence[bytes | memoryview]) -> Segment:
 
 
 class LineBlocks:
-    """A file, decompressed, in segments of at least ``size`` bytes that end with a line; the last may be smaller."""
+    """A file, decompressed, in segments of ``size`` bytes and the rest of a line; the last may be smaller.
+
+    Where they end depends on the text alone, not on how it was compressed.
+    """
 
     def __init__(self, path: str, size: int) -> None:
         self.size = size
         self.ended = False
         self._pieces = pieces(path)
-        self._rest = b""
+        self._piece = b""
+        self._at = 0
         self._first = True
 
     def read(self, before: bytes = b"") -> Segment:
         """The next segment, with some bytes put before it; empty at the end."""
-        parts = [before, self._rest]
-        total = len(before) + len(self._rest)
-        self._rest = b""
-        self.ended = True
-        for piece in self._pieces:
-            parts.append(piece)
-            total += len(piece)
-            cut = piece.rfind(b"\n") + 1 if total >= self.size else 0
+        parts: list[bytes | memoryview] = [before]
+        total = len(before)
+        self.ended = False
+        while not self.ended:
+            at = self._at
+            cut = self._piece.find(b"\n", at + max(self.size - total - 1, 0)) + 1
+            self._at = cut or len(self._piece)
+            parts.append(memoryview(self._piece)[at : self._at])
+            total += self._at - at
             if cut:
-                parts[-1], self._rest = piece[:cut], piece[cut:]
-                self.ended = False
                 break
+            self._piece, self._at = next(self._pieces, b""), 0
+            self.ended = not self._piece
         segment = _padded(parts)
         if self._first and segment.text[:3].tobytes() == _BOM:
             segment = Segment(segment.text, len(_BOM), segment.hi)

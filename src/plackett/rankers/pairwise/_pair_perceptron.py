@@ -43,10 +43,10 @@ def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def one_pass(
+def one_pass(  # type: ignore[no-untyped-def]
     seed, values, columns, pointers, inverse, first, low, high, order, weight, row_weight, credit, own, margin,
     w, drift, counts, kept, lasted,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Look at every pair once, better documents in random order, and change the weights where one is not ahead."""
     n_rows = pointers.size - 1
     longest = 0

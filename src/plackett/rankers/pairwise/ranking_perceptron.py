@@ -35,9 +35,9 @@ class RankingPerceptron(Ranker):
     :math:`(\max \lVert x_u - x_v \rVert / \rho)^2` changes, ρ the margin of the best unit vector over all pairs, where
     there is one without a mistake. Uneven margins let what stands at the top of a list count for more.
 
-    The rate τ of the textbook, that multiplies margins and steps alike, scales the weights and changes no ranking; it
-    is not a parameter. Pair weights multiply the step. Scores are computed anew only for documents that are looked at
-    after a change. With a kernel: put scikit-learn's ``Nystroem`` before it.
+    The textbook's rate τ multiplies margins and steps alike: it scales the weights and changes no ranking, so it is
+    not a parameter, and its margin is ``margin=1``. Pair weights multiply the step. Scores are computed anew only for
+    documents that are looked at after a change. With a kernel: put scikit-learn's ``Nystroem`` before it.
 
     Parameters
     ----------
@@ -45,7 +45,9 @@ class RankingPerceptron(Ranker):
         g: ``"rank"``, 1/r_u − 1/r_v with the ideal ranks (the mean position of the grade in the ideal list);
         ``"label"``, the difference of the labels; ``"none"``, 1. For preferences it is their margin, or 1.
     margin
-        By how many times g a pair should be ahead.
+        By how many times g a pair should be ahead. 0 is the plain perceptron. Where some pairs contradict the others a
+        perceptron never rests, and a margin some times the squared length of a pair steadies it; None is 20 times the
+        number of features, about ten times the squared length of a pair of standardised documents.
     output
         ``"averaged"``, the mean of the weights over all pairs looked at; ``"voted"``, every weight vector votes on
         each pair of a list as often as it was right in a row, and a document scores the votes it wins (`max_votes`
@@ -79,12 +81,12 @@ class RankingPerceptron(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
     paper: ClassVar[str] = "Shen and Joshi 2005"
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"margin": Real(0.1, 1000.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"margin": Real(1.0, 10_000.0, log=True)}
     #: What is learned depends on the order of the pairs.
     one_at_a_time: ClassVar[bool] = True
 
     uneven: str = "rank"
-    margin: float = 1.0
+    margin: float | None = None
     output: str = "averaged"
     max_votes: int = 100
     max_iter: int = 20
@@ -94,7 +96,8 @@ class RankingPerceptron(Ranker):
         for field, known in (("uneven", _UNEVEN), ("output", _OUTPUTS)):
             if getattr(self, field) not in known:
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
-        if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
+        margin = 20.0 * data.n_features if self.margin is None else float(self.margin)
+        if self.max_iter < 1 or self.max_votes < 1 or not margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
         scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
@@ -113,7 +116,7 @@ class RankingPerceptron(Ranker):
                 before = int(path.counts[CHANGES])
                 one_pass(
                     np.uint64(seed + turn), *rows, entries.first, entries.low, entries.high, entries.order,
-                    weight, entries.row_weight, credit, own, float(self.margin),
+                    weight, entries.row_weight, credit, own, margin,
                     path.w, path.drift, path.counts, path.kept, path.lasted,
                 )  # fmt: skip
                 self.mistakes_.append(int(path.counts[CHANGES]) - before)

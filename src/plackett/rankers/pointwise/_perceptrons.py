@@ -31,8 +31,12 @@ class OrdinalPerceptron(Ranker):
 
     Parameters
     ----------
+    margin
+        By how much a score should be on the right side of a threshold. 0 is the perceptron itself. On data that cannot
+        be told apart perceptrons never rest, and a margin some times the squared length of a document (about the
+        number of features, where they are standardised) steadies them.
     max_iter
-        Most passes over the documents; training ends before where a pass makes no mistake.
+        Most passes over the documents; training ends before where a pass changes nothing.
     standardize
         Divide each feature by its standard deviation while training.
     """
@@ -41,6 +45,7 @@ class OrdinalPerceptron(Ranker):
     #: What is learned depends on the order of the documents: weights are how often a pass has a document.
     one_at_a_time: ClassVar[bool] = True
 
+    margin: float = 0.0
     max_iter: int = 50
     standardize: bool = True
 
@@ -67,8 +72,11 @@ class OrdinalPerceptron(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         n_models, rate = self._shape()
-        if self.max_iter < 1 or n_models < 1 or not 0.0 < rate <= 1.0:
-            raise LossError(f"{self}: passes and models must be 1 or more, a share of documents above 0 and at most 1")
+        if self.max_iter < 1 or n_models < 1 or not 0.0 < rate <= 1.0 or not self.margin >= 0.0:
+            raise LossError(
+                f"{self}: passes and models must be 1 or more, a share of documents above 0 and at most 1, a margin 0 "
+                "or more"
+            )
         weight = document_weight(data)
         scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
         labels = np.unique(data.labels[data.labels >= 0])
@@ -82,44 +90,51 @@ class OrdinalPerceptron(Ranker):
         rows = rows_of(data.X, scale)
         w, b = np.zeros((n_models, data.n_features + 1)), np.zeros((n_models, labels.size - 1))
         seeds = np.random.default_rng(self.random_state).integers(2**63, size=n_models).astype(np.uint64)
-        mistakes = np.zeros((n_models, 2), np.int64)
+        counts = np.zeros((n_models, 3), np.int64)
         self.mistakes_: list[int] = []
         best = OrdinalScorer(np.zeros(data.n_features), b[0], labels)
         with monitor.training(self.max_iter, type(self).__name__):
             for turn in range(self.max_iter):
-                before = mistakes[:, 0].sum()
+                before = counts.sum(axis=0)
                 over_queries(
-                    _pass, np.arange(n_models + 1), turn, seeds, *rows, grades, times, w, b, mistakes,
-                    n_jobs=self.n_jobs, rows_per_thread=1,
+                    _pass, np.arange(n_models + 1), turn, seeds, *rows, grades, times, float(self.margin),
+                    w, b, counts, n_jobs=self.n_jobs, rows_per_thread=1,
                 )  # fmt: skip
-                self.mistakes_.append(int(mistakes[:, 0].sum() - before))
+                missed, _, changed = (counts.sum(axis=0) - before).tolist()
+                self.mistakes_.append(missed)
                 point, thresholds = self._point(w[:, :-1], b)
                 scorer = OrdinalScorer(point / scale, thresholds, labels)
                 round_, valid = monitor.best_round, monitor.valid
                 stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
                 if valid is None or monitor.best_round != round_:
                     best = scorer
-                if stop or self.mistakes_[-1] == 0:
+                if stop or changed == 0:
                     break
-        self.rank_loss_ = int(mistakes[:, 1].sum())
+        self.rank_loss_ = int(counts[:, 1].sum())
         self.scorer_ = best
 
 
 @kernel
-def step(grade, product, b):  # type: ignore[no-untyped-def]
-    """Move the thresholds of a document whose grade was missed; by what its features are to be added, rank loss."""
+def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
+    """Move the thresholds that a document is not on the right side of.
+
+    By how many times its features are to be added to the weights, the number of grades by which it was missed, the
+    number of thresholds moved. Without a margin nothing moves unless the grade was missed.
+    """
     found = 0
     while found < b.size and product >= b[found]:
         found += 1
-    if found == grade:
-        return 0.0, 0
     total = 0.0
+    moved = 0
+    if margin == 0.0 and found == grade:
+        return total, 0, moved
     for r in range(b.size):
         side = 1.0 if grade > r else -1.0
-        if side * (product - b[r]) <= 0.0:
+        if side * (product - b[r]) <= margin:
             b[r] -= side
             total += side
-    return total, abs(found - grade)
+            moved += 1
+    return total, abs(found - grade), moved
 
 
 @kernel
@@ -134,7 +149,7 @@ def _shuffle(order, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grades, times, w, b, mistakes):  # type: ignore[no-untyped-def]
+def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grades, times, margin, w, b, counts):  # type: ignore[no-untyped-def]
     """One pass of each perceptron over the documents in an order of its own.
 
     A document comes ``times`` times on average: the whole part, and once more with the probability of the rest.
@@ -155,9 +170,10 @@ def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grad
             n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
             for _ in range(np.int64(times[row] + share)):
                 product, _square = measure(room, n, places, columns.size == 0, w[m])
-                add, loss = step(grades[row], product, b[m])
-                if loss:
-                    mistakes[m, 0] += 1
-                    mistakes[m, 1] += loss
+                add, missed, moved = step(grades[row], product, margin, b[m])
+                counts[m, 0] += missed > 0
+                counts[m, 1] += missed
+                counts[m, 2] += moved
+                if add != 0.0:
                     for k in range(n):
                         w[m, k if columns.size == 0 else places[k]] += add * room[k]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.models.search_space import Real, SearchSpace
+from plackett.models.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
 __all__ = ["AveragedPRank"]
@@ -50,7 +50,7 @@ class AveragedPRank(OrdinalPerceptron):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.oap_bpm",)
     paper: ClassVar[str] = "Harrington 2003"
-    search_space: ClassVar[SearchSpace] = {"sampling_rate": Real(0.05, 1.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 
     n_models: int = 100
     sampling_rate: float = 0.3

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.models.search_space import Integer, SearchSpace
+from plackett.models.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
 __all__ = ["BayesPointMachine"]
@@ -50,7 +50,7 @@ class BayesPointMachine(OrdinalPerceptron):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.bpm",)
     paper: ClassVar[str] = "Herbrich, Graepel, Campbell 2001"
-    search_space: ClassVar[SearchSpace] = {"max_iter": Integer(5, 100, log=True)}
+    search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 
     n_models: int = 50
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.models.search_space import Integer, SearchSpace
+from plackett.models.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
 __all__ = ["PRank"]
@@ -50,7 +50,7 @@ class PRank(OrdinalPerceptron):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.prank",)
     paper: ClassVar[str] = "Crammer and Singer 2001"
-    search_space: ClassVar[SearchSpace] = {"max_iter": Integer(1, 100, log=True)}
+    search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 
     def _shape(self) -> tuple[int, float]:
         return 1, 1.0
