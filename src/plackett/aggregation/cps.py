@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,10 @@ from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["CPS", "log_likelihood"]
+__all__ = ["CPS", "log_likelihood", "stagewise_objective"]
+
+#: Costs that differ by less are equal.
+_TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,7 @@ class CPS(Aggregation):
     The cost :math:`c_m(d)` is the number of documents not yet chosen that list m has above d (ties count half). With
     one list this is the Mallows model. `fit` finds the most probable θ, which may be below 0 for a list that is upside
     down; the score of a document says at which stage it is the most probable choice: n for the first, n − 1, …
+    Documents of equal cost are chosen together and share the mean of their places.
 
     Parameters
     ----------
@@ -92,13 +97,7 @@ class CPS(Aggregation):
 
         labels = judge(lists, judgements).labels(lists.n_rows)
         scale = float(lists.group.max())
-        total = float(lists.n_queries)
-
-        def objective(scaled: np.ndarray) -> tuple[float, np.ndarray]:
-            values, slopes = log_likelihood(lists, labels, scaled / scale, self.unranked, n_jobs)
-            penalty = 0.5 * self.alpha * float(scaled @ scaled)
-            return penalty - values.sum() / total, self.alpha * scaled - slopes.sum(axis=0) / scale / total
-
+        objective = stagewise_objective(lists, labels, self.alpha, scale, unranked=self.unranked, n_jobs=n_jobs)
         found = minimize(objective, np.ones(lists.n_lists), jac=True, method="L-BFGS-B", options={"maxiter": 500})
         theta = found.x / scale
         if not theta.any():
@@ -106,10 +105,46 @@ class CPS(Aggregation):
         return dataclasses.replace(self, weights=tuple(theta.tolist()))
 
 
+def stagewise_objective(
+    lists: RankLists,
+    labels: np.ndarray,
+    alpha: float,
+    scale: float,
+    query_weight: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+    unranked: str = "below",
+    n_jobs: int | None = None,
+) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """What `CPS.fit` makes small, with its gradient: mean of −log P over the queries, plus α/2 ‖θ · scale‖².
+
+    It is a function of θ · scale: costs grow with the length of the lists, and this brings all near to 1.
+    """
+    share = np.ones(lists.n_queries) if query_weight is None else query_weight
+    share = share / share.sum()
+
+    def objective(scaled: np.ndarray) -> tuple[float, np.ndarray]:
+        values, slopes = log_likelihood(lists, labels, scaled / scale, unranked, sample_weight, n_jobs)
+        penalty = 0.5 * alpha * float(scaled @ scaled)
+        return penalty - float(share @ values), alpha * scaled - (share @ slopes) / scale
+
+    return objective
+
+
 def log_likelihood(
-    lists: RankLists, labels: np.ndarray, theta: np.ndarray, unranked: str = "below", n_jobs: int | None = None
+    lists: RankLists,
+    labels: np.ndarray,
+    theta: np.ndarray,
+    unranked: str = "below",
+    sample_weight: np.ndarray | None = None,
+    n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Log-likelihood of the labels of each query, and its gradient for θ (queries × lists)."""
+    """Log-likelihood of the labels of each query, and its gradient for θ (queries × lists).
+
+    ``sample_weight`` says how much the choice of each document counts; one of weight 0 is not there.
+    """
+    labels = np.ascontiguousarray(labels, float)
+    weight = np.ones(lists.n_rows) if sample_weight is None else np.ascontiguousarray(sample_weight, float)
+    labels = np.where(weight > 0, labels, -1.0)
     values, slopes = np.zeros(lists.n_queries), np.zeros((lists.n_queries, lists.n_lists))
     before = lists.places(unranked).before
     theta = np.ascontiguousarray(theta, float)
@@ -117,7 +152,8 @@ def log_likelihood(
         _likelihood,
         lists.offsets,
         before,
-        np.ascontiguousarray(labels, float),
+        labels,
+        weight,
         theta,
         values,
         slopes,
@@ -141,6 +177,7 @@ def _choose(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-d
     memory = np.empty(longest * longest, np.float64)
     cost = np.empty(longest, np.float64)
     left = np.empty(longest, np.bool_)
+    chosen = np.empty(longest, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -159,19 +196,28 @@ def _choose(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-d
             for j in range(n):
                 cost[j] += charge[i, j] if i != j else 0.0
         left[:n] = True
-        for stage in range(n):
-            best = -1
+        stage = 0
+        while stage < n:
+            least = np.inf
             for i in range(n):
-                if left[i] and (best < 0 or cost[i] < cost[best] - 1e-12):
-                    best = i
-            left[best] = False
-            out[a + best] = n - stage
+                if left[i]:
+                    least = min(least, cost[i])
+            tied = 0
             for i in range(n):
-                cost[i] -= charge[best, i]
+                if left[i] and cost[i] <= least + _TIE:
+                    chosen[tied] = i
+                    tied += 1
+            for t in range(tied):
+                best = chosen[t]
+                left[best] = False
+                out[a + best] = n - stage - 0.5 * (tied - 1)
+                for i in range(n):
+                    cost[i] -= charge[best, i]
+            stage += tied
 
 
 @kernel
-def _likelihood(lo, hi, offsets, before, labels, theta, values, slopes):  # type: ignore[no-untyped-def]
+def _likelihood(lo, hi, offsets, before, labels, weight, theta, values, slopes):  # type: ignore[no-untyped-def]
     longest = longest_list(lo, hi, offsets)
     n_lists = theta.size
     cost = np.empty((longest, n_lists), np.float64)
@@ -215,9 +261,9 @@ def _likelihood(lo, hi, offsets, before, labels, theta, values, slopes):  # type
                         mean[m] += chance * cost[i, m]
             for i in range(n):
                 if left[i] and labels[a + i] == top:
-                    values[q] += score[i] - largest - np.log(total)
+                    values[q] += weight[a + i] * (score[i] - largest - np.log(total))
                     for m in range(n_lists):
-                        slopes[q, m] += mean[m] / total - cost[i, m]
+                        slopes[q, m] += weight[a + i] * (mean[m] / total - cost[i, m])
             for i in range(n):
                 if left[i] and labels[a + i] == top:
                     left[i] = False

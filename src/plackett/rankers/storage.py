@@ -36,6 +36,8 @@ SCORERS = {
     "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
     "gaussian_process": ("plackett.models.gaussian_process", "GaussianProcessScorer"),
     "gaussian_posterior": ("plackett.models.gaussian_process", "GaussianPosterior"),
+    "hyperplanes": ("plackett.rankers.pairwise.multiple_hyperplane_ranker", "HyperplanesScorer"),
+    "stagewise": ("plackett.rankers.listwise.cps_ranker", "StagewiseScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
 }
 
