@@ -1,0 +1,139 @@
+"""The four components of a learning method: input space, output space, hypothesis space, loss."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.rankers.base import GradientTrained, Ranker
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Components", "component_table", "components", "decomposition"]
+
+#: Input and output space of each approach.
+SPACES = {
+    "pointwise": ("one document: its feature vector", "the relevance of one document"),
+    "pairwise": ("two documents of a query: their feature vectors", "which of the two is preferred"),
+    "listwise": ("all documents of a query: their feature vectors", "an order or the relevance of all of them"),
+}
+
+#: Hypothesis spaces by the kind of trained scorer.
+HYPOTHESES = {
+    "linear": "linear scoring functions",
+    "trees": "sums of regression trees",
+    "neural": "neural networks",
+    "kernel": "kernel expansions",
+    "gaussian_process": "Gaussian process means",
+}
+
+
+@dataclass(frozen=True)
+class Components:
+    """What a ranker is made of."""
+
+    approach: str
+    input: str
+    output: str
+    hypothesis: str
+    loss: str
+    #: Over what the loss is a sum: "documents", "pairs" or "lists"; "" for a ranker that minimises no loss object.
+    sum_over: str
+
+
+@fulfils("exp.four_components", paper="Liu 2011, Learning to rank for information retrieval, section 1.3")
+def components(ranker: Ranker) -> Components:
+    """Approach, input space, output space, hypothesis space and loss of a ranker.
+
+    The approach is that of the ranker's folder in the package (of the loss's, for `GradientRanker`); the hypothesis
+    space is that of the scorer it trains: of a ranker that is not fitted a copy is trained on a few documents to see
+    it. Whether the loss is a sum over documents, over pairs or over whole lists is found by computing it
+    (`decomposition`): lambda gradients, for one, are pairwise in form and do depend on whole lists.
+
+    Examples
+    --------
+    >>> from plackett.rankers import ListNet
+    >>> found = components(ListNet())
+    >>> found.approach, found.hypothesis, found.loss, found.sum_over
+    ('listwise', 'linear scoring functions', 'ListNet()', 'lists')
+    """
+    loss = ranker.make_loss() if isinstance(ranker, GradientTrained) else None
+    folder = type(ranker).__module__.split(".")[2]
+    approach = type(loss).__module__.split(".")[2] if folder not in SPACES and loss is not None else folder
+    given, wanted = SPACES.get(approach, ("documents of a query", "an order of them"))
+    scorer = getattr(ranker, "scorer_", None) or _trained(ranker).scorer_
+    summary = (type(ranker).__doc__ or "").strip().partition("\n")[0]
+    return Components(
+        approach=approach,
+        input=given,
+        output=wanted,
+        hypothesis=HYPOTHESES.get(scorer.kind, scorer.kind.replace("_", " ")),
+        loss=summary if loss is None else str(loss),
+        sum_over="" if loss is None else decomposition(loss),
+    )
+
+
+def decomposition(loss: Loss, *, random_state: int = 0) -> str:
+    """Whether a loss (the gradient, where it has no value) is a sum over ``"documents"``, ``"pairs"`` or ``"lists"``.
+
+    It is computed for a query of four documents, and for the queries that its documents, one by one, or its pairs, two
+    by two, would make.
+
+    >>> from plackett.losses import Logistic, Square
+    >>> decomposition(Square()), decomposition(Logistic())
+    ('documents', 'pairs')
+    """
+    labels = np.array([2.0, 0.0, 1.0, 1.0])
+    rng = np.random.default_rng(random_state)
+    data = _query(labels)
+    loss = loss.settle(data)
+    outputs = loss.bind(data).n_outputs
+    scores = rng.normal(size=4 if outputs == 1 else (4, outputs))
+    whole = _contribution(loss, labels, scores, list(range(4)))
+    for name, size in (("documents", 1), ("pairs", 2)):
+        parts = [_contribution(loss, labels, scores, list(rows)) for rows in itertools.combinations(range(4), size)]
+        if np.allclose(whole, np.sum(parts, axis=0), rtol=1e-8, atol=1e-10):
+            return name
+    return "lists"
+
+
+def component_table() -> pl.DataFrame:
+    """The components of every ranker, with default parameters."""
+    import polars as pl
+
+    from plackett import rankers
+
+    return pl.DataFrame([{"ranker": name} | vars(components(cls())) for name, cls in rankers().items()])
+
+
+def _contribution(loss: Loss, labels: np.ndarray, scores: np.ndarray, rows: list[int]) -> np.ndarray:
+    """Value of the loss on some documents as one query; its gradient, 0 for the others, where it has no value."""
+    part = _query(labels[rows])
+    if loss.has_value:
+        return np.array(loss(scores[rows], part))
+    out = np.zeros_like(scores)
+    out[rows] = loss.gradient(scores[rows], part)[0]
+    return out
+
+
+def _query(labels: np.ndarray) -> RankingDataset:
+    return RankingDataset.from_arrays(None, labels, qid=np.zeros(labels.size, np.int64))
+
+
+def _trained(ranker: Ranker) -> Any:
+    from sklearn.base import clone
+
+    from plackett.experiments.cell_run import effort_of
+
+    effort = effort_of(ranker)
+    few = clone(ranker).set_params(n_jobs=1, **({} if effort is None else {effort: 1}))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 2)), np.tile([0, 1, 2, 1], 6)
+    return few.fit(X, y, qid=np.repeat(np.arange(6), 4))
