@@ -35,8 +35,9 @@ def difference(function, x, h):
 def test_derivatives_of_an_interval(lower, upper):
     """For the latent value up to the third, for the ends and for log σ, by central differences; value by SciPy."""
     sigma, h = 0.7, 1e-5
+    log_of_sigma = np.log(sigma)
 
-    def at(f=0.2, low=lower, up=upper, log_sigma=np.log(sigma)):
+    def at(f=0.2, low=lower, up=upper, log_sigma=log_of_sigma):
         return interval_terms(np.array([low - f]), np.array([up - f]), np.exp(log_sigma))
 
     terms, upper_end, lower_end, noise = at()

@@ -1,0 +1,184 @@
+"""Multiple hyperplane ranker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.aggregation.borda import Borda
+from plackett.aggregation.lists import RankLists
+from plackett.data.dataset import RankingDataset
+from plackett.models._products import table_times
+from plackett.models.base import Monitor
+from plackett.models.quiet import Quiet
+from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.rankers.pairwise.rank_svm import RankSVM
+
+__all__ = ["HyperplanesScorer", "MultipleHyperplaneRanker"]
+
+_MOST_GRADES = 16
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultipleHyperplaneRanker(LinearPairSVM):
+    r"""Multiple hyperplane ranker: a Ranking SVM for each two grades, their rankings combined by a weighted count.
+
+    What tells excellent documents from good ones need not be what tells good ones from bad ones. So each two grades
+    k > l have a linear `RankSVM` :math:`f_{kl}` of their own, trained on their documents alone, and a document scores
+
+    .. math:: s(x) = \sum_{k > l} \alpha_{kl} f_{kl}(x) \quad\text{or}\quad
+              \sum_{k > l} \alpha_{kl} (m - r_{kl}(x))
+
+    with :math:`r_{kl}` its rank by :math:`f_{kl}` among the m documents of its list (Borda's count, ties share the mean
+    of their places). Two grades that no query has both of have no machine; with two grades it is Ranking SVM. The
+    grades are the different labels that occur, at most 16; unjudged documents are in no pair. Preferences have no
+    grades and are refused.
+
+    Parameters
+    ----------
+    grade_pairs
+        ``"all"`` or ``"adjacent"``: neighbouring grades only.
+    combine
+        ``"borda"`` (ranks) or ``"scores"`` (then it is a linear ranker).
+    alpha
+        Weight of each machine, in the order of `pairs_`; None weighs all the same; ``"validation"`` takes the weights
+        that do best by `eval_measure` on the validation data (with ``combine="borda"``).
+
+    Attributes
+    ----------
+    pairs_
+        The lower and the higher label of each machine; gone after `load`.
+
+    Examples
+    --------
+    >>> ranker = MultipleHyperplaneRanker().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.pairs_
+    [(0.0, 1.0), (0.0, 2.0), (1.0, 2.0)]
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Qin, Liu, Lai, Zhang, Wang, Li: Ranking with multiple hyperplanes. SIGIR 2007.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.mhr",)
+    paper: ClassVar[str] = "Qin, Liu, Lai, Zhang, Wang, Li 2007"
+
+    grade_pairs: str = "all"
+    combine: str = "borda"
+    alpha: Any = None
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self._check_parameters(data, monitor)
+        settings = {field.name: getattr(self, field.name) for field in fields(LinearPairSVM)}
+        columns, self.pairs_ = [], self._pairs(data)
+        with monitor.training(1, "MultipleHyperplaneRanker"):
+            for low, high in self.pairs_:
+                two = (data.labels == low) | (data.labels == high)
+                machine = RankSVM(**settings)
+                machine._fit(data.replace(y=np.where(two, data.labels, -1.0)), Quiet())
+                columns.append(machine.coef_)
+            weights = np.array(columns).T if columns else np.zeros((data.n_features, 0))
+            scorer = HyperplanesScorer(weights, np.ones(len(columns)), np.array([self.combine == "borda"], float))
+            if self.alpha is not None and columns:
+                scorer = HyperplanesScorer(weights, self._alpha(scorer, monitor), scorer.borda)
+            self.scorer_: Any = scorer
+            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+
+    def _check_parameters(self, data: RankingDataset, monitor: Monitor) -> None:
+        if data.preferences is not None:
+            raise DataError(
+                "MultipleHyperplaneRanker has a machine for each two grades, and preferences have no grades"
+            )
+        if self.grade_pairs not in ("all", "adjacent") or self.combine not in ("borda", "scores"):
+            raise DataError(
+                f"grade_pairs={self.grade_pairs!r}, combine={self.combine!r}; give grade_pairs 'all' or 'adjacent' and "
+                "combine 'borda' or 'scores'"
+            )
+        if isinstance(self.alpha, str):
+            if self.alpha != "validation":
+                raise DataError(f"alpha={self.alpha!r}; give numbers, 'validation' or None")
+            if monitor.valid is None or self.combine != "borda":
+                raise DataError(
+                    "alpha='validation' needs validation data (eval_set or validation_fraction) and 'borda'"
+                )
+
+    def _pairs(self, data: RankingDataset) -> list[tuple[float, float]]:
+        """Each two grades that some query has both of."""
+        counted = data.labels >= 0
+        if data.sample_weight is not None:
+            counted &= data.sample_weight > 0
+        grades, grade = np.unique(data.labels[counted], return_inverse=True)
+        if grades.size > _MOST_GRADES:
+            raise DataError(
+                f"MultipleHyperplaneRanker has a machine for each two of {grades.size} different labels (at most "
+                f"{_MOST_GRADES}); round the labels"
+            )
+        has = np.zeros((data.n_queries, grades.size))
+        has[data.query_of_row[counted], grade.reshape(-1)] = 1.0
+        together = has.T @ has
+        return [
+            (float(grades[k]), float(grades[m]))
+            for k, m in combinations(range(grades.size), 2)
+            if together[k, m] > 0 and (self.grade_pairs == "all" or m == k + 1)
+        ]
+
+    def _alpha(self, scorer: HyperplanesScorer, monitor: Monitor) -> np.ndarray:
+        if isinstance(self.alpha, str):
+            valid = monitor.valid
+            assert valid is not None  # checked
+            lists = scorer.lists(valid.X, valid.offsets, self.n_jobs)
+            return np.array(Borda().fit(lists, valid.labels, self.eval_measure, n_jobs=self.n_jobs).weights, float)
+        alpha = np.array(self.alpha, float)
+        if alpha.shape != scorer.alpha.shape or not (alpha >= 0).all() or not np.isfinite(alpha).all():
+            raise DataError(
+                f"alpha={self.alpha!r}; give a number of 0 or more for each of the {len(self.pairs_)} pairs of grades "
+                f"{self.pairs_}"
+            )
+        return alpha
+
+
+@dataclass(frozen=True)
+class HyperplanesScorer:
+    """Weighted sum of several linear scores, or of Borda's counts by them."""
+
+    kind: ClassVar[str] = "hyperplanes"
+    weights: np.ndarray
+    alpha: np.ndarray
+    borda: np.ndarray
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: counts of several machines do."""
+        return bool(self.borda[0]) and self.alpha.size > 1
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row."""
+        if not self.list_aware or X.shape[0] == 0 or not self.alpha.any():
+            return (table_times(X, self.weights, n_jobs) * self.alpha).sum(axis=1)
+        return Borda(weights=tuple(self.alpha)).scores(self.lists(X, offsets, n_jobs), n_jobs=n_jobs)
+
+    def lists(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> RankLists:
+        """The rankings by each machine."""
+        values = table_times(X, self.weights, n_jobs)
+        names = tuple(f"machine {i}" for i in range(values.shape[1]))
+        return RankLists(values, np.array(offsets, np.int64), np.arange(offsets.size - 1), None, names)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {"weights": self.weights, "alpha": self.alpha, "borda": self.borda}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> HyperplanesScorer:
+        """The scorer that `to_arrays` wrote."""
+        if not {"weights", "alpha", "borda"} <= set(arrays):
+            raise DataError("the hyperplanes are damaged")
+        weights, alpha, borda = (np.array(arrays[name], np.float64) for name in ("weights", "alpha", "borda"))
+        if weights.ndim != 2 or alpha.shape != weights.shape[1:] or borda.shape != (1,):
+            raise DataError(f"hyperplanes of shape {weights.shape} with weights of shape {alpha.shape}")
+        return cls(weights, alpha, borda)

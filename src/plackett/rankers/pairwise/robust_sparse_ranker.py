@@ -1,0 +1,91 @@
+"""Robust sparse ranker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
+from plackett.losses.pairwise.logistic import Logistic
+from plackett.measures.ranking import Scored
+from plackett.models.base import Monitor, Scorer
+from plackett.models.linear import Linear
+from plackett.rankers.base import GradientTrained
+
+__all__ = ["RobustSparseRanker"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RobustSparseRanker(GradientTrained, Linear):
+    r"""RSRank: a sparse linear ranker of pairs that weigh what swapping them would do to a measure.
+
+    .. math:: \min_w \sum_{y_u > y_v} \omega_{uv} \log\big(1 + e^{-w \cdot (x_u - x_v)}\big) + \alpha \lVert w \rVert_1,
+              \qquad \omega_{uv} = \frac{|(G_u - G_v)(\eta(\pi_u) - \eta(\pi_v))|}{Z}
+
+    for nDCG; other measures have their own swap deltas. The ranks π are those of the model of the round before, held
+    fixed while the convex problem is solved; then they are taken anew, until the ranking stays or after `n_rounds`. The
+    first round weighs all pairs of a query the same. The weighted pair error bounds what is lost of the measure
+    (`plackett.theory.rsr_reduction`); the L1 penalty leaves few features.
+
+    The convex problems are solved by the solver of the linear model, whose weights are exactly 0 where the penalty
+    wins, in place of the online truncated gradient of the paper: the same problem, without its step sizes.
+
+    Parameters
+    ----------
+    measure
+        Any measure with a swap delta: nDCG, AP, RR, ERR, …; a cut-off leaves out pairs below it.
+    n_rounds
+        Most rounds of weights.
+
+    Examples
+    --------
+    >>> ranker = RobustSparseRanker().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Sun, Qin, Tao, Wang: Robust sparse rank learning for non-smooth ranking measures. SIGIR 2009.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("pairwise.rsrank",)
+    paper: ClassVar[str] = "Sun, Qin, Tao, Wang 2009"
+
+    alpha: float = 1e-3
+    l1_ratio: float = 1.0
+    measure: Any = "nDCG"
+    n_rounds: int = 5
+
+    def make_loss(self) -> Loss:
+        """The loss of the first round."""
+        return Logistic(normalize=True)
+
+    def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:
+        """Equal weights first, then those of each ranking that comes out."""
+        if self.n_rounds < 1:
+            raise LossError(f"n_rounds={self.n_rounds}; give a round at least")
+        if self.solver not in ("auto", "lbfgs"):
+            raise LossError(f"solver={self.solver!r}; the weights belong to whole rankings: use 'lbfgs'")
+        if data.preferences is not None:
+            raise LossError(
+                "RobustSparseRanker weighs pairs by their gains and ranks: it needs labels, not preferences"
+            )
+        rounds = max(1, self.max_iter // self.n_rounds)
+        model = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)} | {"max_iter": rounds})
+        before = None
+        for _ in range(self.n_rounds):
+            start = model.train(loss, data, monitor, start)
+            waited = len(monitor.history) - 1 - monitor.best_round
+            if monitor.interrupted or (monitor.patience is not None and waited >= monitor.patience):
+                break
+            scores = start.predict(data.X, data.offsets, self.n_jobs)
+            ranking = Scored(data, scores, n_jobs=self.n_jobs).ranking("stable").rows
+            if before is not None and np.array_equal(before, ranking):
+                break
+            before, loss = ranking, FrozenSwaps(measure=str(self.measure), at=scores)
+        return start

@@ -1,0 +1,94 @@
+"""Ranking reduced to classifying pairs: weighted pair errors bound the nDCG that is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.measures.gains import check_gain, gains_of
+
+__all__ = ["RSRReduction", "rsr_reduction"]
+
+
+@dataclass(frozen=True)
+class RSRReduction:
+    """What a pair classifier loses as a ranker.
+
+    Attributes
+    ----------
+    ranks
+        Position of each document, 1 is the top.
+    loss
+        1 − nDCG of the ranking.
+    bound
+        Weight of the pairs that the classifier has wrong.
+    transitive
+        Whether the classifier's preferences are an order. If not, the bound is not promised.
+    """
+
+    ranks: np.ndarray
+    loss: float
+    bound: float
+    transitive: bool
+
+
+@fulfils("theory.rsr_reduction", paper="Sun, Qin, Tao, Wang 2009")
+def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduction:
+    r"""Both sides of the reduction from nDCG to weighted pairs, for one list.
+
+    .. math:: 1 - \mathrm{nDCG}(\pi_c) \le \sum_{y_u > y_v} \omega_{uv}\, I\{c \text{ prefers } v\}, \qquad
+              \omega_{uv} = \frac{|(G_u - G_v)(\eta(\pi_u) - \eta(\pi_v))|}{Z}
+
+    where the classifier c says of each two documents which is better, and a document's position is one plus the number
+    of documents preferred to it. It holds where the preferences are an order (those of scores are); preferences that
+    go in circles give equal positions, and then it can fail.
+
+    Parameters
+    ----------
+    classifier
+        Scores of the documents, equal ones in the order of the rows; or a square table of 0 and 1, the entry of row u
+        and column v is 1 where v is preferred to u, and of each two opposite ones exactly one is.
+    labels
+        Labels, larger is better; below 0 is unjudged and counts as 0 here: it takes a place all the same.
+    gain
+        As in nDCG.
+
+    Examples
+    --------
+    The only relevant document is second: 1 − 1/log2(3), and one pair of that weight is wrong.
+
+    >>> found = rsr_reduction([2.0, 1.0, 0.0], [0, 1, 0])
+    >>> round(found.loss, 4), round(found.bound, 4)
+    (0.3691, 0.3691)
+    """
+    y, table = np.maximum(np.asarray(labels, np.float64), 0.0), np.asarray(classifier, np.float64)
+    n = y.size
+    if y.ndim != 1 or n == 0 or table.shape not in ((n,), (n, n)):
+        raise DataError(
+            f"labels of shape {y.shape} and a classifier of shape {table.shape}; give one list of documents"
+        )
+    if table.ndim == 1:
+        order = np.argsort(-table, kind="stable")
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        prefers = place[:, None] > place
+    else:
+        prefers = table == 1.0
+        if not (np.isin(table, (0.0, 1.0)).all() and (prefers ^ prefers.T).sum() == n * (n - 1)):
+            raise DataError("classifier: of each two documents exactly one must be preferred, and none to itself")
+    lost = prefers.sum(axis=1)
+    transitive = np.unique(lost).size == n  # a tournament is an order where all counts differ
+    ranks = np.empty(n, np.int64)
+    ranks[np.argsort(lost, kind="stable")] = np.arange(1, n + 1)
+    gains = gains_of(y, check_gain(gain, "rsr_reduction"))
+    best = (np.sort(gains)[::-1] / np.log2(1.0 + np.arange(1, n + 1))).sum()
+    if best == 0:
+        return RSRReduction(ranks, 0.0, 0.0, transitive)
+    discount = 1.0 / np.log2(1.0 + ranks)
+    weight = np.abs((gains[:, None] - gains) * (discount[:, None] - discount)) / best
+    wrong = (y[:, None] > y) & prefers
+    return RSRReduction(ranks, float(1.0 - gains @ discount / best), float(weight[wrong].sum()), transitive)
