@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
 from checks_rankers import CHECKS, small
 from plackett import RankingDataset
@@ -328,3 +328,18 @@ def test_sparse_is_dense(weak):
 def test_battery_of_the_other_forms(parameters, check, tmp_path):
     arguments = (tmp_path,) if "tmp_path" in inspect.signature(check).parameters else ()
     check(small(RankBoost, **parameters), *arguments)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_training_ends_at_the_minimum(loss):
+    """Two real features: after some rounds the edges are rounding, and the loss is the least there is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)).astype(np.float32)
+    y = (X[:, 0] + 2 * rng.normal(size=400) > 0) * 1.0
+    data = RankingDataset.from_arrays(X, y, group=np.full(20, 20))
+    ranker = RankBoost(weak="real", step="search", loss=loss, n_estimators=200, smoothing=0.0).fit(data)
+    assert len(ranker.rounds_) < 200
+    made = {"exponential": Exponential, "logistic": Logistic}[loss]()
+    X64 = data.X.astype(float)
+    least = minimize(lambda w: made(X64 @ w, data), np.zeros(2), jac=lambda w: X64.T @ made.gradient(X64 @ w, data)[0])
+    np.testing.assert_allclose(made(ranker.predict(data), data), least.fun, rtol=1e-9)

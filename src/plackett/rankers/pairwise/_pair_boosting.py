@@ -71,10 +71,15 @@ class Round:
 
 
 def root(slope: Callable[[float], float], direction: float) -> float:
-    """Where an increasing function of the step passes 0, on the side of ``direction``; at most 30 away."""
+    """Where an increasing function of the step passes 0, on the side of ``direction``; at most 30 away.
+
+    0 where it does not fall in that direction: the edge that named the direction was rounding.
+    """
     from scipy.optimize import brentq
 
     near, far = 0.0, float(np.sign(direction))
+    if slope(near) * far >= 0:
+        return 0.0
     while slope(far) * far < 0:
         near, far = far, 2.0 * far
         if abs(near) >= _LARGEST_STEP:
