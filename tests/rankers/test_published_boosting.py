@@ -7,6 +7,7 @@ import pytest
 import plackett as pk
 from plackett.rankers.listwise.adarank import AdaRank
 from plackett.rankers.pairwise.frank import FRank
+from plackett.rankers.pairwise.rank_boost import RankBoost
 
 WATCHED = {"eval_measure": "AP", "early_stopping_rounds": 100, "n_jobs": 1}
 
@@ -19,8 +20,17 @@ WATCHED = {"eval_measure": "AP", "early_stopping_rounds": 100, "n_jobs": 1}
         (AdaRank(measure="nDCG", **WATCHED), "ohsumed", 0.450),
         (AdaRank(measure="AP", **WATCHED), "mq2008", 0.476),
         (FRank(n_thresholds=10, **WATCHED), "ohsumed", 0.444),
+        (RankBoost(**WATCHED), "ohsumed", 0.441),
+        (RankBoost(**WATCHED), "mq2008", 0.478),
     ],
-    ids=["AdaRank-MAP ohsumed", "AdaRank-NDCG ohsumed", "AdaRank-MAP mq2008", "FRank ohsumed"],
+    ids=[
+        "AdaRank-MAP ohsumed",
+        "AdaRank-NDCG ohsumed",
+        "AdaRank-MAP mq2008",
+        "FRank ohsumed",
+        "RankBoost ohsumed",
+        "RankBoost mq2008",
+    ],
 )
 def test_published_map(ranker, dataset, published, data_dir, monkeypatch):
     monkeypatch.setenv("PLACKETT_DATA", str(data_dir))
