@@ -115,6 +115,15 @@ def test_over_queries_passes_errors_on():
         over_queries(broken, np.array([0, 50_000, 100_000]), n_jobs=2)
 
 
+def test_environment_lowers_the_number_of_threads(monkeypatch):
+    monkeypatch.setenv("PLACKETT_NUM_THREADS", "1")
+    assert n_threads() == n_threads(-1) == 1 and n_threads(3) == 3
+    cores = os.cpu_count() or 1
+    for nonsense in ("", "0", "many", str(cores + 1)):
+        monkeypatch.setenv("PLACKETT_NUM_THREADS", nonsense)
+        assert 1 <= n_threads() <= cores
+
+
 def test_n_threads():
     cores = n_threads()
     assert n_threads(-1) == cores

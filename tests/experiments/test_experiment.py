@@ -143,9 +143,10 @@ def test_halving_shortens_rounds_or_queries(data):
     found = run(data, ["LambdaMART(n_estimators=9, min_child_samples=2)"], search="halving", n_trials=3)
     for cell in found.cells:
         assert [trial.share for trial in cell.trials] == pytest.approx([1 / 3] * 3 + [1.0])
-        assert cell.trials[-1].selected and len(cell.history) == 9
+        assert cell.trials[-1].selected and len(cell.history) == 9 and cell.effort == "n_estimators"
     found = run(data, {"ridge": Ridge()}, search="halving", n_trials=3, folds=3)  # no rounds: fewer queries
     assert [trial.share for trial in found.cells[0].trials] == pytest.approx([1 / 3] * 3 + [1.0])
+    assert found.cells[0].effort == "training queries"
 
 
 # ------------------------------------------------------------------------------------------------- rankers and data
@@ -238,9 +239,12 @@ def test_what_is_defined_in_a_script_reaches_the_processes(data):
     def broken(**setting):
         raise RuntimeError("no such luck")
 
-    found = run(data, {"local": Local(), "broken": broken}, select="TopLabel", n_jobs=2)
-    assert len(found.cells) == 3 and {f.error for f in found.failures} == {"RuntimeError: no such luck"}
+    rankers = {"local": Local(), "broken": broken, "threads": Threads()}
+    found = run(data, rankers, select="TopLabel", search=None, n_jobs=2)
+    assert len(found.cells) == 6 and {f.error for f in found.failures} == {"RuntimeError: no such luck"}
     assert "in broken" in found.failures[0].traceback
+    # two threads in all, two processes: each has one, and so have the libraries in it
+    assert {float(cell.scores[0]) for cell in found.of("data", "threads")} == {111.0}
 
 
 # --------------------------------------------------------------------------------------------------------- resuming
@@ -645,3 +649,16 @@ def test_neural_rankers_too(data):
     found = run(data, {"net": RankNet(hidden=(4,), max_epochs=3, n_jobs=1)}, n_trials=2)
     assert not found.failures and found.cells[0].history.size == 3
     np.testing.assert_array_equal(found.cells[0].model().predict(found.folds["data"][1].test), found.cells[0].scores)
+
+
+class Threads(Ridge):
+    """Scores every document with the number of threads that it was given, and those of its libraries."""
+
+    def __init__(self, n_jobs=None):
+        super().__init__()
+        self.n_jobs = n_jobs
+
+    def predict(self, X):
+        from plackett._kernel import n_threads
+
+        return np.full(X.shape[0], 100.0 * self.n_jobs + 10 * n_threads() + int(os.environ["OMP_NUM_THREADS"]))

@@ -91,6 +91,8 @@ class Cell:
     seconds
         ``search`` (all trials), ``train`` (the chosen one; training again with ``refit``) and ``score`` (the test
         part).
+    effort
+        What the shares of the trials are shares of: a parameter of the ranker, or ``"training queries"``.
     refit
         Whether the ranker was trained again on training and validation part.
     versions
@@ -112,6 +114,7 @@ class Cell:
     valid_scores: np.ndarray | None
     history: np.ndarray
     seconds: dict[str, float]
+    effort: str
     refit: bool
     versions: dict[str, str]
     measures: dict[str, Measure] = field(default_factory=dict)
@@ -144,7 +147,7 @@ class Cell:
 
 # ------------------------------------------------------------------------------------------------------------ on disk
 
-_WORDS = ("dataset", "fold", "ranker", "key", "select", "chosen_by", "seconds", "refit", "versions")
+_WORDS = ("dataset", "fold", "ranker", "key", "select", "chosen_by", "seconds", "effort", "refit", "versions")
 
 
 def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from plackett._atomic import replacing
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.native import open_dataset, save_dataset
+from plackett.data.splits import Fold
 from plackett.experiments.cell import Cell, read_cell, write_cell
 
-__all__ = ["CellFolder"]
+__all__ = ["CellFolder", "StoredFold"]
 
 FORMAT_VERSION = 1
 
@@ -116,3 +119,31 @@ class CellFolder:
         if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
             raise DataError(f"{self.manifest_path}: written by another version of plackett")
         return words
+
+
+class StoredFold(Fold):
+    """A fold whose parts are opened when they are first used."""
+
+    def __init__(self, folder: CellFolder, digests: Mapping[str, str | None]) -> None:
+        self.__dict__.update(_folder=folder, _digests=digests)  # the class is frozen
+
+    def __repr__(self) -> str:
+        return f"Fold in {self.__dict__['_folder'].path}"
+
+    def _part(self, role: str) -> RankingDataset | None:
+        return self.__dict__["_folder"].open(self.__dict__["_digests"][role])
+
+    @cached_property
+    def train(self) -> RankingDataset | None:  # type: ignore[override]
+        """Training part."""
+        return self._part("train")
+
+    @cached_property
+    def valid(self) -> RankingDataset | None:  # type: ignore[override]
+        """Validation part, or None."""
+        return self._part("valid")
+
+    @cached_property
+    def test(self) -> RankingDataset | None:  # type: ignore[override]
+        """Test part."""
+        return self._part("test")

@@ -98,6 +98,7 @@ def run_cell(
         valid_scores=valid_scores,
         history=history,
         seconds={"search": searched, "train": train_seconds, "score": score_seconds},
+        effort=trials.effort or "training queries",
         refit=bool(protocol.refit and valid is not None),
         versions=versions(),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import traceback
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -15,7 +16,7 @@ from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.cell import Cell, Failure
-from plackett.experiments.cell_folder import CellFolder
+from plackett.experiments.cell_folder import CellFolder, StoredFold
 from plackett.experiments.cell_key import cell_key, data_digest, describe, versions
 from plackett.experiments.cell_run import Protocol
 from plackett.experiments.cell_task import CellTask
@@ -140,7 +141,7 @@ def experiment(
     )
     entries = contestants(rankers, spaces, random_state)
     splits = folds_by_dataset(data, folds, validation=search is not None or refit)
-    owner = tempfile.TemporaryDirectory(prefix="plackett-") if out is None else None
+    owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
     folder = CellFolder(owner.name if owner is not None else out or "")
     folder.prepare()
     digests = _digests(splits)
@@ -298,6 +299,8 @@ class _Run:
             for role, digest in task.parts.items():
                 if digest is not None:
                     self.folder.store(getattr(split, role), digest)
+        for task in self.tasks:  # what is on disk need not be held in memory
+            self.splits[task.dataset][task.fold] = StoredFold(self.folder, task.parts)
 
     def _here(self, task: CellTask, board: Board) -> None:
         board.note(task.place, "running")
@@ -314,13 +317,14 @@ class _Run:
             self._ended(task, ("done",), board)
 
     def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
-        for task, message in run_in_processes(tasks, workers, max(1, self.threads // workers)):
-            if message[0] == "begun":
-                board.note(task.place, "running")
-            elif message[0] == "trial":
-                board.note(task.place, "running", message[2], message[1])
-            else:
-                self._ended(task, message, board)
+        with closing(run_in_processes(tasks, workers, max(1, self.threads // workers))) as events:
+            for task, message in events:
+                if message[0] == "begun":
+                    board.note(task.place, "running")
+                elif message[0] == "trial":
+                    board.note(task.place, "running", message[2], message[1])
+                else:
+                    self._ended(task, message, board)
 
     def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board) -> None:
         cell = self.folder.finished(task.key) if message[0] == "done" else None

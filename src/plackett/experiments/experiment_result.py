@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data.dataset import RankingDataset
-from plackett.data.splits import Fold
 from plackett.experiments.cell import Cell, Failure
-from plackett.experiments.cell_folder import CellFolder
+from plackett.experiments.cell_folder import CellFolder, StoredFold
 from plackett.experiments.compare_evaluations import compare_evaluations
 from plackett.experiments.comparison import Comparison
 from plackett.experiments.evaluate import Evaluation
@@ -85,7 +83,7 @@ class Experiment(Renderable):
                 cells.append(replace(cell, **{name: entry[name] for name in ("dataset", "fold", "ranker")}))
         folds: dict[str, dict[Any, Any]] = {}
         for entry in words["folds"]:
-            folds.setdefault(entry["dataset"], {})[entry["fold"]] = _StoredFold(store, entry)
+            folds.setdefault(entry["dataset"], {})[entry["fold"]] = StoredFold(store, entry)
         measures = {name: with_preset(parse(name), words["preset"]) for name in words["measures"]}
         return cls(
             cells=tuple(cell for cell in cells if set(measures) <= set(cell.values)),
@@ -386,31 +384,6 @@ class Experiment(Renderable):
             "per_query": self.per_query.to_dicts(),
             "failures": [vars(failure) for failure in self.failures],
         }
-
-
-class _StoredFold(Fold):
-    """A fold whose parts are opened when they are first used."""
-
-    def __init__(self, folder: CellFolder, digests: Mapping[str, str | None]) -> None:
-        self.__dict__.update(_folder=folder, _digests=digests)  # the class is frozen
-
-    def __repr__(self) -> str:
-        return f"Fold in {self.__dict__['_folder'].path}"
-
-    def _part(self, role: str) -> RankingDataset | None:
-        return self.__dict__["_folder"].open(self.__dict__["_digests"][role])
-
-    @cached_property
-    def train(self) -> RankingDataset | None:  # type: ignore[override]
-        return self._part("train")
-
-    @cached_property
-    def valid(self) -> RankingDataset | None:  # type: ignore[override]
-        return self._part("valid")
-
-    @cached_property
-    def test(self) -> RankingDataset | None:  # type: ignore[override]
-        return self._part("test")
 
 
 def _setting(setting: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from plackett.experiments.cell_task import CellTask
@@ -29,7 +29,9 @@ _THREADS = (
 )  # fmt: skip
 
 
-def run_in_processes(tasks: list[CellTask], workers: int, n_jobs: int) -> Iterator[tuple[CellTask, tuple[Any, ...]]]:
+def run_in_processes(
+    tasks: list[CellTask], workers: int, n_jobs: int
+) -> Generator[tuple[CellTask, tuple[Any, ...]], None, None]:
     """Run tasks on so many workers of ``n_jobs`` threads each, and tell what happens as it happens.
 
     Messages are ``("begun",)``, ``("trial", number, best)``, ``("done",)`` and ``("failed", line, traceback)``.
