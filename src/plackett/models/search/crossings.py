@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel, over_queries
+from plackett._sort import argsort_descending
 from plackett.models.measured import MeasuredLists
 from plackett.models.search.forms import NeighbourForm
 from plackett.models.search.point_sort import order_of_points
@@ -80,11 +81,11 @@ def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _first_order(scores, slope, gain, a, n, by_slope, order):  # type: ignore[no-untyped-def]
+def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order):  # type: ignore[no-untyped-def]
     """Rows of a query in their order at t = −∞; blocks of equal slope are short, and sorted by insertion."""
     for i in range(n):
-        by_slope[i] = slope[a + i]
-    rows = np.argsort(by_slope[:n], kind="mergesort")
+        keys[i] = -slope[a + i]
+    argsort_descending(keys, rows, spare_keys, spare_rows, n)
     for i in range(n):
         row = a + rows[i]
         p = i
@@ -120,7 +121,10 @@ def _sweep(  # type: ignore[no-untyped-def]
     order = np.empty(longest, np.int64)
     place = np.empty(longest, np.int64)
     context = np.empty(longest, np.float64)
-    by_slope = np.empty(longest, np.float64)
+    keys = np.empty(longest, np.float64)
+    rows = np.empty(longest, np.int64)
+    spare_keys = np.empty(longest, np.float64)
+    spare_rows = np.empty(longest, np.int64)
     points = np.empty(most, np.float64)
     sequence = np.empty(most, np.int64)
     ends = np.empty(most + 1, np.int64)
@@ -134,7 +138,7 @@ def _sweep(  # type: ignore[no-untyped-def]
             alike &= gain[i] == gain[a]
         if alike:
             continue  # no order is better than another
-        _first_order(scores, slope, gain, a, n, by_slope, order)
+        _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order)
         for p in range(n):
             order[p] -= a
             place[order[p]] = p

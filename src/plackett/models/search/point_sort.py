@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._sort import argsort_descending
 
 __all__ = ["order_of_points"]
 
@@ -39,8 +40,13 @@ def order_of_points(points, n, unit, sequence, ends):  # type: ignore[no-untyped
         stop = ends[b]
         if stop - start > _INSERTED:
             part = sequence[start:stop].copy()
-            inside = np.argsort(points[part], kind="mergesort")
-            for k in range(stop - start):
+            size = stop - start
+            keys = np.empty(size, np.float64)
+            inside = np.empty(size, np.int64)
+            for k in range(size):
+                keys[k] = -points[part[k]]
+            argsort_descending(keys, inside, np.empty(size, np.float64), np.empty(size, np.int64), size)
+            for k in range(size):
                 sequence[start + k] = part[inside[k]]
         else:
             for k in range(start + 1, stop):
