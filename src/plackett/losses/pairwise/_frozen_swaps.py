@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
 from plackett._maths import exp, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.measures.swaps import swap
 
 __all__ = ["FrozenSwaps"]
 
@@ -68,30 +67,68 @@ class _Bound(BoundLoss):
         return out  # type: ignore[return-value]
 
 
+@kernel(fastmath=REASSOC)
+def _against_lower(top, s, y, w, g, v, slope, bend):  # type: ignore[no-untyped-def]
+    """Pairs of one document with those below it in the frozen ranking, without a branch; sums come back."""
+    score, label, gain, discount, factor = top
+    total = 0.0
+    total_slope = 0.0
+    total_bend = 0.0
+    for j in range(s.size):
+        size = abs(gain - g[j]) * abs(discount + v[j]) * factor * w[j]
+        size = 0.0 if label == y[j] else size
+        sign = 1.0 if label > y[j] else -1.0
+        gap = sign * (score - s[j])
+        e = exp(-abs(gap))
+        p = 1.0 / (1.0 + e)
+        doubt = e * p if gap > 0.0 else p
+        push = size * sign * doubt
+        curve = size * e * p * p
+        total += size * (max(-gap, 0.0) + log1p(e))
+        total_slope -= push
+        total_bend += curve
+        slope[j] += push
+        bend[j] += curve
+    return total, total_slope, total_bend
+
+
 @kernel
 def _frozen(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, rows, state, labels, weight, query_weight, value, gradient, curvature
 ):
+    longest = 0
     for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    # apart by more than a vector step, so that the order of sums does not depend on where they lie
+    s = np.empty(longest + 64)
+    y = np.empty(longest + 64)
+    w = np.empty(longest + 64)
+    g = np.empty(longest + 64)
+    v = np.empty(longest + 64)
+    slope = np.empty(longest + 64)
+    bend = np.empty(longest + 64)
+    for q in range(lo, hi):
+        first = offsets[q]
+        n = offsets[q + 1] - first
+        for i in range(n):
+            row = rows[first + i]
+            s[i] = scores[row]
+            y[i] = labels[row]
+            w[i] = weight[row]
+            g[i] = state[first + i, 0]
+            v[i] = state[first + i, 3]
+            slope[i] = 0.0
+            bend[i] = 0.0
         total = 0.0
-        for i in range(offsets[q], offsets[q + 1]):
-            u = rows[i]
-            if weight[u] == 0.0:
-                continue
-            for j in range(i + 1, offsets[q + 1]):
-                v = rows[j]
-                size = swap(state, i, j) * weight[u] * weight[v] * query_weight[q]
-                if size == 0.0 or labels[u] == labels[v]:
-                    continue
-                sign = 1.0 if labels[u] > labels[v] else -1.0
-                gap = sign * (scores[u] - scores[v])
-                e = exp(-abs(gap))
-                total += size * (max(-gap, 0.0) + log1p(e))
-                doubt = (e if gap > 0.0 else 1.0) / (1.0 + e)
-                push = size * sign * doubt
-                bend = size * doubt * (1.0 - doubt)
-                gradient[u] -= push
-                gradient[v] += push
-                curvature[u] += bend
-                curvature[v] += bend
-        value[q] = total
+        for i in range(n - 1):
+            if w[i] > 0.0:
+                top = (s[i], y[i], g[i], state[first + i, 2], state[first + i, 1] * w[i])
+                r = slice(i + 1, n)
+                cost, push, curve = _against_lower(top, s[r], y[r], w[r], g[r], v[r], slope[r], bend[r])
+                total += cost
+                slope[i] += push
+                bend[i] += curve
+        value[q] = query_weight[q] * total
+        for i in range(n):
+            gradient[rows[first + i]] = query_weight[q] * slope[i]
+            curvature[rows[first + i]] = query_weight[q] * bend[i]
