@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from plackett import DataError
+from plackett.datasets import make_ranking
 from plackett.experiments._published_tables import PRECISION_AT_PERCENT, SEARCH_ENGINE, STABILITY, TABLES
-from plackett.experiments.published import published, published_table, stability_figures
+from plackett.experiments.experiment import experiment
+from plackett.experiments.published import beside_published, published, published_table, stability_figures
 from plackett.experiments.winning_number import winning_number
 
 LETOR3 = [table for table in TABLES if table.version == "LETOR 3.0"]
@@ -88,3 +90,14 @@ def test_lookup():
     assert published("ohsumed-letor2", "FRank").filter(measure="P@1")["value"].to_list() == [0.671]
     assert published("mine").height == 0 and published("mine").columns == ["method", "measure", "value", "source"]
     assert "table 11.7" in published("ohsumed")["source"][0]
+
+
+def test_beside_an_experiment():
+    """Known by the name of the dataset and the class of the ranker, whatever that is called; others are left out."""
+    data = make_ranking(12, 5, 3, random_state=0)
+    rankers = {"mine": "ListNet", "ridge": "sklearn.linear_model.Ridge"}
+    found = experiment({"mq2008": data, "other": data}, rankers, ["AP", "RR"], folds=3, search=None, n_jobs=1)
+    table = beside_published(found)
+    assert table.select("dataset", "ranker", "measure", "published").rows() == [("mq2008", "mine", "AP", 0.478)]
+    measured = np.mean([cell.evaluation.mean["AP"] for cell in found.of("mq2008", "mine")])
+    assert table["measured"].item() == measured and table["difference"].item() == measured - 0.478
