@@ -8,7 +8,7 @@ or are given one by one (`PreferencePairs`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from plackett._errors import DataError, LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
-from plackett.losses.pairwise._pair_sweeps import LOWER, SAME, TABLE, curvature_sweep, sort_sweep, value_sweep
+from plackett.losses.pairwise._pair_sweeps import LOWER, SAME, TABLE, pair_sums, sort_sweep
 from plackett.losses.pairwise.base import label_order
 
 __all__ = ["LabelPairs", "MarginPairs", "PreferencePairs", "margin_pairs"]
@@ -102,20 +102,31 @@ class LabelPairs:
             self.grade = np.where(labels >= 0, labels, 0).astype(np.int64)
         if tie_weight > 0:
             forms.append((SAME, -float(tie_width), float(tie_weight)))
-        self.forms, self.tables, self.n_grades = forms, (table, np.ascontiguousarray(table.T)), n_grades
+        self.forms, self.tables, self.n_grades = forms, np.stack([table, table.T]), n_grades
         self.scale = bound.query_weight
         if normalize:
             lower, same = _pair_weight(data, self.grade, self.weight)
             total = lower + tie_weight * same
             self.scale = np.divide(self.scale, total, out=np.zeros_like(total), where=total > 0)
+        self.price = self.scale[data.query_of_row] * self.weight
 
     def evaluate(self, scores: np.ndarray, squared: bool) -> tuple[float, np.ndarray]:
         """Σ c·ξ or Σ c·ξ², and its gradient for the scores."""
-        gradient, value = np.zeros(scores.size), np.zeros(self.data.n_queries)
+        gradient, value = np.zeros(scores.size), 0.0
         for form, margin, factor in self.forms:
             rows, keys = self._sorted(scores, form)
-            self._run(value_sweep, form, rows, keys, margin, factor, squared, value, gradient)
-        return float(value.sum()), gradient
+            x = keys - np.repeat(np.add.reduceat(keys, self.data.offsets[:-1]) / self.data.group, self.data.group)
+            n_worse, worse, n_better, better = self._sums(form, rows, keys, margin, x)
+            price = factor * self.price[rows]
+            won = price * ((margin - x) * n_worse + worse)  # Σ c·ξ as the better one
+            if squared:
+                lost = price * ((margin + x) * n_better - better)  # and as the worse one
+                value += float((won * (margin - x) + lost * x).sum())  # Σ c·ξ², as ξ = margin − (x_u − x_v)
+                gradient[rows] += 2.0 * (lost - won)
+            else:
+                value += float(won.sum())
+                gradient[rows] += price * (n_better - n_worse)
+        return value, gradient
 
     def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Product with the (generalised) second derivative of Σ c·ξ² at these scores."""
@@ -124,23 +135,27 @@ class LabelPairs:
         def times(direction: np.ndarray) -> np.ndarray:
             out = np.zeros(direction.size)
             for form, rows, keys, margin, factor in ready:
-                self._run(curvature_sweep, form, rows, keys, margin, factor, direction, out)
+                x = direction[rows]
+                n_worse, worse, n_better, better = self._sums(form, rows, keys, margin, x)
+                out[rows] += 2.0 * factor * self.price[rows] * ((n_worse + n_better) * x - worse - better)
             return out
 
         return times
 
     def _sorted(self, scores: np.ndarray, form: int) -> tuple[np.ndarray, np.ndarray]:
-        """Judged rows of each query by descending score, and those scores, less the labels where they are margins."""
+        """Rows of each query by descending score, and those scores, less the labels where they are margins."""
         keys = scores if self.shift is None or form == SAME else scores - self.shift
         rows, sorted_keys = np.empty(keys.size, np.int64), np.empty(keys.size)
         self._over(sort_sweep, self.judged, self.order, keys, rows, sorted_keys)
         return rows, sorted_keys
 
-    def _run(self, sweep, form, rows, keys, margin, factor, *rest) -> None:  # type: ignore[no-untyped-def]
-        fixed = (self.judged, self.grade, self.n_grades, self.weight, self.scale, *self.tables)
-        self._over(sweep, rows, keys, *fixed, form, margin, factor, *rest)
+    def _sums(self, form: int, rows: np.ndarray, keys: np.ndarray, margin: float, carried: np.ndarray) -> np.ndarray:
+        sums = np.zeros((4, rows.size))
+        fixed = (self.judged, self.grade, self.n_grades, self.weight, self.tables)
+        self._over(pair_sums, rows, keys, *fixed, form, margin, carried, sums)
+        return sums
 
-    def _over(self, sweep, *arguments) -> None:  # type: ignore[no-untyped-def]
+    def _over(self, sweep: Callable[..., None], *arguments: Any) -> None:
         over_queries(sweep, self.data.offsets, *arguments, n_jobs=self.n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
 
 

@@ -1,4 +1,4 @@
-"""Sorted sweeps over pairs with one margin: sums over the violated ones, and products with their curvature.
+"""Sorted sweeps over pairs with one margin: for each document, sums over the pairs that are violated.
 
 One half of a sweep goes through the documents as the better ones of their pairs, with the worse ones entering as they
 come within the margin; the other half is the same on negated scores, with the roles exchanged.
@@ -11,7 +11,7 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett._sort import argsort_descending
 
-__all__ = ["LOWER", "SAME", "TABLE", "curvature_sweep", "sort_sweep", "value_sweep"]
+__all__ = ["LOWER", "SAME", "TABLE", "pair_sums", "sort_sweep"]
 
 #: Which documents are the worse ones of a document: those of lower grade, all weighing 1 (a Fenwick tree over grades);
 #: those of the same grade; those a table gives a weight to.
@@ -28,7 +28,7 @@ def _longest(lo, hi, sizes):  # type: ignore[no-untyped-def]
 
 @kernel
 def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ignore[no-untyped-def]
-    """Judged rows of each query by descending score, and their scores."""
+    """Judged rows of each query by descending score, then the others; and their scores, 0 for the others."""
     longest = _longest(lo, hi, judged)
     place = np.empty(longest, np.int64)
     spare = np.empty(longest, np.float64)
@@ -41,6 +41,9 @@ def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ign
         argsort_descending(keys[a : a + n], place, spare, spare_place, n)
         for i in range(n):
             rows[a + i] = order[a + place[i]]
+        for i in range(a + n, offsets[q + 1]):
+            rows[i] = order[i]
+            keys[i] = 0.0
 
 
 @kernel
@@ -88,90 +91,37 @@ def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sum
 
 
 @kernel
-def _lanes(n, n_grades):  # type: ignore[no-untyped-def]
-    """Scratch of both halves for lists of n: scores, weights, carried values, grades, sums, tree."""
-    return (
-        np.empty((2, n), np.float64),
-        np.empty((2, n), np.float64),
-        np.empty((2, n), np.float64),
-        np.empty((2, n), np.int64),
-        np.empty((2, n, 2), np.float64),
-        np.empty((n_grades + 1, 2), np.float64),
-    )
-
-
-@kernel
-def _halves(  # type: ignore[no-untyped-def]
-    a, n, rows, keys, grade, n_grades, weight, table, transposed, form, margin, carried, by_row, centre, work
+def pair_sums(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, rows, keys, judged, grade, n_grades, weight, tables, form, margin, carried, sums
 ):
-    """Both halves for the query whose rows begin at place a; what is carried stands by row, or else by place."""
-    t, w, x, g, sums, tree = work
-    for i in range(n):
-        row = rows[a + i]
-        back = n - 1 - i
-        t[0, i] = keys[a + i]
-        w[0, i] = weight[row]
-        x[0, i] = carried[row if by_row else a + i] - centre
-        g[0, i] = grade[row]
-        t[1, back] = -t[0, i]
-        w[1, back] = w[0, i]
-        x[1, back] = x[0, i]
-        g[1, back] = n_grades - 1 - g[0, i] if form == LOWER else g[0, i]  # the highest grade is the lowest there
-    _half(t[0], g[0], w[0], x[0], n, n_grades, form, margin, table, tree, sums[0])
-    _half(t[1], g[1], w[1], x[1], n, n_grades, form, margin, transposed, tree, sums[1])
+    """For the document at each place, sums over the violated pairs it is in.
 
-
-@kernel
-def value_sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, rows, keys, judged, grade, n_grades, weight, scale, table, transposed,
-    form, margin, factor, squared, value, gradient,
-):  # fmt: skip
-    """Add Σ c·ξ or Σ c·ξ² of each query, and its gradient."""
-    work = _lanes(_longest(lo, hi, judged), _longest(lo, hi, n_grades))
-    _, w, x, _, sums, _ = work
+    ``sums[0]`` and ``sums[1]`` are over the pairs in which it is the better one: the weights of the others, and those
+    times what the others carry; ``sums[2]`` and ``sums[3]`` over the pairs in which it is the worse one. ``rows``
+    and ``keys`` are those of `sort_sweep`; ``carried`` stands by place; the second table is the first one transposed.
+    """
+    longest = _longest(lo, hi, judged)
+    t = np.empty(longest, np.float64)
+    w = np.empty(longest, np.float64)
+    x = np.empty(longest, np.float64)
+    g = np.empty(longest, np.int64)
+    found = np.empty((longest, 2), np.float64)
+    tree = np.empty((_longest(lo, hi, n_grades) + 1, 2), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
-        c = scale[q] * factor
-        middle = 0.0
-        for i in range(n):
-            middle += keys[a + i] / n
-        _halves(
-            a, n, rows, keys, grade, n_grades[q], weight, table, transposed, form, margin, keys, False, middle, work
-        )
-        total = 0.0
-        for i in range(n):
-            row = rows[a + i]
-            back = n - 1 - i
-            ahead = margin - x[0, i]
-            behind = margin + x[0, i]
-            if squared:
-                won = w[0, i] * (ahead * sums[0, i, 0] + sums[0, i, 1])  # Σ c·ξ as the better one
-                lost = w[0, i] * (behind * sums[1, back, 0] - sums[1, back, 1])  # and as the worse one
-                total += won * ahead + lost * x[0, i]  # Σ c·ξ², as ξ = margin − (t_u − t_v)
-                gradient[row] += 2.0 * c * (lost - won)
-            else:
-                total += w[0, i] * (ahead * sums[0, i, 0] + sums[0, i, 1])
-                gradient[row] += c * w[0, i] * (sums[1, back, 0] - sums[0, i, 0])
-        value[q] += c * total
-
-
-@kernel
-def curvature_sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, rows, keys, judged, grade, n_grades, weight, scale, table, transposed,
-    form, margin, factor, direction, out,
-):  # fmt: skip
-    """Add the product of a direction with the curvature of Σ c·ξ²: 2 Σ c (d_u − d_v) over the violated pairs."""
-    work = _lanes(_longest(lo, hi, judged), _longest(lo, hi, n_grades))
-    _, w, x, _, sums, _ = work
-    for q in range(lo, hi):
-        a = offsets[q]
-        n = judged[q]
-        c = 2.0 * scale[q] * factor
-        _halves(
-            a, n, rows, keys, grade, n_grades[q], weight, table, transposed, form, margin, direction, True, 0.0, work
-        )
-        for i in range(n):
-            back = n - 1 - i
-            degree = sums[0, i, 0] + sums[1, back, 0]
-            out[rows[a + i]] += c * w[0, i] * (degree * x[0, i] - sums[0, i, 1] - sums[1, back, 1])
+        for half in range(2):
+            for i in range(n):
+                place = a + i if half == 0 else a + n - 1 - i
+                row = rows[place]
+                t[i] = keys[place] if half == 0 else -keys[place]
+                w[i] = weight[row]
+                x[i] = carried[place]
+                g[i] = grade[row]
+                if half == 1 and form == LOWER:
+                    g[i] = n_grades[q] - 1 - g[i]  # the highest grade is the lowest there
+            _half(t, g, w, x, n, n_grades[q], form, margin, tables[half], tree, found)
+            for i in range(n):
+                place = a + i if half == 0 else a + n - 1 - i
+                sums[2 * half, place] = found[i, 0]
+                sums[2 * half + 1, place] = found[i, 1]
