@@ -13,9 +13,13 @@ from plackett._sort import argsort_descending
 from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
 from plackett.rankers.listwise._assignment import assign
+from plackett.rankers.listwise._merge import merge
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 
 __all__ = ["SVMNDCG", "ndcg_violations"]
+
+#: Most states of a merge, which take ten bytes each.
+_MOST_STATES = 1 << 20
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -30,9 +34,9 @@ class SVMNDCG(StructuralSVM):
     all rankings of a list is exact. Documents of equal gain stay in the order of their scores, since swapping two of
     them leaves nDCG alone. Given that, Ψ differs from :math:`-\frac2P \sum_u \pi(u) x_u` by what does not depend on
     the ranking, and what is left is an assignment of documents to positions with costs
-    :math:`\frac2P s_u r + G_u \eta(r) / Z`. Without the second part sorting solves it, with prices that are known; a
-    shortest path mends each position for which the second part matters: O(min(k, R) m²) for R documents of positive
-    gain.
+    :math:`\frac2P s_u r + G_u \eta(r) / Z`. With few different gains it is a cheapest merge of sorted lists. Otherwise
+    sorting solves it without the second part, with prices that are known, and a shortest path mends each position for
+    which the second part matters: O(min(k, R) m²) for R documents of positive gain.
 
     Unjudged documents and those of ``sample_weight`` 0 are left out; other weights act by their mean over the list, as
     a loss of a whole list has no place for the weight of one document. Lists of one gain teach nothing.
@@ -76,15 +80,19 @@ def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) 
     discount = discount_table("log2", lists.longest)
     discount[lists.longest if k is None else k :] = 0.0
     grade, lead = np.empty(gains.size, np.int64), np.empty(gains.size)
-    pairs, worth = np.empty(lists.share.size), np.empty(gains.size)
-    over_queries(_prepare, lists.offsets, gains, discount, grade, lead, pairs, worth, n_jobs=1)
-    known = discount, grade, lead, pairs, worth
+    pairs, states = np.empty(lists.share.size), np.empty(lists.share.size, np.int64)
+    worth = np.empty(gains.size)
+    over_queries(_prepare, lists.offsets, gains, discount, grade, lead, pairs, states, worth, n_jobs=1)
+    known = discount, grade, lead, pairs, states, worth
     return lambda scores: lists.run(_most_violated, scores, *known, n_jobs=n_jobs)
 
 
 @kernel
-def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, worth):  # type: ignore[no-untyped-def]
-    """Number of each document's gain (0 is the largest), how many are worse less how many are better, G/Z; pairs."""
+def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth):  # type: ignore[no-untyped-def]
+    """Number of each document's gain (0 is the largest), how many are worse less how many are better, and G/Z.
+
+    Of each list the number of pairs, and of states to merge it, 0 where shortest paths are quicker.
+    """
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -101,6 +109,7 @@ def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, worth):  # ty
         pairs[q] = 0.0
         number = 0
         start = 0
+        ways = 1.0
         while start < n:
             end = start
             while end < n and keys[end] == keys[start]:
@@ -111,8 +120,14 @@ def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, worth):  # ty
             for r in range(start, end):
                 lead[a + order[r]] = (n - end) - start
             pairs[q] += float(end - start) * (n - end)
+            ways *= end - start + 1
             number += 1
             start = end
+        paths = 0
+        for r in range(n):
+            paths += 1 if keys[r] * discount[r] > 0.0 else 0
+        quicker = ways <= _MOST_STATES and ways * number <= 0.5 * paths * n * n
+        states[q] = int(ways) if quicker else 0
 
 
 @kernel
@@ -135,23 +150,31 @@ def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, worth, error, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, states, worth, error, slope):  # type: ignore[no-untyped-def]
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    floats, ints = np.empty((9, longest)), np.empty((8, longest), np.int64)
+    floats, ints = np.empty((9, longest)), np.empty((9, longest), np.int64)
+    most = 0
+    for q in range(lo, hi):
+        most = max(most, states[q])
+    cost, came = np.empty(most), np.empty(most, np.int16)
     for q in range(lo, hi):
         if pairs[q] == 0.0:
             continue
         a = offsets[q]
         n = offsets[q + 1] - a
         s, spare, w = floats[6, :n], floats[7, :n], floats[8, :n]
-        order, met, doc, above = ints[4, :n], ints[5, :n], ints[6, :n], ints[7, :n]
+        order, met, doc, above, own = ints[4, :n], ints[5, :n], ints[6, :n], ints[7, :n], ints[8, :n]
         s[:] = scores[a : a + n]
         argsort_descending(s, order, spare, met, n)
         for t in range(n):
             w[t] = worth[a + order[t]]
-        assign(2.0 / pairs[q], discount, s, w, doc, floats, ints)
+            own[t] = grade[a + order[t]]
+        if states[q] > 0:
+            merge(2.0 / pairs[q], discount, s, w, own, doc, cost, came, spare, ints)
+        else:
+            assign(2.0 / pairs[q], discount, s, w, doc, floats, ints)
         met[:] = 0
         above[:] = 0
         for i in range(a, a + n):
