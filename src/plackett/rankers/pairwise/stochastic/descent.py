@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.models.examples import Rows, ask_for, difference, measure, signed
+from plackett.models.examples import Rows, ask_for, difference, measure, signed, squared_length
 from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
 
 __all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
@@ -60,6 +60,7 @@ class Descent:
         entries = int(np.diff(rows.pointers).max(initial=0))
         room = np.empty(2 * entries + 1 if rows.columns.size else self.v.size)
         places = np.empty(room.size if rows.columns.size else 0, np.int32)
+        scratch = np.zeros(self.v.size if rows.columns.size else 0)
         examples = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE)
         end = self.steps + n
         while self.steps < end:
@@ -67,7 +68,7 @@ class Descent:
             n_now = min(end, mark) - self.steps
             first, second, margin = (part[:n_now] for part in examples)
             draw(np.uint64(self.seed + self.steps), first, second, margin, draws)
-            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, room, places)
+            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, room, places, scratch)
             if self.steps == mark:
                 self.marks = [self.marks[1], (mark, self._sum())]
 
@@ -87,7 +88,7 @@ class Descent:
 
 
 @kernel(inline=True)
-def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, room, places):  # type: ignore[no-untyped-def]
+def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, room, places, scratch):  # type: ignore[no-untyped-def]
     """Begin a step: number of entries of example i, its score and squared length, the rate."""
     soon = min(i + _AHEAD, first.size - 1)
     ask_for(values, columns, pointers, first[soon])
@@ -100,6 +101,8 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
         side = 1.0 if v == RELEVANT else -1.0
         n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], room, places)
     product, square = measure(room, n, places, columns.size == 0, weights)
+    if v >= 0 and columns.size:
+        square = squared_length(square, values, columns, pointers, inverse, u, v, scratch)
     numbers[STEP] += 1.0
     rate = settings[RATE] / (settings[BASE] + settings[PER_STEP] * numbers[STEP])
     return n, numbers[FACTOR] * product, square, rate
