@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def naive_frank(X, y, qid, rounds):
     stumps = []
     for j in range(X.shape[1]):
         values = np.unique(X[paired, j])
-        stumps += [(j, 0.5 * (a + b)) for a, b in zip(values[:-1], values[1:], strict=True)]
+        stumps += [(j, 0.5 * (a + b)) for a, b in pairwise(values)]
     for _ in range(rounds):
         e = [math.exp(F[v] - F[u]) for u, v, _ in pairs]
         slope = [w * 0.5 * x * (1.0 + x) ** -1.5 for x, (_, _, w) in zip(e, pairs, strict=True)]

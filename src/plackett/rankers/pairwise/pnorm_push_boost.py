@@ -26,8 +26,8 @@ class PNormPushBoost(PairBoosting):
     Descends :math:`\sum_v \big(\sum_{u:\,y_u > y_v} e^{-(s_u - s_v)}\big)^p` (`plackett.losses.PNormPushLoss`) as
     RankBoost descends the exponential loss, which is p = 1. A pair weighs :math:`e^{-(s_u - s_v)}
     \big(\sum_{u'} e^{-(s_{u'} - s_v)}\big)^{p-1}`: pairs with a bad document at the top count most. Each round takes
-    the weak ranker of the largest edge and the best step along it. Linear time in the documents. `PNormPush` has the same
-    objective for linear models.
+    the weak ranker of the largest edge and the best step along it. Linear time in the documents. `PNormPush` has the
+    same objective for linear models.
 
     Parameters
     ----------
