@@ -106,10 +106,23 @@ def test_the_penalty_leaves_few_features():
     assert counts[0] > 8 and counts[2] <= 4 and counts[3] == 0
 
 
+@pytest.mark.spec("pairwise.rsrank")
+def test_online_steps_come_near_and_the_penalty_acts_on_them():
+    """Truncated gradient: features that do not count get less weight than without the penalty."""
+    X, y, qid = task(n_queries=40, n_features=12)
+    settings = {"max_iter": 200, "n_jobs": 1}
+    exact = RobustSparseRanker(alpha=0.01, **settings).fit(X, y, qid=qid)
+    online = RobustSparseRanker(alpha=0.01, solver="sgd", batch_size=4, **settings).fit(X, y, qid=qid)
+    free = RobustSparseRanker(alpha=0.0, solver="sgd", batch_size=4, **settings).fit(X, y, qid=qid)
+    assert np.corrcoef(exact.predict(X), online.predict(X))[0, 1] > 0.98
+    useless = [np.abs(ranker.scorer_.weights[2:, 0]) for ranker in (online, free)]
+    assert useless[0].sum() < 0.5 * useless[1].sum()
+
+
 def test_refusals():
     X, y, qid = task()
     data = RankingDataset.from_arrays(X, y, qid)
-    for parameters, match in (({"n_rounds": 0}, "n_rounds=0"), ({"solver": "sgd"}, "use 'lbfgs'")):
+    for parameters, match in (({"n_rounds": 0}, "n_rounds=0"), ({"solver": "newton"}, "solver='newton'")):
         with pytest.raises(ValueError, match=match):
             RobustSparseRanker(**parameters).fit(data)
     with pytest.raises(ValueError, match="no swap delta"):

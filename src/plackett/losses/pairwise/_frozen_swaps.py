@@ -22,7 +22,14 @@ __all__ = ["FrozenSwaps"]
 class FrozenSwaps(Loss):
     r""":math:`\sum_{y_u > y_v} \omega_{uv} \log(1 + e^{-(s_u - s_v)})`, ω the swap deltas in the ranking by ``at``.
 
-    Convex, as the weights do not change with the scores; for the dataset that ``at`` belongs to.
+    Convex, as the weights do not change with the scores.
+
+    Parameters
+    ----------
+    measure
+        Any measure with a swap delta.
+    at
+        What the ranking is by: scores of the documents of one dataset, or a scorer, for any.
     """
 
     name: ClassVar[str] = "FrozenSwaps"
@@ -33,7 +40,7 @@ class FrozenSwaps(Loss):
     at: Any = field(default=None, compare=False)
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on the dataset whose ranking is frozen."""
+        """The loss on one dataset, in the ranking that it has now."""
         return _Bound(self, data, n_jobs)
 
 
@@ -43,7 +50,8 @@ class _Bound(BoundLoss):
         measure = parse(loss.measure)
         if not measure.swaps:
             raise LossError(f"{measure} has no swap delta; try nDCG, AP, RR or ERR")
-        ranking = Scored(data, self.check(loss.at), n_jobs=n_jobs).ranking("stable")
+        at = loss.at.predict(data.X, data.offsets, n_jobs) if hasattr(loss.at, "predict") else loss.at
+        ranking = Scored(data, self.check(at), n_jobs=n_jobs).ranking("stable")
         self.rows = ranking.rows
         self.state = np.ascontiguousarray(measure.swap_state(ranking))
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)

@@ -32,8 +32,9 @@ class RobustSparseRanker(GradientTrained, Linear):
     first round weighs all pairs of a query the same. The weighted pair error bounds what is lost of the measure
     (`plackett.theory.rsr_reduction`); the L1 penalty leaves few features.
 
-    The convex problems are solved by the solver of the linear model, whose weights are exactly 0 where the penalty
-    wins, in place of the online truncated gradient of the paper: the same problem, without its step sizes.
+    ``solver="lbfgs"`` (also ``"auto"``) solves the convex problems to the optimum, with weights exactly 0 where the
+    penalty wins. ``"sgd"`` is online as in the paper: after each step over a batch of queries the weights are cut
+    towards 0 (truncated gradient); the mean of the last epochs comes out, whose weights are small but seldom 0.
 
     Parameters
     ----------
@@ -69,8 +70,6 @@ class RobustSparseRanker(GradientTrained, Linear):
         """Equal weights first, then those of each ranking that comes out."""
         if self.n_rounds < 1:
             raise LossError(f"n_rounds={self.n_rounds}; give a round at least")
-        if self.solver not in ("auto", "lbfgs"):
-            raise LossError(f"solver={self.solver!r}; the weights belong to whole rankings: use 'lbfgs'")
         if data.preferences is not None:
             raise LossError(
                 "RobustSparseRanker weighs pairs by their gains and ranks: it needs labels, not preferences"
@@ -87,5 +86,5 @@ class RobustSparseRanker(GradientTrained, Linear):
             ranking = Scored(data, scores, n_jobs=self.n_jobs).ranking("stable").rows
             if before is not None and np.array_equal(before, ranking):
                 break
-            before, loss = ranking, FrozenSwaps(measure=str(self.measure), at=scores)
+            before, loss = ranking, FrozenSwaps(measure=str(self.measure), at=start)
         return start
