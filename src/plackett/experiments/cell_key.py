@@ -17,6 +17,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.contestants import THREAD_PARAMETERS, Contestant
+from plackett.experiments.source_stamp import source_stamp
 from plackett.measures.base import Measure
 from plackett.models.search_space import Integer, Real
 from plackett.rankers.parameters import to_plain
@@ -50,11 +51,23 @@ def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measu
         "libraries": versions(),
         "data": parts,
         "ranker": describe(contestant.ranker),
+        "sources": _stamp(_modules(contestant.ranker, select)),
         "space": space if protocol.get("search") is not None else None,
         "select": [str(select), _source(getattr(type(select), "function", None))],
     }
     text = json.dumps(words | protocol, sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
+    """Modules that a result rests on: of the ranker, of the loss and the model that it names, of the measure."""
+    things = [ranker, select]
+    things += [getattr(ranker, make)() for make in ("make_loss", "make_model") if hasattr(ranker, make)]
+    kinds = [base for thing in things for base in type(thing).__mro__]
+    return tuple(sorted({kind.__module__ for kind in kinds} | {"plackett.experiments.cell_run"}))
+
+
+_stamp = functools.cache(source_stamp)  # what was edited since is not what runs in this process
 
 
 def describe(ranker: Any) -> dict[str, Any]:
