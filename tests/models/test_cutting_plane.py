@@ -40,6 +40,32 @@ def test_hinge_svm_is_that_of_liblinear(C):
     assert np.sum((found.coef - peer) ** 2) <= 4e-5 * best
 
 
+def test_multiclass_is_that_of_crammer_and_singer():
+    """max over classes of [wrong + w_class·x] − w_right·x: the structural SVM whose answers are single classes."""
+    rng = np.random.default_rng(3)
+    X, y, C = rng.normal(size=(90, 4)), rng.integers(0, 3, 90), 30.0
+    X[np.arange(90), y] += 1.0
+    rows = np.arange(90)
+
+    def risk(flat):
+        scores = X @ flat.reshape(3, 4).T
+        violated = scores + (np.arange(3) != y[:, None])
+        worst = violated.argmax(axis=1)
+        slope = np.zeros((3, 4))
+        np.add.at(slope, worst, X / 90)
+        np.add.at(slope, y, -X / 90)
+        return float((violated[rows, worst] - scores[rows, y]).mean()), slope.ravel()
+
+    peer = LinearSVC(multi_class="crammer_singer", C=C / 90, fit_intercept=False, tol=1e-8, max_iter=1_000_000).fit(
+        X, y
+    )
+    found = minimise(risk, 12, C=C, tol=1e-6)
+    best = 0.5 * np.sum(peer.coef_**2) + C * risk(peer.coef_.ravel())[0]
+    assert found.dual <= best * (1 + 1e-9)
+    np.testing.assert_allclose(found.primal, best, rtol=1e-5)
+    np.testing.assert_allclose(found.coef.reshape(3, 4), peer.coef_, atol=0.02)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_maximum_of_planes_is_the_quadratic_program(seed):
     """R = max(0, Aw + b) written out: minimise ½‖w‖² + Cξ under ξ ≥ 0, ξ ≥ Aw + b."""

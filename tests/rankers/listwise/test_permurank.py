@@ -43,7 +43,7 @@ def test_objective_is_that_of_the_quadratic_program(C):
     assert 0 < ranker.n_rankings_ <= of_list.size
     # the search may miss a ranking, so the objective found may be a little below
     assert least * 0.98 <= ranker.objective_ <= least * (1 + 1e-5)
-    np.testing.assert_allclose(ranker.scorer_.weights[:, 0], weights, atol=0.1 * max(1, np.abs(weights).max()))
+    np.testing.assert_allclose(ranker.coef_, weights, atol=0.1 * max(1, np.abs(weights).max()))
 
 
 def test_both_measures_learn_and_others_are_refused():

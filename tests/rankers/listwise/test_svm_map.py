@@ -44,13 +44,13 @@ def test_objective_and_weights_are_those_of_the_quadratic_program(C):
     ranker = SVMMAP(C=C, tol=1e-7, standardize=False).fit(X, y, qid=qid)
     assert ranker.gap_ <= 1e-7
     np.testing.assert_allclose(ranker.objective_, least, rtol=1e-5)
-    np.testing.assert_allclose(ranker.scorer_.weights[:, 0], weights, atol=5e-3 * max(1, np.abs(weights).max()))
+    np.testing.assert_allclose(ranker.coef_, weights, atol=5e-3 * max(1, np.abs(weights).max()))
 
 
 def test_loss_bounds_one_minus_ap():
     X, y, qid = tiny_task(n_queries=20, length=7, seed=3)
     ranker = SVMMAP(C=1.0, standardize=False).fit(X, y, qid=qid)
-    w = ranker.scorer_.weights[:, 0]
+    w = ranker.coef_
     data = pk.RankingDataset.from_arrays(X, y, qid)
     taught = [q for q in range(20) if np.ptp(y[qid == q]) > 0]
     found = pk.evaluate(data, ranker.predict(data), ["AP"]).per_query["AP"].to_numpy()

@@ -22,4 +22,4 @@ def test_objective_and_weights_are_those_of_the_quadratic_program(C):
     ranker = SVMMRR(C=C, tol=1e-7, standardize=False).fit(X, y, qid=qid)
     assert ranker.gap_ <= 1e-7
     np.testing.assert_allclose(ranker.objective_, least, rtol=1e-5)
-    np.testing.assert_allclose(ranker.scorer_.weights[:, 0], weights, atol=5e-3 * max(1, np.abs(weights).max()))
+    np.testing.assert_allclose(ranker.coef_, weights, atol=5e-3 * max(1, np.abs(weights).max()))

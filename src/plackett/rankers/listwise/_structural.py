@@ -96,6 +96,8 @@ class StructuralSVM(Ranker):
 
     Attributes
     ----------
+    coef_
+        Weight of each feature.
     objective_, gap_
         The objective at the end of training, and by what share of it it may at most be above the minimum; NaN where
         training was interrupted.
@@ -150,4 +152,5 @@ class StructuralSVM(Ranker):
             solution = self._solve(problem, step)
             objective, gap = solution.primal, solution.gap
         self.scorer_ = scorer(kept)
+        self.coef_ = self.scorer_.weights[:, 0]
         self.objective_, self.gap_, self.n_iter_ = objective, gap, rounds
