@@ -16,7 +16,10 @@ _LINE = 16
 
 
 class Rows(NamedTuple):
-    """Features, dense or CSR, as flat arrays: ``columns`` is empty where they are dense. One code for both."""
+    """Features, dense or CSR, as flat arrays: ``columns`` is empty where they are dense. One code for both.
+
+    Columns are unsigned: Numba would look whether each is negative, and count from the end.
+    """
 
     values: np.ndarray
     columns: np.ndarray
@@ -31,11 +34,11 @@ def rows_of(X: Any, scale: np.ndarray) -> Rows:
     [0, 3, 6]
     """
     if isinstance(X, np.ndarray):
-        parts = np.ascontiguousarray(X).reshape(-1), np.empty(0, np.int32), np.arange(X.shape[0] + 1) * X.shape[1]
+        parts = np.ascontiguousarray(X).reshape(-1), np.empty(0, np.uint32), np.arange(X.shape[0] + 1) * X.shape[1]
     else:
         if not X.has_sorted_indices:
             X = X.sorted_indices()
-        parts = X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
+        parts = X.data, X.indices.astype(np.int32, copy=False).view(np.uint32), X.indptr.astype(np.int64)
     # all read-only: Numba compiles a kernel once more for arrays that can be written to
     frozen = [part.view() for part in (*parts, 1.0 / scale)]
     for part in frozen:

@@ -53,7 +53,7 @@ def one_pass(  # type: ignore[no-untyped-def]
     for i in range(n_rows):
         longest = max(longest, pointers[i + 1] - pointers[i])
     room = np.empty(2 * longest + 1)
-    places = np.empty(room.size if columns.size else 0, np.int32)
+    places = np.empty(room.size if columns.size else 0, np.uint32)
     score = np.empty(n_rows)
     stamp = np.full(n_rows, -1, np.int64)
     turn = np.arange(first.size)

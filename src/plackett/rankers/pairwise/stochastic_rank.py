@@ -271,7 +271,8 @@ class StochasticRank(Ranker):
         if rate == "pegasos" and self.alpha == 0.0:
             raise LossError("alpha=0 with rate='pegasos', 1 / (alpha t); give a positive alpha or another rate")
         numbers = RATES[rate](self.alpha, self.eta0)
-        return learner, parameters(self.alpha, numbers, self.C, learner.projected, float(self.fit_intercept))
+        constant = float(self.fit_intercept)
+        return learner, parameters(self.alpha, numbers, self.C, learner.projected, constant, learner.needs_length)
 
     @property
     def _pair_probability(self) -> float:

@@ -159,7 +159,7 @@ def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grad
     for i in range(grades.size):
         longest = max(longest, pointers[i + 1] - pointers[i])
     room = np.empty(longest + 1)
-    places = np.empty(longest + 1 if columns.size else 0, np.int32)
+    places = np.empty(longest + 1 if columns.size else 0, np.uint32)
     for m in range(lo, hi):
         seed = mix(seeds[m] ^ mix(np.uint64(turn)))
         _shuffle(order, seed)

@@ -15,8 +15,8 @@ __all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
 #: Places in the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
 FACTOR, NORM, SUM, STEP = 0, 1, 2, 3
 #: Places in the parameters of a learner: λ; rate RATE / (BASE + PER_STEP · t); one of its own; most squared
-#: length; the constant feature of single documents.
-PENALTY, RATE, BASE, PER_STEP, EXTRA, LIMIT, CONSTANT = 0, 1, 2, 3, 4, 5, 6
+#: length; the constant feature of single documents; whether steps look at the length of an example.
+PENALTY, RATE, BASE, PER_STEP, EXTRA, LIMIT, CONSTANT, NEEDS_LENGTH = 0, 1, 2, 3, 4, 5, 6, 7
 
 _LEAST_FACTOR = 1e-9
 #: Examples drawn before the steps are taken.
@@ -27,11 +27,11 @@ _REFRESH = 1 << 16
 
 
 def parameters(
-    penalty: float, rate: tuple[float, float, float], extra: float, projected: bool, constant: float
+    penalty: float, rate: tuple[float, float, float], extra: float, projected: bool, constant: float, needs_length: bool
 ) -> np.ndarray:
     """What a learner's kernel reads. With a projection the weights are kept inside the ball of radius 1/√λ."""
     limit = 1.0 / penalty if projected and penalty > 0.0 else np.inf
-    return np.array([penalty, *rate, extra, limit, constant])
+    return np.array([penalty, *rate, extra, limit, constant, needs_length])
 
 
 class Descent:
@@ -59,7 +59,7 @@ class Descent:
             return
         entries = int(np.diff(rows.pointers).max(initial=0))
         room = np.empty(2 * entries + 1 if rows.columns.size else self.v.size)
-        places = np.empty(room.size if rows.columns.size else 0, np.int32)
+        places = np.empty(room.size if rows.columns.size else 0, np.uint32)
         scratch = np.zeros(self.v.size if rows.columns.size else 0)
         examples = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE)
         end = self.steps + n
@@ -101,7 +101,7 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
         side = 1.0 if v == RELEVANT else -1.0
         n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], room, places)
     product, square = measure(room, n, places, columns.size == 0, weights)
-    if v >= 0 and columns.size:
+    if v >= 0 and columns.size and settings[NEEDS_LENGTH]:
         square = squared_length(square, values, columns, pointers, inverse, u, v, scratch)
     numbers[STEP] += 1.0
     rate = settings[RATE] / (settings[BASE] + settings[PER_STEP] * numbers[STEP])
@@ -110,14 +110,20 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
 
 @kernel(inline=True)
 def _add(v, u, room, n, places, dense, delta, weighted):  # type: ignore[no-untyped-def]
+    """Add delta x to v and weighted x to u; by how much |v|² grew, where sparse."""
+    grown = 0.0
     if dense:
         for k in range(n):
             v[k] += delta * room[k]
             u[k] += weighted * room[k]
     else:
         for k in range(n):
-            v[places[k]] += delta * room[k]
+            old = v[places[k]]
+            step = delta * room[k]
+            grown += step * (2.0 * old + step)
+            v[places[k]] = old + step
             u[places[k]] += weighted * room[k]
+    return grown
 
 
 @kernel(inline=True)
@@ -130,10 +136,11 @@ def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, 
             v[k] *= factor
         factor = 1.0
         numbers[SUM] = 0.0
+    norm = shrink * shrink * numbers[NORM]
     if add != 0.0:
         delta = add / factor
-        _add(v, u, room, n, places, dense, delta, numbers[SUM] * delta)
-    norm = shrink * shrink * numbers[NORM] + 2.0 * shrink * add * product + add * add * square
+        grown = _add(v, u, room, n, places, dense, delta, numbers[SUM] * delta)
+        norm += 2.0 * shrink * add * product + add * add * square if dense else factor * factor * grown
     if np.int64(numbers[STEP]) % _REFRESH == 0:  # before rounding adds up
         norm = 0.0
         for k in range(v.size):

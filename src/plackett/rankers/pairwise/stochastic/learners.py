@@ -11,21 +11,25 @@ __all__ = ["LEARNERS", "RATES", "Learner"]
 
 
 class Learner(NamedTuple):
-    """What a learner is: its kernel, the margin it wants, whether weights stay in the ball of radius 1/√λ, its rate."""
+    """What a learner is: its kernel, the margin it wants, whether weights stay in the ball of radius 1/√λ, its rate.
+
+    ``needs_length``: whether a step looks at the length of an example, which takes a while for sparse pairs.
+    """
 
     run: Callable[..., None]
     margin: float = 1.0
     projected: bool = False
     rate: str = "pegasos"
+    needs_length: bool = False
 
 
 #: As sofia-ml calls them.
 LEARNERS = {
     "pegasos": Learner(hinge.run, projected=True),
     "sgd-svm": Learner(hinge.run),
-    "passive-aggressive": Learner(passive_aggressive.run),
+    "passive-aggressive": Learner(passive_aggressive.run, needs_length=True),
     "margin-perceptron": Learner(margin_perceptron.run, rate="constant"),
-    "romma": Learner(romma.run),
+    "romma": Learner(romma.run, needs_length=True),
     "logreg-pegasos": Learner(logistic.run, margin=0.0, projected=True),
     "logreg": Learner(logistic.run, margin=0.0),
 }
