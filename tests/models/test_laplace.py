@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.stats import norm
 
-from plackett.models.laplace import Intervals, LaplaceProcess, interval_terms
+from plackett.models.intervals import Intervals, interval_terms
+from plackett.models.laplace import LaplaceProcess
 
 
 def process(kind, n_points, ard, seed=0, n=25):

@@ -11,7 +11,8 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.gaussian_process import GaussianPosterior, spread_points
-from plackett.models.laplace import Intervals, LaplaceFit, LaplaceProcess
+from plackett.models.intervals import Intervals
+from plackett.models.laplace import LaplaceFit, LaplaceProcess
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 

@@ -96,6 +96,27 @@ def test_implicit_thresholds_are_in_order(seed):
     assert (np.diff(ranker.thresholds_) >= -1e-4).all()
 
 
+@pytest.mark.spec("pointwise.svor_implicit", "pointwise.svor_explicit")
+@pytest.mark.parametrize("seed", range(4))
+def test_thresholds_are_held_in_order_where_sides_are_balanced(seed):
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(60, 3)), np.repeat(np.arange(6), 10)
+    y = rng.choice(5, 60, p=[0.5, 0.05, 0.3, 0.05, 0.1])
+    for form in (SVORImplicit, SVORExplicit):
+        assert (np.diff(form(C=1.0, n_jobs=1).fit(X, y, qid=qid).thresholds_) >= 0).all()
+
+
+@pytest.mark.spec("pointwise.svor_fixed_margin", "pointwise.svor_implicit")
+@pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit, SumOfMarginsSVM])
+def test_the_gap_is_honest_where_the_solver_ends_early(form):
+    X, y, qid = task(n=90, noise=0.3)
+    settings = PLAIN if form is not SumOfMarginsSVM else PLAIN | {"nu": 0.7}
+    best = form(tol=1e-9, **settings).fit(X, y, qid=qid).objective_
+    for tol in (0.3, 1e-2):
+        early = form(tol=tol, **settings).fit(X, y, qid=qid)
+        assert early.objective_ - early.gap_ <= best + 1e-9 <= early.objective_ + 2e-9
+
+
 def crossed():
     """Grades 0, 1, 2 of which the middle one contradicts the others: thresholds that cross fit it best."""
     X = np.array([[0.0]] * 10 + [[6.0]] * 1 + [[3.0]] * 10 + [[0.5]])

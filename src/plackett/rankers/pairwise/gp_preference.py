@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.models.laplace import Intervals
+from plackett.models.intervals import Intervals
 from plackett.rankers._laplace import LaplaceRanker
 
 __all__ = ["GPPreference"]

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.gaussian_process import GaussianPosterior
-from plackett.models.laplace import Intervals
+from plackett.models.intervals import Intervals
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.rankers.inputs import rows_to_score
 from plackett.rankers.pointwise._ordinal_svm import grades_of
