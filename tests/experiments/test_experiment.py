@@ -662,3 +662,15 @@ class Threads(Ridge):
         from plackett._kernel import n_threads
 
         return np.full(X.shape[0], 100.0 * self.n_jobs + 10 * n_threads() + int(os.environ["OMP_NUM_THREADS"]))
+
+
+@pytest.mark.golden
+def test_public_dataset_by_name(data_dir, monkeypatch):
+    """Official folds of MQ2008, as `plackett.datasets.load` has them."""
+    monkeypatch.setenv("PLACKETT_DATA", str(data_dir))
+    if not (data_dir / "LETOR4.0-MQ2008").is_dir():
+        pytest.skip("MQ2008 is not there")
+    found = run("mq2008", "LinearRegression", ["AP"], preset="letor4", search=None, early_stopping=False)
+    folds = [pk.datasets.load("mq2008", fold=i) for i in range(1, 6)]
+    plain = cross_validate(folds, LinearRegression(n_jobs=1), ["AP"], preset="letor4")
+    assert found.datasets == ("mq2008",) and found.results("AP")["mq2008"]["LinearRegression"] == plain.mean["AP"]

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -180,15 +180,8 @@ class _Trials:
         watched = self.valid if watch and self.protocol.early_stopping and _watches(ranker) else None
         if hasattr(ranker, "eval_measure") and takes_dataset(ranker):
             ranker.set_params(eval_measure=str(self.protocol.select))
-        with warnings.catch_warnings():
-            # a ranker keeps what it has on Ctrl-C; here that would pass for a finished training
-            warnings.filterwarnings("error", "training was interrupted", PlackettWarning)
-            try:
-                return fit(ranker, data, watched)
-            except PlackettWarning as warning:
-                if "interrupted" in str(warning):
-                    raise KeyboardInterrupt from None
-                raise
+        with _interruptible():
+            return fit(ranker, data, watched)
 
     def refit(self, number: int, ranker: Any) -> Any:
         """Train the chosen setting again on training and validation part, as many rounds as were best before."""
@@ -217,6 +210,19 @@ class _Trials:
         return train.select(np.sort(order[: max(1, round(share * train.n_queries))]))
 
 
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends the block: a ranker would keep what it has, which here would pass for a finished training."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "training was interrupted", PlackettWarning)
+        try:
+            yield
+        except PlackettWarning as warning:
+            if "training was interrupted" in str(warning):
+                raise KeyboardInterrupt from None
+            raise
+
+
 _WARM: set[type] = set()
 
 
@@ -229,8 +235,8 @@ def _warm_up(contestant: Contestant, train: RankingDataset) -> None:
         return
     _WARM.add(type(contestant.ranker))
     effort = effort_of(contestant.ranker)
-    with contextlib.suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with contextlib.suppress(Exception), warnings.catch_warnings(), _interruptible():
+        warnings.filterwarnings("ignore", "(?!training was interrupted)")
         few = train.select(np.arange(min(8, train.n_queries)))
         ranker = build(contestant.with_threads(1), {} if effort is None else {effort: 1}, 0)
         predict(fit(ranker, few, few if _watches(ranker) else None), few)
