@@ -1,0 +1,282 @@
+"""Which features matter: for ranking by themselves, for a fitted ranker's quality, inside its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.measures.base import Measure
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["feature_names", "model_importance", "permutation_importance", "single_feature_importance"]
+
+
+@fulfils("features.importance", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
+def single_feature_importance(
+    data: RankingDataset, measure: str | Measure | Loss = "nDCG@10", *, random_state: int = 0
+) -> pl.DataFrame:
+    """How well each feature ranks by itself, with large values first or with small ones, whichever is better.
+
+    Parameters
+    ----------
+    data
+        Features and labels. A missing value is ranked last in both directions.
+    measure
+        By which the two rankings are judged: a measure, or a loss. What should be small (losses, measures such as
+        ``ARP``) is negated, so that larger is better.
+    random_state
+        Seed, for measures that estimate the mean over ties.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``feature``, ``importance`` (the better of the two), ``direction`` (``"high first"`` or ``"low first"``; the
+        former where both are equal), ``high_first`` and ``low_first``; the most important feature first.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays([[3, 5, 1], [2, 6, 1], [1, 9, 1]], [2, 1, 0], qid=[1, 1, 1])
+    >>> single_feature_importance(data, "nDCG").select("feature", "importance", "direction").rows()[:2]
+    [('1', 1.0, 'high first'), ('2', 1.0, 'low first')]
+    """
+    import polars as pl
+
+    worth = _worth(data, measure, random_state)
+    values = np.empty((data.n_features, 2))
+    for j in range(data.n_features):
+        column = _column(data.X, j)
+        values[j] = [worth(_missing_last(sign * column)) for sign in (1.0, -1.0)]
+    high, low = values.T
+    frame = pl.DataFrame(
+        {
+            "feature": feature_names(data),
+            "importance": np.maximum(high, low),
+            "direction": np.where(high >= low, "high first", "low first").tolist(),
+            "high_first": high,
+            "low_first": low,
+        }
+    )
+    return frame.sort("importance", descending=True, maintain_order=True)
+
+
+@fulfils(
+    paper="Breiman 2001, Random forests; Fisher, Rudin and Dominici 2019, All models are wrong, but many are useful"
+)
+def permutation_importance(
+    ranker: Any,
+    data: RankingDataset,
+    measure: str | Measure | Loss = "nDCG@10",
+    *,
+    n_repeats: int = 5,
+    within_queries: bool = False,
+    random_state: int = 0,
+) -> pl.DataFrame:
+    r"""By how much a ranker gets worse when the values of a feature are shuffled.
+
+    .. math:: I_j = M(f, X) - \frac{1}{R} \sum_{r=1}^R M(f, X^{(j, r)})
+
+    where :math:`X^{(j, r)}` has the j-th column in a random order. Features that say the same stand in for each other,
+    so that each of them may look unimportant.
+
+    Parameters
+    ----------
+    ranker
+        A fitted ranker, ours or another library's.
+    data
+        Documents that it was not trained on, with labels.
+    measure
+        A measure or a loss; the sign is such that a feature which helps is positive.
+    n_repeats
+        Number R of random orders per feature.
+    within_queries
+        Shuffle among the documents of each query, not among all. A feature of the query, the same for all its
+        documents, then has importance 0.
+    random_state
+        Seed.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``feature``, ``importance`` and its standard deviation ``std`` over the repeats (0 for one); the most important
+        feature first.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(30, 8, 3, random_state=0)
+    >>> ranker = pk.ListNet(alpha=0.1).fit(data)
+    >>> permutation_importance(ranker, data, "nDCG").columns
+    ['feature', 'importance', 'std']
+    """
+    import polars as pl
+
+    from plackett.experiments.fitting import predict
+
+    if n_repeats < 1:
+        raise DataError(f"n_repeats={n_repeats!r}; give a whole number of 1 or more")
+    worth = _worth(data, measure, random_state)
+    whole = worth(predict(ranker, data))
+    drops = np.zeros((data.n_features, n_repeats))
+    orders = [_order(data, within_queries, np.random.default_rng([random_state, r])) for r in range(n_repeats)]
+    shuffled = _Shuffled(data.X)
+    for j in range(data.n_features):
+        for r, order in enumerate(orders):
+            drops[j, r] = whole - worth(predict(ranker, data.replace(X=shuffled(j, order))))
+    frame = pl.DataFrame(
+        {
+            "feature": feature_names(data),
+            "importance": drops.mean(axis=1),
+            "std": drops.std(axis=1, ddof=1) if n_repeats > 1 else np.zeros(data.n_features),
+        }
+    )
+    return frame.sort("importance", descending=True, maintain_order=True)
+
+
+def model_importance(ranker: Any, data: RankingDataset) -> pl.DataFrame | None:
+    """What a fitted model itself says of its features; None for models that say nothing.
+
+    Trees: total ``gain`` of the splits on each feature. Linear models: ``|weight|`` times the standard deviation of the
+    feature in ``data``. Sums of one function per feature (RankBoost and its like): the standard deviation of that
+    function over ``data``. Figures of one model can be compared with each other, not with those of another.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``feature``, ``importance``, ``share`` (of the sum over all features) and ``kind`` (what the importance is); the
+        most important feature first.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(30, 8, 3, random_state=0)
+    >>> model_importance(pk.ListNet().fit(data), data)["kind"][0]
+    '|weight| × standard deviation'
+    """
+    import polars as pl
+
+    scorer = getattr(ranker, "scorer_", None)
+    found = _OWN.get(getattr(scorer, "kind", ""))
+    if found is None:
+        return None
+    kind, function = found
+    importance = function(scorer, data)
+    if importance.shape != (data.n_features,):
+        return None
+    total = importance.sum()
+    frame = pl.DataFrame(
+        {
+            "feature": feature_names(data),
+            "importance": importance,
+            "share": importance / total if total > 0 else np.zeros_like(importance),
+            "kind": kind,
+        }
+    )
+    return frame.sort("importance", descending=True, maintain_order=True)
+
+
+def feature_names(data: RankingDataset) -> list[str]:
+    """Names of the features; numbers from 1 on, as in LETOR files, where they have none."""
+    return [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
+
+
+# ------------------------------------------------------------------------------------------------------- by measure
+
+
+def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: int) -> Callable[[np.ndarray], float]:
+    """The mean of a measure for given scores, or the value of a loss, so that larger is better."""
+    if data.y is None:
+        raise DataError("the data have no labels, by which features could be judged")
+    if isinstance(measure, Loss):
+        return lambda scores: -float(measure(scores, data))
+    found = parse(measure)
+    sign = 1.0 if found.ascending else -1.0
+
+    def worth(scores: np.ndarray) -> float:
+        return sign * found.mean(found.per_query(Scored(data, scores, random_state=random_state)))
+
+    return worth
+
+
+def _column(X: Any, j: int) -> np.ndarray:
+    column = X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray()[:, 0]
+    return np.asarray(column, np.float64)
+
+
+def _missing_last(scores: np.ndarray) -> np.ndarray:
+    missing = np.isnan(scores)
+    if not missing.any():
+        return scores
+    return np.where(missing, np.min(scores, initial=0.0, where=~missing) - 1.0, scores)
+
+
+def _order(data: RankingDataset, within_queries: bool, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the rows, inside each query if so wished."""
+    if not within_queries:
+        return rng.permutation(data.n_rows)
+    return np.lexsort((rng.random(data.n_rows), data.query_of_row))
+
+
+class _Shuffled:
+    """A table with one column in another order; the same memory is used for each."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.dense = isinstance(X, np.ndarray)
+        self.table = np.array(X) if self.dense else X.tocsc()
+        self.last = 0
+
+    def __call__(self, j: int, order: np.ndarray) -> Any:
+        if self.dense:
+            self.table[:, self.last] = self.X[:, self.last]
+            self.table[:, j] = self.X[order, j]
+            self.last = j
+            return self.table
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)  # row i of the new column is row order[i] of the old one
+        changed = self.table.copy()
+        of_column = slice(*changed.indptr[j : j + 2])
+        changed.indices[of_column] = place[changed.indices[of_column]]
+        changed.has_sorted_indices = False
+        return changed.tocsr()
+
+
+# --------------------------------------------------------------------------------------------------------- by model
+
+
+def _gain(scorer: Any, data: RankingDataset) -> np.ndarray:
+    return np.asarray(scorer.booster.feature_importance("gain"), np.float64)
+
+
+def _weights(scorer: Any, data: RankingDataset) -> np.ndarray:
+    from sklearn.utils.sparsefuncs import mean_variance_axis
+
+    X = data.X
+    variance = np.nanvar(X, axis=0, dtype=np.float64) if isinstance(X, np.ndarray) else mean_variance_axis(X, 0)[1]
+    return np.abs(scorer.weights).sum(axis=1) * np.sqrt(variance)
+
+
+def _functions(scorer: Any, data: RankingDataset) -> np.ndarray:
+    from plackett.explanations.exact import EXACT
+
+    rows = np.linspace(0, data.n_rows - 1, min(data.n_rows, 10_000)).astype(np.int64)
+    X = data.X[rows] if isinstance(data.X, np.ndarray) else data.X[rows].toarray()
+    parts, _ = EXACT["additive"](scorer, X, X)
+    return parts.std(axis=0)
+
+
+#: By kind of scorer: what the importance is, and the function that gives it.
+_OWN: dict[str, tuple[str, Callable[[Any, RankingDataset], np.ndarray]]] = {
+    "trees": ("total gain of the splits", _gain),
+    "linear": ("|weight| × standard deviation", _weights),
+    "additive": ("standard deviation of its function", _functions),
+}
