@@ -21,7 +21,8 @@ class Leaks:
     queries
         Queries of the second part whose id is one of the first part's.
     lists
-        Queries of the second part whose documents have the same features, all of them, as those of a query of the first.
+        Queries of the second part whose documents, all of them, have the same features as those of a query of the
+        first.
     rows
         Documents of the second part whose features equal those of some document of the first. Documents with few
         distinct feature values may be alike by chance.
@@ -40,9 +41,7 @@ def leaks(train: RankingDataset, test: RankingDataset) -> Leaks:
     >>> leaks(train, test)
     Leaks(queries=1, lists=1, rows=2)
     """
-    if train.n_features == 0 or test.n_features == 0:
-        return Leaks(_common(train.qids, test.qids), 0, 0)
-    if train.n_features != test.n_features:  # no document can have the same features
+    if train.n_features != test.n_features or train.n_features == 0:  # no features to be the same
         return Leaks(_common(train.qids, test.qids), 0, 0)
     known, rows = row_hashes(train), row_hashes(test)
     return Leaks(

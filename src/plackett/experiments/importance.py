@@ -232,7 +232,7 @@ class _Shuffled:
     def __init__(self, X: Any) -> None:
         self.X = X
         self.dense = isinstance(X, np.ndarray)
-        self.table = np.array(X) if self.dense else X.tocsc()
+        self.table: Any = np.array(X) if self.dense else X.tocsc()
         self.last = 0
 
     def __call__(self, j: int, order: np.ndarray) -> Any:
