@@ -97,8 +97,9 @@ def interval_terms(lower: np.ndarray, upper: np.ndarray, sigma: float) -> tuple[
     from scipy.special import log_ndtr
 
     z1, z2 = upper / sigma, lower / sigma
-    # an interval in the upper tail is looked at from above; of two infinite ends neither has a tail
-    flip = np.where(np.isfinite(z2), z2 + np.where(np.isfinite(z1), z1, np.abs(z2)), 0.0) > 0
+    # an interval in the upper tail is looked at from above; where one end is infinite the other one decides
+    from_end = np.where(np.isfinite(z2), z2, 0.0)
+    flip = np.isfinite(z2) & (from_end + np.where(np.isfinite(z1), z1, np.abs(from_end)) > 0)
     high, low = np.where(flip, -z2, z1), np.where(flip, -z1, z2)
     log_high = log_ndtr(high)
     log_mass = log_high + np.log(-np.expm1(np.minimum(log_ndtr(low) - log_high, -1e-300)))
