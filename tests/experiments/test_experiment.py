@@ -26,6 +26,7 @@ from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
 from plackett.experiments.cell_folder import CellFolder
 from plackett.experiments.cell_key import describe
+from plackett.experiments.contestants import contestants
 from plackett.experiments.cross_validate import cross_validate
 from plackett.experiments.experiment import experiment
 from plackett.experiments.experiment_result import Experiment
@@ -184,6 +185,36 @@ def test_lightgbm_stops_early_where_asked(data):
     plain.fit(fold.train.X, fold.train.y, group=fold.train.group)
     assert not found.failures
     assert not np.array_equal(found.cells[0].scores, plain.predict(fold.test.X))
+
+
+def test_xgboost_stops_early_where_asked(data):
+    """XGBoost takes the queries of the validation part as ids or as sizes, and refuses both at once."""
+    xgboost = pytest.importorskip("xgboost")
+    ranker = xgboost.XGBRanker(n_estimators=40, learning_rate=0.5, early_stopping_rounds=2, n_jobs=1)
+    found = run(data, {"xgb": ranker}, search=None)
+    fold = letor_folds(data, 3)[0]
+    plain = xgboost.XGBRanker(n_estimators=40, learning_rate=0.5, early_stopping_rounds=2, random_state=0, n_jobs=1)
+    train, valid = fold.train, fold.valid
+    plain.fit(
+        train.X, train.y, qid=train.query_of_row, eval_set=[(valid.X, valid.y)], eval_qid=[valid.query_of_row],
+        verbose=False,
+    )  # fmt: skip
+    assert not found.failures and plain.best_iteration < 39
+    np.testing.assert_array_equal(found.cells[0].scores, plain.predict(fold.test.X))
+
+
+def test_rankers_of_other_libraries_by_name():
+    (entry,) = contestants(
+        "lightgbm.LGBMRanker(objective='rank_xendcg', extra_trees=True)"
+    )  # one that it does not list
+    assert entry.ranker.get_params()["extra_trees"] and "num_leaves" in entry.space
+    with pytest.raises(DataError, match="Ridge has no parameter 'beta'"):
+        contestants("sklearn.linear_model.Ridge(beta=1)")
+    with pytest.raises(DataError, match="is no estimator"):
+        contestants("os.path.join")
+    catboost = pytest.importorskip("catboost")
+    (entry,) = contestants(catboost.CatBoostRanker(iterations=3))
+    assert entry.with_threads(1).get_params()["thread_count"] == 1
 
 
 def test_data_of_all_kinds(data):

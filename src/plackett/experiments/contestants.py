@@ -37,7 +37,8 @@ class Contestant:
 
         ranker = clone(self.ranker)
         known = ranker.get_params(deep=True)
-        names = [name for name in known if name.rpartition("__")[2] in THREAD_PARAMETERS]
+        accepted = inspect.signature(type(ranker).__init__).parameters  # CatBoost lists only what was set
+        names = [name for name in (known | dict(accepted)) if name.rpartition("__")[2] in THREAD_PARAMETERS]
         model = known.get("model")
         if dataclasses.is_dataclass(model) and not isinstance(model, type) and hasattr(model, "n_jobs"):
             ranker.set_params(model=dataclasses.replace(model, n_jobs=n_jobs))
@@ -164,11 +165,14 @@ def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
         ) from None
     name = ast.unparse(function)
     make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
-    known = make().get_params(deep=False)
-    extra = sorted(set(parameters) - set(known))
-    if extra and not name.startswith("lightgbm."):  # LightGBM takes more than it lists
-        raise DataError(f"{name} has no parameter {extra[0]!r}; it has {', '.join(known)}")
-    return make(**parameters), parameters
+    try:
+        return make(**parameters), parameters
+    except TypeError as error:
+        extra = [key for key in parameters if key not in inspect.signature(make).parameters]
+        if not extra:
+            raise DataError(f"{text}: {error}") from None
+        known = ", ".join(sorted(set(inspect.signature(make).parameters) - {"kwargs"}))
+        raise DataError(f"{name} has no parameter {extra[0]!r}; it has {known}") from None
 
 
 def _ours(name: str) -> Any:

@@ -68,7 +68,7 @@ def fit(
             words |= {"eval_X": (valid.X,), "eval_y": (valid.labels,)}
         else:
             words["eval_set"] = [(valid.X, valid.labels)]
-        words.update((name, [make(valid)]) for name, make in VALIDATION_ARGUMENTS.items() if name in known)
+        words.update([(name, [make(valid)]) for name, make in VALIDATION_ARGUMENTS.items() if name in known][:1])
     if target is ranker and takes_dataset(ranker):
         words = {} if valid is None else {"eval_set": valid}
         return ranker.fit(data, **words, **(parameters or {}))
