@@ -8,7 +8,8 @@ from typing import Any
 
 from plackett.data.splits import Fold
 from plackett.experiments.cell_folder import CellFolder
-from plackett.experiments.cell_run import Notify, Protocol, run_cell
+from plackett.experiments.cell_run import run_cell
+from plackett.experiments.cell_trials import Notify, Protocol
 from plackett.experiments.contestants import Contestant
 from plackett.measures.base import Measure
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-import traceback
 from collections.abc import Iterable, Mapping
-from contextlib import closing
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -15,17 +12,16 @@ import numpy as np
 from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.cell import Cell, Failure
-from plackett.experiments.cell_folder import CellFolder, StoredFold
+from plackett.experiments.cell_folder import CellFolder
 from plackett.experiments.cell_key import cell_key, data_digest, describe, versions
-from plackett.experiments.cell_run import Protocol
+from plackett.experiments.cell_queue import CellQueue
 from plackett.experiments.cell_task import CellTask
+from plackett.experiments.cell_trials import Protocol
 from plackett.experiments.contestants import Contestant, contestants
 from plackett.experiments.experiment_data import Folds, folds_by_dataset
 from plackett.experiments.experiment_result import Experiment
 from plackett.experiments.live import Board
 from plackett.experiments.search import search_named
-from plackett.experiments.workers import run_in_processes
 from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
@@ -163,7 +159,7 @@ def experiment(
     ]
     manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
     folder.write_manifest(manifest)
-    run = _Run(tasks, splits, folder, n_threads(n_jobs), keep_data=owner is None)
+    run = CellQueue(tasks, splits, folder, n_threads(n_jobs), keep_data=owner is None)
     with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
         run.run(board)
     failures = [vars(failure) for failure in run.failures]
@@ -247,92 +243,3 @@ def _manifest(
         "cells": [{"dataset": t.dataset, "fold": t.fold, "ranker": t.contestant.name, "key": t.key} for t in tasks],
         "failures": [],
     }
-
-
-class _Run:
-    """Cells by key, computed or found; the same cell under two names is computed once."""
-
-    def __init__(
-        self, tasks: list[CellTask], splits: Folds, folder: CellFolder, threads: int, *, keep_data: bool
-    ) -> None:
-        self.tasks = tasks
-        self.splits = splits
-        self.folder = folder
-        self.threads = threads
-        self.keep_data = keep_data
-        self.cells: dict[str, Cell] = {}
-        self.failures: list[Failure] = []
-
-    def run(self, board: Board) -> None:
-        """Find what is finished and compute the rest."""
-        todo: dict[str, CellTask] = {}
-        for task in self.tasks:
-            found = self.cells.get(task.key) or self.folder.finished(task.key)
-            if found is not None:
-                self.cells[task.key] = found
-                board.note(task.place, "kept", found.validation, len(found.trials))
-            else:
-                todo.setdefault(task.key, task)
-        workers = min(self.threads, len(todo))
-        if self.keep_data or workers > 1:
-            self._store()
-        if workers > 1:
-            self._in_processes(list(todo.values()), workers, board)
-        else:
-            for task in todo.values():
-                self._here(task, board)
-
-    def cell(self, task: CellTask) -> Cell:
-        """The cell of a task, with its names and measures; a file with others is brought up to date."""
-        found = self.cells[task.key]
-        place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
-        test = self.splits[task.dataset][task.fold].test
-        cell = replace(found, **place).measured(test, list(task.measures), task.preset, task.protocol.random_state)
-        if cell.measures != found.measures or any(getattr(found, name) != value for name, value in place.items()):
-            self.folder.write(cell)
-        return cell
-
-    def _store(self) -> None:
-        """Write the parts of the folds as native files: for the workers, and for whoever opens the folder later."""
-        for task in self.tasks:
-            split = self.splits[task.dataset][task.fold]
-            for role, digest in task.parts.items():
-                if digest is not None:
-                    self.folder.store(getattr(split, role), digest)
-        for task in self.tasks:  # what is on disk need not be held in memory
-            self.splits[task.dataset][task.fold] = StoredFold(self.folder, task.parts)
-
-    def _here(self, task: CellTask, board: Board) -> None:
-        board.note(task.place, "running")
-        try:
-            task.run(
-                self.threads,
-                lambda number, best: board.note(task.place, "running", best, number),
-                self.splits[task.dataset][task.fold],
-            )
-        except Exception as error:
-            line = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            self._ended(task, ("failed", line, traceback.format_exc()), board)
-        else:
-            self._ended(task, ("done",), board)
-
-    def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
-        with closing(run_in_processes(tasks, workers, max(1, self.threads // workers))) as events:
-            for task, message in events:
-                if message[0] == "begun":
-                    board.note(task.place, "running")
-                elif message[0] == "trial":
-                    board.note(task.place, "running", message[2], message[1])
-                else:
-                    self._ended(task, message, board)
-
-    def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board) -> None:
-        cell = self.folder.finished(task.key) if message[0] == "done" else None
-        places = [other.place for other in self.tasks if other.key == task.key]
-        if cell is None:
-            line, where = message[1:] if message[0] == "failed" else ("the file of the cell is gone", "")
-            self.failures += [Failure(*place, line, where) for place in places]
-        else:
-            self.cells[task.key] = cell
-        for place in places:
-            board.note(place, "failed" if cell is None else "done", None if cell is None else cell.validation)
