@@ -28,11 +28,19 @@ def mix(x):
 
 
 def turns(n, seed, turn):
-    """The order in which better documents come in a pass."""
-    order = list(range(n))
-    for i in range(n - 1, 0, -1):
-        j = ((mix(((seed + turn) ^ mix(i)) & MASK) & 0xFFFFFFFF) * (i + 1)) >> 32
-        order[i], order[j] = order[j], order[i]
+    """The order in which pairs come in a pass: a permutation from a Feistel network."""
+    half = next(h for h in range(1, 40) if 1 << (2 * h) >= n)
+    mask, order = (1 << half) - 1, []
+    for x in range(n):
+        while True:
+            left, right = x >> half, x & mask
+            for r in range(4):
+                left, right = right, left ^ (mix(right ^ mix((seed + turn + r) & MASK)) & mask)
+            x = (left << half) | right
+            if x < n:
+                break
+        order.append(x)
+    assert sorted(order) == list(range(n))
     return order
 
 
@@ -63,19 +71,18 @@ def reference(data, uneven, margin, passes):
         rows = np.arange(data.offsets[q], data.offsets[q + 1])
         rows = rows[data.y[rows] >= 0]
         rows = rows[np.argsort(-data.y[rows], kind="stable")]
-        entries += [(u, [v for v in rows if data.y[v] < data.y[u]]) for u in rows if (data.y[rows] < data.y[u]).any()]
+        entries += [(u, v) for u in rows for v in rows if data.y[v] < data.y[u]]
     w, path, changes = np.zeros(X.shape[1]), [], 0
     for turn in range(passes):
         for i in turns(len(entries), seed, turn):
-            u, below = entries[i]
-            for v in below:
-                share = weight[u] * weight[v]
-                if share == 0:
-                    continue
-                if w @ (X[u] - X[v]) <= margin * g(u, v):
-                    w = w + share * g(u, v) * (X[u] - X[v])
-                    changes += 1
-                path.append(w)
+            u, v = entries[i]
+            share = weight[u] * weight[v]
+            if share == 0:
+                continue
+            if w @ (X[u] - X[v]) <= margin * g(u, v):
+                w = w + share * g(u, v) * (X[u] - X[v])
+                changes += 1
+            path.append(w)
     return np.array(path), changes
 
 
@@ -160,17 +167,14 @@ def test_kernel_perceptron():
     for q in range(ordered.n_queries):
         mine = [r for r in range(ordered.offsets[q], ordered.offsets[q + 1]) if ordered.y[r] >= 0]
         mine.sort(key=lambda r: -ordered.y[r])
-        for u in mine:
-            below = [v for v in mine if ordered.y[v] < ordered.y[u]]
-            entries += [(u, below)] if below else []
+        entries += [(u, v) for u in mine for v in mine if ordered.y[v] < ordered.y[u]]
     for turn in range(2):
         for i in turns(len(entries), seed, turn):
-            u, below = entries[i]
-            for v in below:
-                if c @ (K[:, rows[u]] - K[:, rows[v]]) <= 1e-6:  # 0, up to the rounding of float32 features
-                    c[rows[u]] += 1
-                    c[rows[v]] -= 1
-                    changes += 1
+            u, v = entries[i]
+            if c @ (K[:, rows[u]] - K[:, rows[v]]) <= 1e-6:  # 0, up to the rounding of float32 features
+                c[rows[u]] += 1
+                c[rows[v]] -= 1
+                changes += 1
     ranker.fit(mapped)
     assert sum(ranker.mistakes_) == changes > 0
     np.testing.assert_allclose(ranker.predict(mapped), K @ c, atol=1e-4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett._random import below, mix
+from plackett._random import mix
 from plackett.models.examples import difference, measure, signed
 
 __all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
@@ -43,11 +43,30 @@ def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _shuffled(i, n, half, seed):  # type: ignore[no-untyped-def]
+    """Place i of a random order of 0..n − 1, without the order: a Feistel network, walked until it is below n."""
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    x = i
+    while True:
+        left = x >> half
+        right = x & mask
+        for turn in range(4):
+            left, right = right, left ^ (mix(right ^ mix(seed + np.uint64(turn))) & mask)
+        x = (left << half) | right
+        if x < n:
+            return x
+
+
+@kernel
 def one_pass(  # type: ignore[no-untyped-def]
-    seed, values, columns, pointers, inverse, first, low, high, order, weight, row_weight, credit, own, margin,
+    seed, values, columns, pointers, inverse, first, low, order, starts, weight, row_weight, credit, own, margin,
     w, drift, counts, kept, lasted,
 ):  # fmt: skip
-    """Look at every pair once, better documents in random order, and change the weights where one is not ahead."""
+    """Look at every pair once, in random order, and change the weights where one is not ahead.
+
+    In the order of the documents it would learn far less: the pairs of a document pull the weights the same way. Pair
+    number ``starts[entry] + k`` is that of the entry with its k-th worse document.
+    """
     n_rows = pointers.size - 1
     longest = 0
     for i in range(n_rows):
@@ -56,36 +75,36 @@ def one_pass(  # type: ignore[no-untyped-def]
     places = np.empty(room.size if columns.size else 0, np.uint32)
     score = np.empty(n_rows)
     stamp = np.full(n_rows, -1, np.int64)
-    turn = np.arange(first.size)
-    for i in range(first.size - 1, 0, -1):
-        j = below(mix(seed ^ mix(np.uint64(i))), i + 1)
-        turn[i], turn[j] = turn[j], turn[i]
-    for t in range(first.size):
-        entry = turn[t]
+    n_pairs = starts[-1]
+    half = 1
+    while (1 << (2 * half)) < n_pairs:
+        half += 1
+    for t in range(n_pairs):
+        number = np.int64(_shuffled(np.uint64(t), np.uint64(n_pairs), np.uint64(half), seed))
+        entry = np.searchsorted(starts, number, side="right") - 1
         u = first[entry]
-        for p in range(low[entry], high[entry]):
-            v = order[p]
-            share = weight[entry] * row_weight[v]
-            if share == 0.0:
-                continue
-            for row in (u, v):
-                if stamp[row] != counts[CHANGES]:
-                    score[row] = _score(row, values, columns, pointers, inverse, w, room, places)
-                    stamp[row] = counts[CHANGES]
-            g = 1.0
-            if credit.size:
-                g = credit[u] - credit[v]
-            elif own.size:
-                g = own[entry]
-            if score[u] - score[v] <= margin * g:
-                _keep(w, counts[SINCE], kept, lasted)
-                n = difference(values, columns, pointers, inverse, u, v, room, places)
-                for k in range(n):
-                    at = k if columns.size == 0 else places[k]
-                    w[at] += share * g * room[k]
-                    drift[at] += counts[PAIRS] * share * g * room[k]
-                counts[CHANGES] += 1
-                counts[SINCE] = 0
-            else:
-                counts[SINCE] += 1
-            counts[PAIRS] += 1
+        v = order[low[entry] + number - starts[entry]]
+        share = weight[entry] * row_weight[v]
+        if share == 0.0:
+            continue
+        for row in (u, v):
+            if stamp[row] != counts[CHANGES]:
+                score[row] = _score(row, values, columns, pointers, inverse, w, room, places)
+                stamp[row] = counts[CHANGES]
+        g = 1.0
+        if credit.size:
+            g = credit[u] - credit[v]
+        elif own.size:
+            g = own[entry]
+        if score[u] - score[v] <= margin * g:
+            _keep(w, counts[SINCE], kept, lasted)
+            n = difference(values, columns, pointers, inverse, u, v, room, places)
+            for k in range(n):
+                at = k if columns.size == 0 else places[k]
+                w[at] += share * g * room[k]
+                drift[at] += counts[PAIRS] * share * g * room[k]
+            counts[CHANGES] += 1
+            counts[SINCE] = 0
+        else:
+            counts[SINCE] += 1
+        counts[PAIRS] += 1

@@ -30,8 +30,8 @@ class RankingPerceptron(Ranker):
     .. math:: w \cdot (x_u - x_v) \le \text{margin} \cdot g(u, v) \quad\Rightarrow\quad
               w \leftarrow w + g(u, v)\,(x_u - x_v).
 
-    A pass goes over all pairs of unequal labels (or the preferences of the dataset), the better documents in random
-    order, and training ends after a pass without a change. With ``uneven="none"`` and ``margin=0`` there are at most
+    A pass goes over all pairs of unequal labels (or the preferences of the dataset) in random order, and training ends
+    after a pass without a change. With ``uneven="none"`` and ``margin=0`` there are at most
     :math:`(\max \lVert x_u - x_v \rVert / \rho)^2` changes, ρ the margin of the best unit vector over all pairs, where
     there is one without a mistake. Uneven margins let what stands at the top of a list count for more.
 
@@ -108,6 +108,7 @@ class RankingPerceptron(Ranker):
             own = np.array(entries.margin)
         weight = entries.weight * (1.0 if data.query_weight is None else data.query_weight[entries.query])
         seed = int(np.random.default_rng(self.random_state).integers(2**63))
+        starts = np.concatenate(([0], np.cumsum(entries.high - entries.low)))
         make = _OUTPUTS[self.output]
         best = make(path, scale)
         self.mistakes_: list[int] = []
@@ -115,7 +116,7 @@ class RankingPerceptron(Ranker):
             for turn in range(self.max_iter):
                 before = int(path.counts[CHANGES])
                 one_pass(
-                    np.uint64(seed + turn), *rows, entries.first, entries.low, entries.high, entries.order,
+                    np.uint64(seed + turn), *rows, entries.first, entries.low, entries.order, starts,
                     weight, entries.row_weight, credit, own, margin,
                     path.w, path.drift, path.counts, path.kept, path.lasted,
                 )  # fmt: skip
