@@ -13,9 +13,10 @@ from plackett._errors import DataError, LossError, MeasureError, PlackettWarning
 from plackett._index import PUBLIC
 
 if TYPE_CHECKING:
-    # data
-    # rankers, and what they are made of
     from plackett._load import load as load
+    from plackett.aggregation.fusing import aggregate as aggregate
+    from plackett.aggregation.fusing import fuse as fuse
+    from plackett.aggregation.lists import RankLists as RankLists
     from plackett.data.concat import concat as concat
     from plackett.data.dataset import RankingDataset as RankingDataset
     from plackett.data.files import read as read
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from plackett.data.judgements import to_pairwise as to_pairwise
     from plackett.data.judgements import to_pointwise as to_pointwise
     from plackett.data.kfold import QueryKFold as QueryKFold
+    from plackett.data.labelled_pairs import labelled_pairs as labelled_pairs
     from plackett.data.letor import letor_comment_fields as letor_comment_fields
     from plackett.data.letor import read_letor as read_letor
     from plackett.data.letor import read_letor_chunks as read_letor_chunks
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from plackett.experiments.cross_validate import cross_validate as cross_validate
     from plackett.experiments.evaluate import evaluate as evaluate
     from plackett.experiments.evaluate_run import evaluate_run as evaluate_run
+    from plackett.experiments.experiment import experiment as experiment
+    from plackett.experiments.experiment_result import Experiment as Experiment
     from plackett.experiments.friedman import friedman as friedman
     from plackett.experiments.friedman import mean_ranks as mean_ranks
     from plackett.experiments.friedman import nemenyi as nemenyi
@@ -60,13 +64,9 @@ if TYPE_CHECKING:
     from plackett.experiments.risk import trisk as trisk
     from plackett.experiments.risk import urisk as urisk
     from plackett.experiments.winning_number import winning_number as winning_number
-
-    # experiments
     from plackett.explanations.explain import explain as explain
     from plackett.losses.custom import loss as loss
     from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
-
-    # measures
     from plackett.measures.curves import measure_curve as measure_curve
     from plackett.measures.curves import precision_recall_curve as precision_recall_curve
     from plackett.measures.custom import measure as measure
@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     from plackett.measures.tau_ap import tau_ap as tau_ap
     from plackett.models.linear import Linear as Linear
     from plackett.models.neural import Neural as Neural
+    from plackett.models.search_space import Integer as Integer
+    from plackett.models.search_space import Real as Real
     from plackett.models.trees import Trees as Trees
     from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
     from plackett.permutation_models.mallows import Mallows as Mallows
@@ -88,35 +90,65 @@ if TYPE_CHECKING:
     from plackett.permutation_models.thurstone import Thurstone as Thurstone
     from plackett.rankers.calibration import calibrate as calibrate
     from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
+    from plackett.rankers.listwise.adarank import AdaRank as AdaRank
     from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
     from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
     from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
+    from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
+    from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
     from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
     from plackett.rankers.listwise.listmle import ListMLE as ListMLE
     from plackett.rankers.listwise.listnet import ListNet as ListNet
     from plackett.rankers.listwise.listnet_top_k import ListNetTopK as ListNetTopK
+    from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
+    from plackett.rankers.listwise.permurank import PermuRank as PermuRank
     from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
     from plackett.rankers.listwise.softrank import SoftRank as SoftRank
     from plackett.rankers.listwise.softrank_gp import SoftRankGP as SoftRankGP
     from plackett.rankers.listwise.structrank import StructRank as StructRank
+    from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
+    from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
+    from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
     from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
+    from plackett.rankers.pairwise.bartell_ranker import BartellRanker as BartellRanker
+    from plackett.rankers.pairwise.frank import FRank as FRank
     from plackett.rankers.pairwise.gbrank import GBRank as GBRank
+    from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
+    from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
     from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
+    from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
     from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
     from plackett.rankers.pairwise.lambdamart import LambdaMART as LambdaMART
     from plackett.rankers.pairwise.lambdarank import LambdaRank as LambdaRank
+    from plackett.rankers.pairwise.linear_discriminant import LinearDiscriminant as LinearDiscriminant
+    from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
     from plackett.rankers.pairwise.mpboost import MPBoost as MPBoost
     from plackett.rankers.pairwise.mprank import MPRank as MPRank
+    from plackett.rankers.pairwise.multiple_hyperplane_ranker import (
+        MultipleHyperplaneRanker as MultipleHyperplaneRanker,
+    )
     from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
+    from plackett.rankers.pairwise.online_rank_svm import OnlineRankSVM as OnlineRankSVM
     from plackett.rankers.pairwise.owpc import OWPC as OWPC
     from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
     from plackett.rankers.pairwise.pnorm_push import PNormPush as PNormPush
+    from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost as PNormPushBoost
     from plackett.rankers.pairwise.qbrank import QBRank as QBRank
     from plackett.rankers.pairwise.ramp_rank import RampRank as RampRank
+    from plackett.rankers.pairwise.rank_boost import RankBoost as RankBoost
+    from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
+    from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
     from plackett.rankers.pairwise.ranknet import RankNet as RankNet
+    from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
     from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
+    from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
+    from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
     from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
     from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
+    from plackett.rankers.pointwise.averaged_prank import AveragedPRank as AveragedPRank
+    from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as BayesPointMachine
+    from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedMarginSVM
+    from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
     from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
     from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
     from plackett.rankers.pointwise.linear_regression import LinearRegression as LinearRegression
@@ -126,13 +158,18 @@ if TYPE_CHECKING:
     from plackett.rankers.pointwise.ordinal_tree import OrdinalTree as OrdinalTree
     from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
     from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
+    from plackett.rankers.pointwise.prank import PRank as PRank
     from plackett.rankers.pointwise.random_forest import RandomForest as RandomForest
     from plackett.rankers.pointwise.rankcosine import RankCosine as RankCosine
     from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedLogistic
+    from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
+    from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
+    from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
     from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
     from plackett.rankers.scorer import scorer as scorer
 
     # packages that give all their items when called
+    def aggregation() -> dict[str, Any]: ...
     def losses() -> dict[str, Any]: ...
     def measures() -> dict[str, Any]: ...
     def rankers() -> dict[str, Any]: ...
@@ -141,7 +178,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 #: Sub-packages that are meant to be used by name, such as ``plackett.datasets.load``.
-_PACKAGES = ("data", "datasets", "experiments", "losses", "measures", "models", "permutation_models", "rankers")
+_PACKAGES = (
+    "aggregation",
+    "data",
+    "datasets",
+    "experiments",
+    "losses",
+    "measures",
+    "models",
+    "permutation_models",
+    "rankers",
+    "theory",
+)
 
 __all__ = ["DataError", "LossError", "MeasureError", "PlackettWarning", *_PACKAGES, *PUBLIC]
 
