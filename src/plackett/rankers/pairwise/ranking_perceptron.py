@@ -45,9 +45,7 @@ class RankingPerceptron(Ranker):
         g: ``"rank"``, 1/r_u − 1/r_v with the ideal ranks (the mean position of the grade in the ideal list);
         ``"label"``, the difference of the labels; ``"none"``, 1. For preferences it is their margin, or 1.
     margin
-        By how many times g a pair should be ahead. 0 is the plain perceptron. Where some pairs contradict the others a
-        perceptron never rests, and a margin some times the squared length of a pair steadies it; None is 20 times the
-        number of features, about ten times the squared length of a pair of standardised documents.
+        By how many times g a pair should be ahead: 1 is the textbook's, 0 the plain perceptron.
     output
         ``"averaged"``, the mean of the weights over all pairs looked at; ``"voted"``, every weight vector votes on
         each pair of a list as often as it was right in a row, and a document scores the votes it wins (`max_votes`
@@ -86,7 +84,7 @@ class RankingPerceptron(Ranker):
     one_at_a_time: ClassVar[bool] = True
 
     uneven: str = "rank"
-    margin: float | None = None
+    margin: float = 1.0
     output: str = "averaged"
     max_votes: int = 100
     max_iter: int = 20
@@ -96,8 +94,7 @@ class RankingPerceptron(Ranker):
         for field, known in (("uneven", _UNEVEN), ("output", _OUTPUTS)):
             if getattr(self, field) not in known:
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
-        margin = 20.0 * data.n_features if self.margin is None else float(self.margin)
-        if self.max_iter < 1 or self.max_votes < 1 or not margin >= 0.0:
+        if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
         scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
@@ -117,7 +114,7 @@ class RankingPerceptron(Ranker):
                 before = int(path.counts[CHANGES])
                 one_pass(
                     np.uint64(seed + turn), *rows, entries.first, entries.low, entries.order, starts,
-                    weight, entries.row_weight, credit, own, margin,
+                    weight, entries.row_weight, credit, own, float(self.margin),
                     path.w, path.drift, path.counts, path.kept, path.lasted,
                 )  # fmt: skip
                 self.mistakes_.append(int(path.counts[CHANGES]) - before)
