@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Two workers, because compiled kernels use threads of their own.
 WORKERS ?= 2
 
-.PHONY: demo test test-full lint bench docs clean
+.PHONY: demo test test-full lint bench letor docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/core
@@ -25,6 +25,10 @@ lint: $(VENV)/test
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
+
+# The LETOR benchmark (hours): make letor DATA=folder of the LETOR sets. It goes on where it was stopped.
+letor: $(VENV)/test
+	$(BIN)/python benchmarks/letor.py --write $(if $(DATA),--data $(DATA))
 
 docs: $(VENV)/core
 	$(BIN)/python -m plackett.catalogue

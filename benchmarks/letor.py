@@ -1,117 +1,153 @@
-"""Five-fold LETOR figures beside the published ones: ``python benchmarks/letor.py [--ranker NAME]… [--dataset NAME]…``.
+"""The LETOR benchmark: every ranker by the protocol of the book's chapter 11, beside the published figures.
 
-Needs the folder that the environment variable PLACKETT_DATA names. Settings are chosen by MAP on each fold's validation
-part, as in the published tables; the measures are those of the official scripts (presets letor3 and letor4); figures
-are means over folds. The tables are printed in Markdown.
+``make letor DATA=…`` or ``python benchmarks/letor.py --data DIR [--ranker NAME]… [--dataset NAME]…``
+
+Five official folds; settings, rounds and at last the ranker itself are chosen by MAP on the validation parts; the
+measures are those of the official scripts (presets letor3 and letor4). LightGBM's two ranking objectives are tuned in
+the same way in the same run. Finished cells are kept in ``--out``, and a run that was stopped goes on from there. The
+tables take the place of those between the two marks in ``docs/benchmarks.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import os
+from pathlib import Path
 from typing import Any
 
+import lightgbm as lgb
+import numpy as np
+import polars as pl
+
 import plackett as pk
+from plackett.experiments.published import published
+from plackett.experiments.significance.fisher import fisher
 
-MEASURES = ["nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "P@1", "P@3", "P@5", "P@10", "AP"]
-
-NONE = float("nan")
-#: Name of the set, official rules, and the published figures in the order of `MEASURES`.
-DATASETS: dict[str, tuple[str, dict[str, tuple[float, ...]]]] = {
-    "ohsumed": (
-        "letor3",
-        {
-            "LinearRegression": (0.446, 0.443, NONE, 0.411, 0.597, 0.577, NONE, 0.466, 0.422),
-            "RankSVM": (0.496, 0.421, NONE, 0.414, 0.597, 0.543, NONE, 0.486, 0.433),
-            "ListNet": (0.533, 0.473, NONE, 0.441, 0.652, 0.602, NONE, 0.497, 0.446),
-        },
-    ),
-    "mq2008": (
-        "letor4",
-        {
-            "RankSVM": (0.363, 0.429, NONE, 0.228, 0.427, 0.390, NONE, 0.249, 0.470),
-            "ListNet": (0.375, 0.432, NONE, 0.230, 0.445, 0.384, NONE, 0.248, 0.478),
-        },
-    ),
-    "ohsumed-letor2": (
-        "letor3",
-        {
-            "RankSVM": (0.495, 0.465, 0.458, NONE, 0.634, 0.592, 0.577, NONE, 0.447),
-            "ListNet": (0.523, 0.478, 0.466, NONE, 0.643, 0.602, 0.575, NONE, 0.450),
-            "QBRank": (0.563, 0.483, 0.463, NONE, 0.708, 0.624, 0.570, NONE, 0.452),
-            "IsoRank": (0.565, 0.520, 0.488, NONE, 0.653, 0.643, 0.588, NONE, 0.457),
-        },
-    ),
+MEASURES = ["AP", "nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "P@1", "P@3", "P@5", "P@10"]
+DATASETS = {"ohsumed": "letor3", "mq2008": "letor4", "ohsumed-letor2": "letor3"}
+TITLES = {
+    "ohsumed": "OHSUMED, LETOR 3.0, QueryLevelNorm",
+    "mq2008": "MQ2008, LETOR 4.0",
+    "ohsumed-letor2": "OHSUMED, LETOR 2.0",
 }
-
-#: What is tried by the kind of model; small data is fastest on one thread.
-STOP = {"early_stopping_rounds": 40, "eval_measure": "AP"}
-BY_MODEL: dict[type, tuple[dict[str, Any], dict[str, list[Any]]]] = {
-    pk.Linear: ({}, {"alpha": [1e-3, 1e-2, 1e-1]}),
-    pk.Trees: ({"n_estimators": 300, **STOP}, {"learning_rate": [0.05], "num_leaves": [4, 8]}),
-    pk.Neural: ({"max_epochs": 60, **STOP}, {"learning_rate": [1e-3, 1e-2]}),
-}
-#: What is tried for some rankers instead.
-BY_NAME: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
-    "LinearRegression": ({}, {"alpha": [0.0, 1e-3, 1e-2, 1e-1, 1.0]}),
-    "ListNet": ({}, {"alpha": [1e-4, 1e-3, 1e-2], "temperature": [0.25, 0.5, 1.0]}),
-    "RankNet": ({"max_epochs": 60, **STOP}, {"hidden": [(), (10,)], "learning_rate": [1e-3, 1e-2]}),
-    "RankSVM": ({}, {"C": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]}),
-    "IRSVM": ({}, {"C": [1e-3, 1e-2, 1e-1, 1.0, 10.0]}),
-    "KernelRankSVM": (
-        {"n_components": 300, "loss": "squared_hinge"},
-        {"C": [1e-5, 1e-4, 1e-3], "gamma": [0.003, 0.02]},
-    ),
-    "OnlineRankSVM": ({"n_steps": 50_000}, {"alpha": [1e-3, 1e-2, 1e-1]}),
-    "PointwiseSVM": ({}, {"C": [1e-4, 1e-3, 1e-2, 1e-1]}),
-    "LambdaMART": (
-        {"n_estimators": 300, **STOP},
-        {"learning_rate": [0.03, 0.1], "num_leaves": [4, 8], "measure": ["nDCG", "AP"]},
-    ),
-}
+ROUNDS, PATIENCE = 300, 50
+BEGIN, END = "<!-- letor: begin -->", "<!-- letor: end -->"
 
 
-def settings_of(name: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Fixed parameters and those to choose from."""
-    if name in BY_NAME:
-        return BY_NAME[name]
-    cls = pk.rankers()[name]
-    return next((found for model, found in BY_MODEL.items() if issubclass(cls, model)), ({}, {}))
+class LightGBM(lgb.LGBMRanker):
+    """LightGBM's own ranker, which keeps the round with the best MAP on the validation part."""
+
+    def fit(self, X: Any, y: Any, *, group: Any = None, eval_set: Any = None, eval_group: Any = None) -> Any:
+        """As LightGBM's, but MAP looks at the whole list."""
+        return super().fit(X, y, group=group, eval_set=eval_set, eval_group=eval_group, eval_at=(10_000,))
 
 
-def run(dataset: str, ranker: str) -> tuple[pk.experiments.cross_validation.CrossValidation, float]:
-    fixed, settings = settings_of(ranker)
-    folds = {f"Fold{fold}": pk.datasets.load(dataset, fold=fold) for fold in range(1, 6)}
-    start = time.perf_counter()
-    found = pk.cross_validate(
-        folds,
-        pk.rankers()[ranker](n_jobs=1, **fixed),
+def contestants(names: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Rankers by name, and the search spaces of those that are not ours. Trees get more rounds to choose from."""
+    peers = {
+        f"LightGBM {objective}": LightGBM(
+            objective=objective, metric="map", n_estimators=ROUNDS, early_stopping_rounds=PATIENCE, verbosity=-1
+        )
+        for objective in ("lambdarank", "rank_xendcg")
+    }
+    ours = {}
+    for name, cls in pk.rankers().items():
+        if name != "GradientRanker":
+            rounds = {"n_estimators": ROUNDS, "early_stopping_rounds": PATIENCE} if issubclass(cls, pk.Trees) else {}
+            ours[name] = cls(**rounds)
+    rankers = ours | peers
+    rankers = {name: rankers[name] for name in names or rankers}
+    return rankers, {name: dict(pk.Trees.search_space) for name in peers if name in rankers}
+
+
+def run(dataset: str, names: list[str] | None, options: argparse.Namespace) -> pk.Experiment:
+    rankers, spaces = contestants(names)
+    return pk.experiment(
+        {dataset: dataset},
+        rankers,
         MEASURES,
-        settings=settings or None,
         select="AP",
-        preset=DATASETS[dataset][0],
-        early_stopping="early_stopping_rounds" in fixed,
+        preset=DATASETS[dataset],
+        search="random",
+        n_trials=options.trials,
+        time_budget=options.budget,
+        spaces=spaces,
+        out=Path(options.out) / dataset,
+        n_jobs=options.jobs,
+        verbose=True,
     )
-    return found, time.perf_counter() - start
+
+
+def table(found: pk.Experiment, dataset: str, trials: int) -> str:
+    """Markdown: one row per ranker, best MAP first, published MAP beside it."""
+    board = found.leaderboard
+    means = {m: dict(board.filter(measure=m).select("ranker", "mean_over_folds").iter_rows()) for m in MEASURES}
+    ap = board.filter(measure="AP")
+    lines = [
+        "| ranker | MAP | published | validation | nDCG@1 | nDCG@3 | nDCG@10 | P@1 | P@10 | p | seconds |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in ap.iter_rows(named=True):
+        name = row["ranker"]
+        figure = published(dataset, name).filter(pl.col("measure") == "AP")["value"]
+        cells = found.of(dataset, name)
+        short = any(len(cell.trials) < trials and cell.seconds["search"] > 30 for cell in cells)
+        others = " | ".join(f"{means[m][name]:.3f}" for m in ("nDCG@1", "nDCG@3", "nDCG@10", "P@1", "P@10"))
+        p = "" if row["best"] else f"{row['p']:.2f}"
+        mark = "**" if row["chosen"] else ""
+        known = "" if figure.is_empty() else f"{figure[0]:.3f}"
+        seconds = row["search_seconds"] / row["n_folds"]
+        ours = f"{row['mean_over_folds']:.4f} | {known} | {row['validation']:.4f}"
+        lines.append(f"| {mark}{name}{mark} | {ours} | {others} | {p} | {seconds:.1f}{' †' if short else ''} |")
+    return "\n".join(lines)
+
+
+def verdict(found: pk.Experiment, dataset: str) -> str:
+    """The ranker chosen on validation data beside the best published figure and LightGBM's best objective."""
+    ours = [name for name in found.complete(dataset) if not name.startswith("LightGBM")]
+    peers = [name for name in found.complete(dataset) if name.startswith("LightGBM")]
+    means = found.results("AP")[dataset]
+    chosen = max(ours, key=lambda name: found.validation(dataset, name) or -np.inf)
+    text = f"Chosen by validation MAP: `{chosen}`, test MAP {means[chosen]:.4f}."
+    best = published(dataset).filter(pl.col("measure") == "AP").sort("value")
+    if best.height:
+        row = best.row(-1, named=True)
+        text += f" Best published: {row['method']} {row['value']:.3f}."
+    if peers:
+        peer = max(peers, key=lambda name: found.validation(dataset, name) or -np.inf)
+        mine, theirs = (found.evaluation(dataset, name).values["AP"] for name in (chosen, peer))
+        gain = f"{means[chosen] - means[peer]:+.4f}, p = {fisher(mine, theirs).pvalue:.2f}"
+        text += f" {peer}, chosen and tuned in the same way: {means[peer]:.4f} (difference {gain})."
+    return text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ranker", action="append", choices=list(pk.rankers()))
+    parser.add_argument("--data", help="folder of the LETOR sets; otherwise the variable PLACKETT_DATA")
+    parser.add_argument("--ranker", action="append", help="only these; all rankers and LightGBM otherwise")
     parser.add_argument("--dataset", action="append", choices=list(DATASETS))
-    arguments = parser.parse_args()
-    for dataset in arguments.dataset or DATASETS:
-        preset, published = DATASETS[dataset]
-        print(f"\n### {dataset} (preset `{preset}`)\n")
-        print(f"| ranker | {' | '.join(MEASURES)} | seconds |")
-        print("|---" * (len(MEASURES) + 2) + "|")
-        for ranker in arguments.ranker or sorted(set(pk.rankers()) - {"GradientRanker"}):
-            found, seconds = run(dataset, ranker)
-            cells = " | ".join(f"{found.mean[m]:.3f}" for m in MEASURES)
-            print(f"| {ranker} | {cells} | {seconds:.0f} |", flush=True)
-            if ranker in published:
-                cells = " | ".join("" if value != value else f"{value:.3f}" for value in published[ranker])
-                print(f"| {ranker}, published | {cells} | |", flush=True)
+    parser.add_argument("--trials", type=int, default=6, help="settings per ranker and fold")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds per ranker and fold to begin trials in")
+    parser.add_argument("--jobs", type=int, help="processes of one thread each")
+    parser.add_argument("--out", default="out/letor", help="folder of the finished cells")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
+    options = parser.parse_args()
+    if options.data:
+        os.environ["PLACKETT_DATA"] = str(Path(options.data).resolve())
+    parts = []
+    for dataset in options.dataset or DATASETS:
+        found = run(dataset, options.ranker, options)
+        text = f"### {TITLES[dataset]} (preset `{DATASETS[dataset]}`)\n\n{verdict(found, dataset)}\n\n"
+        text += table(found, dataset, options.trials)
+        for failure in found.failures:
+            text += f"\n\n`{failure.ranker}` failed in {failure.fold}: {failure.error}"
+        parts.append(text)
+        print(f"\n{text}\n", flush=True)
+    if options.write:
+        page = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+        before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+        after = rest.split(END)[1]
+        page.write_text(before + BEGIN + "\n\n" + "\n\n".join(parts) + "\n\n" + END + after, encoding="utf-8")
 
 
 if __name__ == "__main__":
