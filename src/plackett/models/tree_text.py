@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError
 
-__all__ = ["check_text", "trees_only"]
+__all__ = ["check_text", "join_trees", "new_head", "split_trees", "trees_only"]
 
 _END = "end of trees\n"
 
@@ -35,6 +35,36 @@ def check_text(text: str) -> None:
             _check_tree(_words(block, f"Tree={i}"), last_feature)
     except (KeyError, ValueError, OverflowError) as error:
         raise DataError(f"the tree ensemble is damaged: {error}") from None
+
+
+def split_trees(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The lines ``name=value`` of the head and of each tree, for those who take trees out, weigh or rewrite them."""
+    head, blocks = _parts(text)
+    return head, [_words(block, f"Tree={i}") for i, block in enumerate(blocks)]
+
+
+def join_trees(head: dict[str, str], trees: list[dict[str, str]]) -> str:
+    """The text of an ensemble of these trees; the reverse of `split_trees`."""
+    blocks = []
+    for i, tree in enumerate(trees):
+        lines = "\n".join(f"{name}={value}" for name, value in tree.items())
+        blocks.append(f"Tree={i}\n{lines}\n\n\n")
+    head = head | {"tree_sizes": " ".join(str(len(block)) for block in blocks)}
+    lines = "\n".join(f"{name}={value}" for name, value in head.items())
+    return f"tree\n{lines}\n\n{''.join(blocks)}{_END}"
+
+
+def new_head(n_features: int, n_outputs: int = 1) -> dict[str, str]:
+    """The head of an ensemble that LightGBM did not grow."""
+    return {
+        "version": "v4",
+        "num_class": str(n_outputs),
+        "num_tree_per_iteration": str(n_outputs),
+        "label_index": "0",
+        "max_feature_idx": str(n_features - 1),
+        "feature_names": " ".join(f"Column_{j}" for j in range(n_features)),
+        "feature_infos": " ".join(["none"] * n_features),
+    }
 
 
 def _parts(text: str) -> tuple[dict[str, str], list[str]]:

@@ -13,6 +13,7 @@ from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.base import Monitor, Scorer
+from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_text import check_text, trees_only
 
@@ -297,7 +298,7 @@ class _Drops:
 
 def _boosted(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
     """Gradient at the current scores, of the queries drawn for this tree."""
-    sample = _Sample(model, bound, replace=False)
+    sample = QuerySample(bound.data, model.subsample, model.random_state, replace=False)
 
     def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
         _, gradient, curvature = bound.evaluate(np.ascontiguousarray(scores), value=False)
@@ -308,7 +309,7 @@ def _boosted(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
 
 def _bootstrapped(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
     """Gradient at zero scores on a bootstrap of the queries, a new one for each tree."""
-    sample = _Sample(model, bound, replace=True)
+    sample = QuerySample(bound.data, model.subsample, model.random_state, replace=True)
     shape = (bound.data.n_rows,) if bound.n_outputs == 1 else (bound.data.n_rows, bound.n_outputs)
     _, gradient, curvature = bound.evaluate(np.zeros(shape), value=False)
     if loss.curvature == "none":
@@ -326,7 +327,7 @@ class _Bagged:
     def __init__(self, model: Trees, loss: Loss, bound: BoundLoss) -> None:
         self.rounds = -(-model.n_estimators // model.n_bags)
         self.bags, self.bound, self.has_curvature = model.n_bags, bound, loss.curvature != "none"
-        self.sample = _Sample(model, bound, replace=True)
+        self.sample = QuerySample(bound.data, model.subsample, model.random_state, replace=True)
         self.round = 0
 
     def __call__(self, scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -339,28 +340,6 @@ class _Bagged:
         if not self.has_curvature:
             curvature = np.ones_like(gradient)
         return gradient * self.times, curvature * self.times
-
-
-class _Sample:
-    """Counts each query as often as it was drawn; LightGBM's own bagging by query ignores gradients from outside."""
-
-    def __init__(self, model: Trees, bound: BoundLoss, replace: bool) -> None:
-        self.rng = np.random.default_rng(model.random_state)
-        self.data = bound.data
-        self.size = max(1, round(model.subsample * self.data.n_queries))
-        self.replace = replace
-
-    def __call__(self, gradient: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not self.replace and self.size == self.data.n_queries:
-            return gradient, curvature
-        times = self.draw(gradient.ndim)
-        return gradient * times, curvature * times
-
-    def draw(self, ndim: int) -> np.ndarray:
-        """How often the query of each row was drawn, in the shape of scores."""
-        queries = self.data.n_queries
-        drawn = np.bincount(self.rng.choice(queries, self.size, replace=self.replace), minlength=queries)
-        return drawn[self.data.query_of_row].reshape((-1,) + (1,) * (ndim - 1))
 
 
 _GRADIENTS = {"gbdt": _boosted, "dart": _boosted, "forest": _bootstrapped, "bagged": _Bagged}
