@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ListNet"]
@@ -38,6 +39,7 @@ class ListNet(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.listnet",)
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 0.1, log=True), "temperature": Real(0.2, 1.0, log=True)}
 
     target: Any = "linear"
     temperature: float = 1.0

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.lambdas import Lambda
+from plackett.models.search_space import SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
 
@@ -47,6 +48,7 @@ class LambdaMART(GradientTrained, Trees):
     """
 
     ids: ClassVar[tuple[str, ...]] = ()
+    search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": ("nDCG", "AP")}
     paper: ClassVar[str] = "Wu, Burges, Svore, Gao 2010"
 
     gradient_bins: int | None = 254
