@@ -29,6 +29,7 @@ KINDS = {
     "data": "data",
     "experiments": "experiment",
     "aggregation": "aggregation",
+    "aggregation/orderings": "ordering",
     "permutation_models": "permutation model",
     "text": "text",
     "graph": "graph",

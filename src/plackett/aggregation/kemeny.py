@@ -16,7 +16,7 @@ from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models.mallows import improve
 
-__all__ = ["Kemeny", "consensus"]
+__all__ = ["Kemeny", "consensus", "solve_block"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ def consensus(lists: RankLists, weights: np.ndarray, exact: int, unranked: str, 
 
 
 @kernel
-def _solve(block, wins, cost, last):  # type: ignore[no-untyped-def]
+def solve_block(block, wins, cost, last):  # type: ignore[no-untyped-def]
     """Best order of a few documents: the cheapest way to have a subset first, for each subset."""
     n = block.size
     cost[: 1 << n] = np.inf
@@ -142,7 +142,7 @@ def _consensus(lo, hi, offsets, before, weights, exact, out):  # type: ignore[no
                 if end - start > exact:
                     improve(block, wins)
                 elif end - start > 1:
-                    _solve(block, wins, cost, last)
+                    solve_block(block, wins, cost, last)
                 start = end
         for i in range(n):
             out[a + order[i]] = n - i

@@ -1,0 +1,28 @@
+"""Ordering methods by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.aggregation.orderings.base import Ordering
+from plackett.catalogue import items
+
+__all__ = ["find_ordering"]
+
+
+def find_ordering(order: Any, **parameters: Any) -> Ordering:
+    """The ordering method of this name, with those of the parameters that it has; or the object that was given.
+
+    >>> find_ordering("degree", random_state=3)
+    SortByDegree()
+    """
+    if isinstance(order, Ordering):
+        return order
+    for item in items("ordering"):
+        if str(order).lower() in (name.lower() for name in (item.name, *item.aliases)):
+            cls = getattr(import_module(item.module), item.symbol)
+            return cls(**{name: value for name, value in parameters.items() if name in cls.__dataclass_fields__})
+    known = ", ".join(repr(item.aliases[0]) for item in items("ordering"))
+    raise DataError(f"order={order!r}; the orderings are {known}; or give an object such as QuickSort(k=10)")

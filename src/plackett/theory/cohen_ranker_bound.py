@@ -1,0 +1,63 @@
+"""What an order made of preferences can get wrong."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.aggregation.orderings.preference import agreement, as_preference
+
+__all__ = ["CohenRankerBound", "cohen_ranker_bound"]
+
+
+class CohenRankerBound(NamedTuple):
+    """Share of the true pairs that the order violates, and its bound."""
+
+    violated: float
+    bound: float
+
+
+@fulfils("theory.cohen_ranker_bound", paper="Cohen, Schapire, Singer 1999")
+def cohen_ranker_bound(order: Any, preference: Any, pairs: Any, tight: bool = True) -> CohenRankerBound:
+    r"""Both sides of the bound (3.3) on the share of true pairs S that an order violates,
+
+    .. math:: \frac{1}{|S|} \Big( \sum_{u \text{ before } v} (1 - h(u, v)) + \sum_{(u, v) \in S} (1 - h(u, v)) \Big),
+
+    the disagreement of the order with the preferences, and that of the preferences with the truth. It holds for any
+    order, as long as h(u, v) + h(v, u) = 1.
+
+    Parameters
+    ----------
+    order
+        Row numbers, best first.
+    preference
+        Table or function h(u, v) in 0..1.
+    pairs
+        True pairs, the better document first: a table of two columns.
+    tight
+        False counts the first sum twice, as the textbook does.
+
+    Examples
+    --------
+    >>> found = cohen_ranker_bound([1, 0], [[0.5, 0.8], [0.2, 0.5]], [(0, 1)])
+    >>> found.violated, round(found.bound, 6)
+    (1.0, 1.0)
+
+    References
+    ----------
+    Cohen, Schapire, Singer: Learning to order things. Journal of Artificial Intelligence Research 1999.
+    """
+    rows, true = np.asarray(order, np.int64), np.asarray(pairs, np.int64)
+    if true.ndim != 2 or true.shape[1] != 2 or not len(true):
+        raise DataError(f"pairs must be a table of two columns with at least one row, got shape {true.shape}")
+    n = rows.size
+    place = np.empty(n, np.int64)
+    place[rows] = np.arange(n)
+    better, worse = true.T
+    disagreement = n * (n - 1) / 2 - agreement(preference, rows)
+    wrong = float((1.0 - as_preference(preference)(better, worse)).sum())
+    violated = float((place[better] > place[worse]).mean())
+    return CohenRankerBound(violated, ((1.0 if tight else 2.0) * disagreement + wrong) / len(true))

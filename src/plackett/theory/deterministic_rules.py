@@ -1,0 +1,53 @@
+"""No deterministic way from preferences to an order loses less than twice as much as the preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.theory.preference_losses import preference_loss, ranking_loss
+
+__all__ = ["WorstCase", "worst_case_of_rule"]
+
+#: 1 is preferred to 0, 2 to 1, and 0 to 2.
+_CYCLE = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
+
+
+class WorstCase(NamedTuple):
+    """Labels of three documents, the loss of the preferences and that of the order."""
+
+    labels: tuple[int, ...]
+    preference: float
+    ranking: float
+
+
+@fulfils("M-28", paper="Ailon, Mohri 2010")
+def worst_case_of_rule(rule: Callable[[np.ndarray], Any]) -> WorstCase:
+    """Labels for which a deterministic rule loses twice what the preferences lose.
+
+    The preferences of three documents go in a circle. Whichever order the rule gives, there are labels 0 and 1 with
+    which it has two pairs wrong and the preferences one: a positive document that it puts last, say.
+
+    Parameters
+    ----------
+    rule
+        From a table of preferences to row numbers, best first.
+
+    Examples
+    --------
+    >>> from plackett.aggregation.orderings import GreedyOrder
+    >>> found = worst_case_of_rule(GreedyOrder().order)
+    >>> round(found.ranking / found.preference, 6)
+    2.0
+    """
+    order = rule(_CYCLE.copy())
+    cases = [
+        WorstCase(labels, preference_loss(_CYCLE, labels), ranking_loss(order, labels))
+        for labels in product((0, 1), repeat=3)
+        if 0 < sum(labels) < 3
+    ]
+    return max(cases, key=lambda case: case.ranking / case.preference)

@@ -1,0 +1,96 @@
+"""What an order and a preference function lose against the truth, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.aggregation.orderings.preference import Preference, as_preference, pair_blocks
+
+__all__ = ["Emphasis", "preference_loss", "ranking_loss"]
+
+#: Weight ω(i, j) of a pair, from the two true positions, 1 is the top; takes arrays.
+Emphasis = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
+def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> float:
+    r"""Ranking loss of an order: the weighted number of pairs that it has the other way round,
+
+    .. math:: L_\omega(\sigma, \sigma^*) = \frac{2}{n (n - 1)} \sum_{u \ne v} \omega(\sigma^*(v), \sigma^*(u))\,
+              [\sigma(u) < \sigma(v)]\,[\sigma^*(v) < \sigma^*(u)].
+
+    Parameters
+    ----------
+    order
+        Row numbers, best first, as an ordering's ``order`` gives them.
+    labels
+        The truth: larger is better, and documents of equal labels form no pair (the divisor counts them all the same).
+    emphasis
+        Weight of a pair from its two true positions, see `plackett.theory.emphasis`; 1 without it.
+
+    Examples
+    --------
+    >>> ranking_loss([2, 1, 0], [3, 2, 1])
+    1.0
+    >>> round(ranking_loss([1, 0, 2], [1, 0, 0]), 4)  # one of three pairs
+    0.3333
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
+    """
+    labels = _labels(labels)
+    rows = np.asarray(order, np.int64)
+    if rows.shape != labels.shape or not np.array_equal(np.sort(rows), np.arange(rows.size)):
+        raise DataError(f"order must hold each of the {labels.size} documents once")
+    place = np.empty(rows.size, np.int64)
+    place[rows] = np.arange(rows.size)
+    return _loss(lambda u, v: (place[u] < place[v]).astype(np.float64), labels, emphasis)
+
+
+@fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
+def preference_loss(preference: Any, labels: Any, emphasis: Emphasis | None = None) -> float:
+    r"""Preference loss: how much a preference function is for the wrong document of each pair,
+
+    .. math:: L_\omega(h, \sigma^*) = \frac{2}{n (n - 1)} \sum_{u \ne v} \omega(\sigma^*(v), \sigma^*(u))\,
+              h(u, v)\,[\sigma^*(v) < \sigma^*(u)].
+
+    Parameters
+    ----------
+    preference
+        Table or function h(u, v), the probability that u belongs before v.
+    labels, emphasis
+        As in `ranking_loss`.
+
+    Examples
+    --------
+    >>> preference_loss([[0.5, 0.8], [0.2, 0.5]], [1, 0])
+    0.2
+    """
+    return _loss(as_preference(preference), _labels(labels), emphasis)
+
+
+def _labels(labels: Any) -> np.ndarray:
+    values = np.asarray(labels, np.float64)
+    if values.ndim != 1 or np.isnan(values).any():
+        raise DataError(f"labels must be a column of numbers without NaN, got shape {values.shape}")
+    return values
+
+
+def _loss(wrong: Preference, labels: np.ndarray, emphasis: Emphasis | None) -> float:
+    n = labels.size
+    if n < 2:
+        return 0.0
+    best = np.argsort(-labels, kind="stable")
+    total = 0.0
+    for i, j in pair_blocks(np.array([0, n])):
+        some = labels[best[i]] > labels[best[j]]
+        i, j = i[some], j[some]
+        lost = wrong(best[j], best[i])
+        total += float(lost.sum() if emphasis is None else (emphasis(i + 1, j + 1) * lost).sum())
+    return 2.0 * total / (n * (n - 1))

@@ -1,0 +1,167 @@
+"""Learning to rank in two stages, from preferences to orders: regrets and what is proved about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.theory.preference_losses import preference_loss, ranking_loss
+
+__all__ = ["Case", "Regrets", "independent_preferences", "regrets", "two_stage_bound"]
+
+
+class Case(NamedTuple):
+    """One thing that may happen: with this probability these documents are to be ranked, and these are their labels."""
+
+    probability: float
+    documents: tuple[int, ...]
+    labels: tuple[float, ...]
+
+
+class Regrets(NamedTuple):
+    """Regret of the ranking and of the preferences; and of both against the best answer for each set of documents."""
+
+    ranking: float
+    preference: float
+    ranking_each: float
+    preference_each: float
+
+
+#: Loss of the order by the loss of the preferences: for two classes of documents, and for any truth.
+_FACTORS = {"degree": (2.0, np.inf), "quicksort": (1.0, 2.0)}
+
+
+@fulfils("M-24", "M-27", "M-29", paper="Ailon, Mohri 2010")
+def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite: bool = True) -> float:
+    """Bound on the expected loss (or regret) of a ranking, from the loss (or regret) of the preferences.
+
+    Sorting by degree at most doubles it, where documents are relevant or not. QuickSort (``decide="draw"``) keeps the
+    loss exactly and the regret at most; for any true order it at most doubles the loss.
+
+    Parameters
+    ----------
+    preference_loss
+        Expected loss or regret of the preference function.
+    order
+        ``"degree"`` or ``"quicksort"``.
+    bipartite
+        Whether documents are relevant or not, instead of anything else. There is no bound for degrees else.
+
+    Examples
+    --------
+    >>> two_stage_bound(0.25, "degree"), two_stage_bound(0.25)
+    (0.5, 0.25)
+    """
+    if order not in _FACTORS:
+        raise DataError(f"order={order!r}; something is proved for {', '.join(map(repr, _FACTORS))}")
+    if not preference_loss >= 0.0:
+        raise DataError(f"preference_loss={preference_loss}; a loss is 0 or more")
+    return preference_loss * _FACTORS[order][0 if bipartite else 1]
+
+
+@fulfils("M-26", paper="Ailon, Mohri 2010")
+def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], Any]) -> Regrets:
+    r"""Regret of a ranking rule and of a preference function, on a few documents, by enumeration.
+
+    .. math:: \mathrm{Reg}(A) = E\,L(A(X), \sigma^*) - \min_{\sigma} E\,L(\sigma|_X, \sigma^*), \qquad
+              \mathrm{Reg}(h) = E\,L(h, \sigma^*) - \min_{h'} E\,L(h'|_X, \sigma^*),
+
+    over the sets of documents X and their true orders. The best order is one for all sets; ``…_each`` takes the best
+    for each set on its own, and is at least as large. Where preferences do not depend on the set
+    (`independent_preferences`) the two regrets of h are equal. The regret of a rule can be negative where they do.
+
+    Parameters
+    ----------
+    cases
+        Triples of probability, documents (numbers from 0) and their labels; see `Case`. The probabilities sum to 1.
+    preference
+        Table h(u, v) over all documents.
+    rule
+        From the table of the documents of a set to their order (best first), or to a list of pairs (probability,
+        order) where it draws.
+
+    Examples
+    --------
+    >>> from plackett.aggregation.orderings import SortByDegree
+    >>> cases = [(0.5, (0, 1), (1, 0)), (0.5, (0, 1), (0, 1))]
+    >>> regrets(cases, [[0.5, 1.0], [0.0, 0.5]], SortByDegree().order).ranking
+    0.0
+    """
+    found = [Case(*case) for case in cases]
+    if abs(sum(case.probability for case in found) - 1.0) > 1e-9:
+        raise DataError("the probabilities of the cases do not sum to 1")
+    h = np.asarray(preference, np.float64)
+    n = len(h)
+    if n > 8:
+        raise DataError(f"{n} documents have too many orders to look at all; give at most 8")
+    rank_lost = pref_lost = 0.0
+    for case in found:
+        table = h[np.ix_(case.documents, case.documents)]
+        pref_lost += case.probability * preference_loss(table, case.labels)
+        rank_lost += case.probability * sum(p * ranking_loss(o, case.labels) for p, o in _drawn(rule(table)))
+    sets = sorted({case.documents for case in found})
+    own = [[case for case in found if case.documents == each] for each in sets]
+    return Regrets(
+        rank_lost - _best_order(found, range(n)),
+        pref_lost - _best_preference(found),
+        rank_lost - sum(_best_order(part, each) for part, each in zip(own, sets, strict=True)),
+        pref_lost - sum(map(_best_preference, own)),
+    )
+
+
+def _drawn(answer: Any) -> list[tuple[float, Sequence[int]]]:
+    if isinstance(answer, list) and answer and isinstance(answer[0], tuple):
+        return answer
+    return [(1.0, answer)]
+
+
+def _best_order(cases: list[Case], documents: Sequence[int]) -> float:
+    """Least expected loss of one order of the documents."""
+
+    def loss(order: tuple[int, ...]) -> float:
+        place = {document: i for i, document in enumerate(order)}
+        return sum(
+            case.probability * ranking_loss(np.argsort([place[d] for d in case.documents]), case.labels)
+            for case in cases
+        )
+
+    return min(map(loss, permutations(documents)))
+
+
+def _best_preference(cases: list[Case]) -> float:
+    """Least expected loss of a preference function: each pair on its own."""
+    lost: dict[tuple[int, int], float] = {}
+    for p, documents, labels in cases:
+        share = 2.0 * p / max(len(documents) * (len(documents) - 1), 1)
+        for (u, a), (v, b) in combinations(sorted(zip(documents, labels, strict=True)), 2):
+            for key, wrong in (((u, v), b > a), ((v, u), a > b)):
+                lost[key] = lost.get(key, 0.0) + share * wrong
+    return sum(min(lost[u, v], lost[v, u]) for u, v in lost if u < v)
+
+
+@fulfils("M-26", paper="Ailon, Mohri 2010")
+def independent_preferences(cases: Iterable[Any], tolerance: float = 1e-9) -> bool:
+    """Whether the true preference between two documents does not depend on what else is in the list.
+
+    Pairwise independence of irrelevant alternatives: the probability that v is above u is the same given each set of
+    documents that has both.
+
+    >>> independent_preferences([(0.5, (0, 1), (1, 0)), (0.5, (0, 1, 2), (0, 1, 0))])
+    False
+    """
+    total: dict[tuple[int, ...], float] = {}
+    above: dict[tuple[int, int], dict[tuple[int, ...], float]] = {}
+    for p, documents, labels in (Case(*case) for case in cases):
+        total[documents] = total.get(documents, 0.0) + p
+        for u, a in zip(documents, labels, strict=True):
+            for v, b in zip(documents, labels, strict=True):
+                if u != v:
+                    by_set = above.setdefault((u, v), {})
+                    by_set[documents] = by_set.get(documents, 0.0) + p * (b > a)
+    shares = ([part / total[each] for each, part in by_set.items() if total[each] > 0] for by_set in above.values())
+    return all(not found or max(found) - min(found) <= tolerance for found in shares)
