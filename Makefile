@@ -9,7 +9,7 @@ WORKERS ?= 2
 .PHONY: demo test test-full lint bench letor docs clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/core
+demo: $(VENV)/report
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test
@@ -40,6 +40,10 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/report: $(VENV)/core
+	@$(PIP) -e ".[report]"
 	@touch $@
 
 $(VENV)/test: $(VENV)/core
