@@ -31,6 +31,8 @@ SMALL = {
     "max_iter": 25,
     "max_epochs": 10,
     "n_steps": 20_000,
+    "population_size": 40,
+    "generations": 8,
     "hidden": (8,),
     "device": "cpu",
     "n_jobs": 1,

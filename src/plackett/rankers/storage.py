@@ -38,6 +38,8 @@ SCORERS = {
     "gaussian_posterior": ("plackett.models.gaussian_process", "GaussianPosterior"),
     "hyperplanes": ("plackett.rankers.pairwise.multiple_hyperplane_ranker", "HyperplanesScorer"),
     "stagewise": ("plackett.rankers.listwise.cps_ranker", "StagewiseScorer"),
+    "formula": ("plackett.models.formulas.scorer", "FormulaScorer"),
+    "rules": ("plackett.models.rules.scorer", "RuleScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
 }
 

@@ -1,0 +1,1 @@
+"""Association rules: features as ranges, conjunctions that are frequent, and scores from the rules that match."""

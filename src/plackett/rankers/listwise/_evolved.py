@@ -1,0 +1,197 @@
+"""What the rankers share that evolve a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.models.base import Monitor
+from plackett.models.formulas.breeding import Breeder
+from plackett.models.formulas.evolution import Evolution, Fitness
+from plackett.models.formulas.machine import by_column, evaluate
+from plackett.models.formulas.program import Program
+from plackett.models.formulas.scorer import FormulaScorer
+from plackett.models.formulas.simplify import simplify
+from plackett.models.formulas.text import default_names, to_text
+from plackett.models.measured import MeasuredLists
+from plackett.models.search_space import Integer, Real, SearchSpace
+from plackett.rankers.base import Ranker
+
+__all__ = ["Evolved"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Evolved(Ranker):
+    """A formula of the features, found by genetic programming with a measure as fitness.
+
+    Without validation data the formula with the best fitness is kept; with them the best of each generation are
+    measured there by `eval_measure`, and the best of all generations is kept.
+
+    Parameters
+    ----------
+    measure
+        Fitness: any measure; one of errors is minimised.
+    population_size, generations
+        Formulas in a generation, and how many generations there are.
+    functions
+        Operations to build with: ``+ - * / max min log sqrt exp neg abs``. Division by 0 is 1, log 0 is 0, log and sqrt
+        take the absolute value, and results are cut off at ±1e100.
+    max_depth, max_size
+        Limits of a formula: edges from its root to a leaf, and nodes.
+    constant_share, constant_range
+        Share of constants among new leaves, and from where to where they are drawn.
+    crossover_rate, mutation_rate
+        Shares of new formulas made so; the rest are copies (reproduction).
+    tournament_size
+        A parent is the best of so many, drawn at random.
+    elitism
+        So many of the best formulas always stay. With 1 or more, the best fitness never falls.
+    parsimony
+        Fitness that each node costs; among equals the shorter formula wins anyway.
+    n_runs
+        Independent populations, one after another; the best formula of all is kept. Early stopping ends them all.
+    n_validated
+        How many of each generation are measured on the validation data.
+
+    Attributes
+    ----------
+    formula_, simplified_formula_
+        The formula as text, as it was evolved and with idle parts left out; both have the same value for every
+        document. Features without names are called x1, x2, ….
+    fitness_
+        The best fitness of each generation.
+    value_
+        The measure of the kept formula on the training data.
+
+    Notes
+    -----
+    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    of its documents.
+    """
+
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {
+        "max_size": Integer(7, 63, log=True),
+        "parsimony": Real(1e-5, 1e-2, log=True),
+    }
+
+    measure: Any = "AP"
+    population_size: int = 200
+    generations: int = 30
+    functions: tuple[str, ...] = ("+", "-", "*", "/")
+    max_depth: int = 6
+    max_size: int = 31
+    constant_share: float = 0.2
+    constant_range: tuple[float, float] = (0.0, 1.0)
+    crossover_rate: float = 0.75
+    mutation_rate: float = 0.2
+    tournament_size: int = 5
+    elitism: int = 1
+    parsimony: float = 0.0
+    n_runs: int = 1
+    n_validated: int = 1
+
+    def leaves(self, names: list[str]) -> list[Program] | None:
+        """The formulas that stand at the leaves; None are the features themselves."""
+        return None
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        for name in ("generations", "n_runs", "n_validated"):
+            if getattr(self, name) < 1:
+                raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+        names = list(data.feature_names) if data.feature_names is not None else default_names(data.n_features)
+        leaves = self.leaves(names)
+        evolution = self._evolution(data.n_features if leaves is None else len(leaves))
+        fitness = Fitness(
+            MeasuredLists(data, parse(self.measure), self.n_jobs), self._columns(data.X, leaves), self.n_jobs
+        )
+        valid = monitor.valid
+        valid_columns = None if valid is None else self._columns(valid.X, leaves)
+        best, highest, reached = None, -np.inf, []
+        with monitor.training(self.n_runs * self.generations, f"{type(self).__name__} · {fitness.lists.measure}"):
+            for programs, values in self._path(evolution, fitness):
+                reached.append(float(values.max()))
+                chosen, merit = programs[0], evolution.merit(programs[0], values[0])
+                if valid is None or valid_columns is None:
+                    monitor.update()
+                    better, stop = merit > highest, False
+                else:
+                    before = monitor.best_round
+                    chosen, scores = self._best_on(monitor, valid, valid_columns, programs)
+                    stop = monitor.update(scores)
+                    better = monitor.best_round != before
+                if better:
+                    best, highest = chosen, merit
+                if stop:
+                    break
+        assert best is not None  # before the first generation an interrupt goes on to the caller
+        self.fitness_ = [fitness.lists.sign * value for value in reached]
+        self.value_ = fitness.lists.sign * float(fitness([best])[0])
+        self.scorer_ = FormulaScorer(best if leaves is None else best.filled(leaves), data.n_features)
+
+    def _evolution(self, n_leaves: int) -> Evolution:
+        return Evolution(
+            breeder=Breeder(
+                n_leaves,
+                tuple(self.functions),
+                self.max_depth,
+                self.max_size,
+                self.constant_share,
+                (float(self.constant_range[0]), float(self.constant_range[1])),
+            ),
+            population_size=self.population_size,
+            crossover_rate=self.crossover_rate,
+            mutation_rate=self.mutation_rate,
+            tournament_size=self.tournament_size,
+            elitism=self.elitism,
+            parsimony=self.parsimony,
+        )
+
+    def _path(self, evolution: Evolution, fitness: Fitness) -> Iterator[tuple[list[Program], np.ndarray]]:
+        """The population after each generation of each run."""
+        for rng in np.random.default_rng(self.random_state).spawn(self.n_runs):
+            populations = evolution.generations(fitness, rng)
+            for _ in range(self.generations):
+                yield next(populations)
+
+    def _columns(self, X: Any, leaves: list[Program] | None) -> np.ndarray:
+        columns = by_column(X, range(X.shape[1]))
+        return columns if leaves is None else evaluate(leaves, columns, self.n_jobs)
+
+    def _best_on(
+        self, monitor: Monitor, valid: RankingDataset, columns: np.ndarray, programs: list[Program]
+    ) -> tuple[Program, np.ndarray]:
+        """Of the first different formulas the best one on the validation data, with its scores there."""
+        candidates = list(dict.fromkeys(programs))[: self.n_validated]
+        scores = evaluate(candidates, columns, self.n_jobs)
+        measure = monitor.measure
+        if len(candidates) == 1 or measure is None:
+            return candidates[0], scores[0]
+        values = [measure.mean(measure.per_query(Scored(valid, row, n_jobs=self.n_jobs))) for row in scores]
+        top = int(np.argmax(np.nan_to_num(values) * (1.0 if measure.ascending else -1.0)))
+        return candidates[top], scores[top]
+
+    # -------------------------------------------------------------------------------------------------- description
+
+    @property
+    def formula_(self) -> str:
+        """The formula as it was evolved."""
+        return self._text(simplified=False)
+
+    @property
+    def simplified_formula_(self) -> str:
+        """A shorter formula of the same value."""
+        return self._text(simplified=True)
+
+    def _text(self, simplified: bool) -> str:
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        program = self.scorer_.program
+        return to_text(simplify(program) if simplified else program, list(names))
