@@ -91,7 +91,7 @@ def test_lightgbm_reads_the_same_tree():
     X = np.array([[x, y] for x in (-2, -1, 0, np.nan) for y in (0.5, 0.6, 2.5, 3, np.nan)], np.float32)
     found = TreeScorer(text).predict(X, np.array([0, len(X)]), 1)
     np.testing.assert_array_equal(found, tree.predict(X) + 0.25)
-    by_hand = [(0.5 < np.nan_to_num(y), (x > -1), (y > 2.5) or np.isnan(y)) for x, y in X.tolist()]
+    by_hand = [(np.nan_to_num(y) > 0.5, (x > -1), (y > 2.5) or np.isnan(y)) for x, y in X.tolist()]
     np.testing.assert_array_equal(found, [4 * a + 2 * b + c - 2.75 for a, b, c in by_hand])
     assert join_trees(*split_trees(text)) == text
 
@@ -107,7 +107,7 @@ def test_ensembles_are_symmetric_and_work_everywhere(tmp_path):
     assert len(trees) == 20
     for tree in trees:
         for name in ("split_feature", "threshold"):
-            a, *rest = tree[name].split()
+            _, *rest = tree[name].split()
             assert len(set(rest[:2])) == 1 and len(set(rest[2:])) == 1 and len(rest) == 6
     ranker.save(tmp_path / "m.plackett")
     np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(data), ranker.predict(data))

@@ -25,7 +25,7 @@ _MOST_LEVELS = 12
 
 @dataclass(kw_only=True, eq=False)
 class Oblivious:
-    r"""Boosted oblivious (symmetric) trees: every node of a level asks whether the same feature is above the same value.
+    r"""Boosted oblivious (symmetric) trees: all nodes of a level compare the same feature with the same threshold.
 
     A tree of depth d is a table of :math:`2^d` values, addressed by d comparisons: it overfits less than a free one
     and scores fast. Each is a Newton step on the loss, as in `Trees`; the scorer is a LightGBM ensemble of full binary
@@ -93,7 +93,8 @@ class Oblivious:
         loss = loss.settle(data)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         outputs, valid = bound.n_outputs, monitor.valid
-        head, trees = new_head(data.n_features, outputs), []
+        head = new_head(data.n_features, outputs)
+        trees: list[dict[str, str]] = []
         if start is not None:
             head, trees = _goes_on(start, data.n_features, outputs)
         before = len(trees) // outputs
