@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-__all__ = ["FORMATS", "Cell", "Renderable", "Table"]
+__all__ = ["FORMATS", "Cell", "Renderable", "Table", "latex_text"]
 
 
 @dataclass(frozen=True)
@@ -159,14 +159,14 @@ def latex(table: Table) -> str:
     """The table in LaTeX with booktabs' rules."""
 
     def cell(c: Cell) -> str:
-        text = _latex_text(c.text)
-        return (rf"\textbf{{{text}}}" if c.best else text) + (f"$^{{{_latex_text(c.marks)}}}$" if c.marks else "")
+        text = latex_text(c.text)
+        return (rf"\textbf{{{text}}}" if c.best else text) + (f"$^{{{latex_text(c.marks)}}}$" if c.marks else "")
 
     lines = [r"\begin{table}", r"\centering"]
     if table.caption or table.notes:
-        lines.append(rf"\caption{{{_latex_text(' '.join((table.caption, *table.notes)).strip())}}}")
+        lines.append(rf"\caption{{{latex_text(' '.join((table.caption, *table.notes)).strip())}}}")
     lines += [rf"\begin{{tabular}}{{{'l' * len(table.header)}}}", r"\toprule"]
-    lines += [" & ".join(_latex_text(name) for name in table.header) + r" \\", r"\midrule"]
+    lines += [" & ".join(latex_text(name) for name in table.header) + r" \\", r"\midrule"]
     lines += [" & ".join(cell(c) for c in row) + r" \\" for row in table.rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
 
@@ -203,8 +203,14 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "≤": r"$\le$",
-    "±": r"$\pm$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "≤": r"\ensuremath{\le}",
+    "±": r"\ensuremath{\pm}",
+    "×": r"\ensuremath{\times}",
+    "−": r"\ensuremath{-}",
+    "µ": r"\ensuremath{\mu}",
 } | {character: "\\" + character for character in "&%$#_{}"}
 
 
@@ -213,7 +219,8 @@ def _superscript(marks: str) -> str:
     return marks.translate(_SUPERSCRIPTS)
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
+    """Text in which LaTeX finds nothing to obey."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 

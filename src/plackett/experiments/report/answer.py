@@ -1,0 +1,78 @@
+"""The answer in a few sentences: which ranker, by how much, is it real, what does it cost."""
+
+from __future__ import annotations
+
+from plackett.experiments.report.blocks import Block, Section, Text
+from plackett.experiments.report.numbers import fixed, p_value, seconds
+from plackett.experiments.report.view import View
+
+__all__ = ["answer"]
+
+
+def answer(view: View) -> Section:
+    """The short answer, a paragraph per dataset."""
+    blocks: list[Block] = []
+    for dataset in view.datasets:
+        before = f"{dataset}: " if view.several else ""
+        blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)]), lead=True))
+    if view.found.failures:
+        failed = "; ".join(f"{f.ranker} in fold {f.fold} of {f.dataset} ({f.error})" for f in view.found.failures)
+        blocks.append(Text(f"Not finished: {failed}."))
+    return Section("answer", "In short", tuple(blocks))
+
+
+def _quality(view: View, dataset: str) -> list[str]:
+    rows = view.rows(dataset)
+    ascending = view.found.measures[view.first].ascending
+    sign = 1 if ascending else -1
+    chosen = view.chosen(dataset)
+    order = sorted(rows, key=lambda ranker: -sign * rows[ranker]["mean_over_queries"])
+    if chosen is None:
+        best = order[0]
+        return [
+            f"There are no validation data to choose by. On the test data {best} has the best {view.first}, "
+            f"{fixed(rows[best]['mean_over_queries'])}; a figure that was chosen among several is a little too good."
+        ]
+    row = rows[chosen]
+    figure = f"{view.first} is {fixed(row['mean_over_queries'])}"
+    if row["low"] is not None:
+        figure += f" (95 % interval {fixed(row['low'])} to {fixed(row['high'])})"
+    if len(rows) == 1:
+        return [f"{chosen} is the only ranker; on the test data its {figure}."]
+    said = [f"Take {chosen}: it is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."]
+    other = next(ranker for ranker in order if ranker != chosen)
+    difference = sign * (row["mean_over_queries"] - rows[other]["mean_over_queries"])
+    p = rows[other]["p_corrected"] if difference >= 0 else row["p_corrected"]
+    clear = rows[other]["significantly_worse"] if difference >= 0 else row["significantly_worse"]
+    where = "better than" if difference >= 0 else "worse than"
+    rank = "the next best" if difference >= 0 else "the best there"
+    if round(abs(difference), 4) == 0:
+        said.append(f"On the test data its {figure}, the same as that of {other}.")
+    else:
+        said.append(f"On the test data its {figure}, {abs(difference):.4f} {where} {rank}, {other}.")
+    if p is not None:
+        verdict = "is significant" if clear else "is not significant: it may well be chance"
+        said.append(f"The difference {verdict} ({p_value(p)}).")
+    return said
+
+
+def _cost(view: View, dataset: str) -> list[str]:
+    rows = view.rows(dataset)
+    ranker = view.chosen(dataset)
+    if ranker is None:
+        return []
+    row = rows[ranker]
+    documents = sum(cell.scores.size for cell in view.found.of(dataset, ranker))
+    said = [
+        f"It trains in {seconds(row['train_seconds'] / row['n_folds'])} per fold and scores 1,000 documents in "
+        f"{seconds(1000 * row['score_seconds'] / max(documents, 1))}."
+    ]
+    fastest = min(rows, key=lambda name: rows[name]["train_seconds"])
+    if fastest != ranker and rows[fastest]["train_seconds"] * 2 < row["train_seconds"]:
+        sign = 1 if view.found.measures[view.first].ascending else -1
+        loss = sign * (row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
+        said.append(
+            f"The fastest to train is {fastest}, in {seconds(rows[fastest]['train_seconds'] / row['n_folds'])}; its "
+            f"{view.first} is {abs(loss):.4f} {'worse' if loss >= 0 else 'better'}."
+        )
+    return said

@@ -1,0 +1,168 @@
+"""The leaderboard: figures, intervals, significance, and what others have published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett.experiments.published import beside_published
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, signed
+from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.view import View
+
+__all__ = ["board"]
+
+#: Folds of the published figures.
+_FOLDS = 5
+
+
+def board(view: View) -> Section:
+    """The leaderboard of each dataset."""
+    known = beside_published(view.found)
+    published = {
+        (row["dataset"], row["ranker"], row["measure"]): row["published"] for row in known.iter_rows(named=True)
+    }
+    blocks: list[Block] = []
+    for number, dataset in enumerate(view.datasets):
+        if view.several:
+            blocks.append(Heading(dataset))
+        blocks += [
+            Tabular(_table(view, dataset, published)),
+            _figure(view, dataset, published, f"leaderboard-{number}"),
+        ]
+    if known.height:
+        blocks += _published(view, known)
+    return Section("leaderboard", "Leaderboard", tuple(blocks))
+
+
+def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
+    found = view.found
+    by_measure = {name: view.rows(dataset, name) for name in found.measures}
+    beside = [name for name in found.measures if any((dataset, r, name) in published for r in by_measure[name])]
+    folds = len(found.folds[dataset])
+    header = ["ranker"]
+    for name in found.measures:
+        header += [name, *([f"published {name}"] if name in beside else [])]
+    header += [f"{view.first} over queries"] if folds > 1 else []
+    header += [f"95 % interval of {view.first}", f"validation {view.select}", "train s per fold"]
+    rows = []
+    for ranker, row in view.rows(dataset).items():
+        cells = [Cell(ranker, bool(row["chosen"]))]
+        for name in found.measures:
+            entry = by_measure[name][ranker]
+            mark = "−" if entry["significantly_worse"] else ""
+            cells.append(Cell(fixed(entry["mean_over_folds"]), bool(entry["best"]), mark))
+            if name in beside:
+                cells.append(Cell(fixed(published.get((dataset, ranker, name)), 3)))
+        cells += [Cell(fixed(row["mean_over_queries"]))] if folds > 1 else []
+        cells += [
+            Cell("–" if row["low"] is None else f"[{fixed(row['low'])}, {fixed(row['high'])}]"),
+            Cell(fixed(row["validation"])),
+            Cell(f"{row['train_seconds'] / row['n_folds']:.3g}"),
+        ]
+        rows.append(tuple(cells))
+    queries = next(iter(view.rows(dataset).values()))["n_queries"]
+    notes = (
+        f"Means over folds of each fold's mean over its test queries ({folds} folds, {queries} queries), and the first "
+        "measure's mean over all queries with its bootstrap interval."
+        if folds > 1
+        else f"Means over {queries} test queries, with bootstrap intervals.",
+        "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
+        f"p ≤ 0.05). Bold: the best of a column, and the ranker that {view.select} on validation data chooses.",
+    )
+    return Table(tuple(header), tuple(rows), caption=f"Leaderboard of {dataset}", notes=notes)
+
+
+def _figure(view: View, dataset: str, published: dict[Any, float], name: str) -> Figure:
+    rows = {ranker: row for ranker, row in view.rows(dataset).items() if row["low"] is not None}
+    if not rows:  # a measure without intervals
+        rows = view.rows(dataset)
+    traces = [
+        _points(view, {ranker: row for ranker, row in rows.items() if row["chosen"] == chosen}, title, colour)
+        for chosen, title, colour in ((True, "chosen on validation data", "--s1"), (False, "other rankers", "--s0"))
+        if any(row["chosen"] == chosen for row in rows.values())
+    ]
+    theirs = {ranker: published.get((dataset, ranker, view.first)) for ranker in rows}
+    if any(value is not None for value in theirs.values()):
+        shown = [ranker for ranker, value in theirs.items() if value is not None]
+        traces.append(
+            {"type": "scatter", "mode": "markers", "name": "published", "x": [theirs[r] for r in shown]}
+            | {"y": [plain(view.names[r]) for r in shown], "hoverinfo": "text"}
+            | {"hovertext": [f"{plain(r)}<br>published {fixed(theirs[r], 3)}" for r in shown]}
+            | {"marker": {"symbol": "diamond-open", "size": 11, "color": "--ink", "line": {"width": 2}}}
+        )
+    labels = [plain(view.names[ranker]) for ranker in rows]
+    y = axis("", autorange="reversed", type="category", categoryorder="array", categoryarray=labels)
+    figure = layout(
+        axis(f"{view.first}, mean over queries, with 95 % interval"),
+        y,
+        height=bars_height(len(rows)) + 30,
+        showlegend=True,
+    )
+    figure["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    label = f"{view.first} of each ranker on {dataset} with its 95 % interval, best first; the chosen ranker stands out."
+    return Figure(name, label, traces, figure)
+
+
+def _points(view: View, rows: dict[str, dict[str, Any]], title: str, colour: str) -> dict[str, Any]:
+    """Means with their intervals."""
+    means = [row["mean_over_queries"] for row in rows.values()]
+    errors = {
+        "type": "data",
+        "symmetric": False,
+        "array": [(row["high"] or mean) - mean for row, mean in zip(rows.values(), means, strict=True)],
+        "arrayminus": [mean - (row["low"] or mean) for row, mean in zip(rows.values(), means, strict=True)],
+        "color": colour,
+        "thickness": 2,
+        "width": 5,
+    }
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": title,
+        "x": means,
+        "y": [plain(view.names[ranker]) for ranker in rows],
+        "marker": {"size": 11, "color": colour},
+        "error_x": errors,
+        "hoverinfo": "text",
+        "hovertext": [
+            f"{plain(ranker)}<br>{view.first} {fixed(row['mean_over_queries'])}<br>95 % interval {fixed(row['low'])} to "
+            f"{fixed(row['high'])}<br>validation {fixed(row['validation'])}"
+            for ranker, row in rows.items()
+        ],
+    }
+
+
+def _published(view: View, known: Any) -> list[Block]:
+    rows = tuple(
+        (
+            *([Cell(row["dataset"])] if view.several else []),
+            Cell(row["ranker"]),
+            Cell(row["method"]),
+            Cell(row["measure"]),
+            Cell(fixed(row["measured"])),
+            Cell(fixed(row["published"], 3)),
+            Cell(signed(row["difference"])),
+        )
+        for row in known.iter_rows(named=True)
+    )
+    names = ("dataset",) if view.several else ()
+    table = Table(
+        (*names, "ranker", "method", "measure", "measured", "published", "difference"),
+        rows,
+        caption="Published figures beside ours",
+        notes=tuple(f"Source: {source}." for source in known["source"].unique(maintain_order=True)),
+        n_names=3 + len(names),
+    )
+    blocks: list[Block] = [Tabular(table, folded=True)]
+    few = {d: len(view.found.folds[d]) for d in known["dataset"].unique() if len(view.found.folds[d]) != _FOLDS}
+    if few:
+        said = ", ".join(f"{number} of {dataset}" for dataset, number in few.items())
+        blocks.append(
+            Text(
+                f"The published figures are means over {_FOLDS} folds; this experiment has {said}, so that figures "
+                "differ for that reason alone."
+            )
+        )
+    return blocks

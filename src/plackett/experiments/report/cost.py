@@ -1,0 +1,115 @@
+"""Time against quality: which rankers no other beats in both."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, seconds
+from plackett.experiments.report.plots import axis, layout, name_sides, plain, time_axis
+from plackett.experiments.report.view import View
+
+__all__ = ["cost", "pareto_front"]
+
+
+def cost(view: View) -> Section:
+    """Training and scoring time against the first measure."""
+    text = (
+        "The line joins the rankers on the Pareto front: no other is both faster and better. Training is that of the "
+        "chosen setting, without the search for it. Times of short runs on a busy machine are rough."
+    )
+    blocks: list[Block] = [Text(text)]
+    for number, dataset in enumerate(view.datasets):
+        if view.several:
+            blocks.append(Heading(dataset))
+        times = _times(view, dataset)
+        fronts = {kind: pareto_front(_points(view, dataset, times[kind])) for kind in times}
+        titles = {"train": "training time per fold (logarithmic)", "score": "time to score 1,000 documents (logarithmic)"}
+        blocks += [
+            _figure(view, dataset, times[kind], fronts[kind], titles[kind], f"cost-{kind}-{number}") for kind in times
+        ]
+        blocks.append(Tabular(_table(view, dataset, times, fronts)))
+    return Section("cost", "Time against quality", tuple(blocks))
+
+
+def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:
+    """The names whose (time, quality) no other has both at least as good and one of them better; the fastest first.
+
+    >>> pareto_front({"a": (1.0, 0.3), "b": (2.0, 0.5), "c": (3.0, 0.4)})
+    ['a', 'b']
+    """
+    front: list[str] = []
+    for name in sorted(points, key=lambda name: (points[name][0], -points[name][1])):
+        if not front or points[name][1] > points[front[-1]][1] or points[name] == points[front[-1]]:
+            front.append(name)
+    return front
+
+
+def _times(view: View, dataset: str) -> dict[str, dict[str, float]]:
+    """Seconds to train in a fold and to score 1,000 documents, by ranker; not 0, for a logarithmic axis."""
+    rows = view.rows(dataset)
+    documents = sum(cell.scores.size for cell in view.found.of(dataset, next(iter(rows))))
+    return {
+        "train": {ranker: max(row["train_seconds"] / row["n_folds"], 1e-6) for ranker, row in rows.items()},
+        "score": {ranker: max(1000 * row["score_seconds"] / max(documents, 1), 1e-9) for ranker, row in rows.items()},
+    }
+
+
+def _points(view: View, dataset: str, times: dict[str, float]) -> dict[str, tuple[float, float]]:
+    sign = 1 if view.found.measures[view.first].ascending else -1
+    rows = view.rows(dataset)
+    return {ranker: (time, sign * rows[ranker]["mean_over_folds"]) for ranker, time in times.items()}
+
+
+def _figure(view: View, dataset: str, times: dict[str, float], front: list[str], title: str, name: str) -> Figure:
+    rows = view.rows(dataset)
+    value = {ranker: rows[ranker]["mean_over_folds"] for ranker in times}
+    drawn = set(view.drawn(dataset)) | set(front)
+    line: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [times[r] for r in front],
+        "y": [value[r] for r in front],
+        "line": {"color": "--muted", "width": 2, "shape": "hv"},
+        "hoverinfo": "skip",
+    }
+    points: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": list(times.values()),
+        "y": list(value.values()),
+        "text": [plain(view.names[r]) if r in drawn else "" for r in times],
+        "textposition": name_sides([[math.log10(times[r]), value[r]] for r in times]),
+        "textfont": {"color": "--ink"},
+        "cliponaxis": False,
+        "marker": {
+            "size": 11,
+            "color": ["--s1" if r in front else "--s0" for r in times],
+            "symbol": ["diamond" if r in front else "circle" for r in times],
+        },
+        "hovertext": [f"{plain(r)}<br>{seconds(times[r])}<br>{view.first} {fixed(value[r])}" for r in times],
+        "hoverinfo": "text",
+    }
+    label = f"{title} against {view.first} of each ranker on {dataset}; rankers on the Pareto front are joined."
+    figure = layout(time_axis(title, list(times.values())), axis(view.first), height=400)
+    figure["margin"] = figure["margin"] | {"r": 50, "t": 30}
+    return Figure(name, label[0].upper() + label[1:], [line, points], figure)
+
+
+def _table(view: View, dataset: str, times: dict[str, dict[str, float]], fronts: dict[str, list[str]]) -> Table:
+    rows = view.rows(dataset)
+    body = tuple(
+        (
+            Cell(ranker),
+            Cell(fixed(row["mean_over_folds"])),
+            Cell(f"{times['train'][ranker]:.3g}", marks="f" if ranker in fronts["train"] else ""),
+            Cell(f"{1000 * times['score'][ranker]:.3g}", marks="f" if ranker in fronts["score"] else ""),
+            Cell(f"{row['search_seconds'] / row['n_folds']:.3g}"),
+        )
+        for ranker, row in rows.items()
+    )
+    header = ("ranker", view.first, "train s per fold", "score ms per 1,000", "search s per fold")
+    notes = ("f: on the Pareto front of this time and quality.",)
+    return Table(header, body, caption=f"Times on {dataset}", notes=notes)

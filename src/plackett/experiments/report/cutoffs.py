@@ -1,0 +1,81 @@
+"""Measures against the cut-off: who is good at the top of the list."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett.experiments.evaluate import measure_scored
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
+from plackett.experiments.report.numbers import fixed, tidy
+from plackett.experiments.report.plots import axis, end_labels, layout, plain
+from plackett.experiments.report.view import View
+from plackett.measures.language import parse_all
+from plackett.measures.ranking import Scored
+
+__all__ = ["cutoffs"]
+
+_DEEPEST = 20
+_MEASURES = ("nDCG", "P")
+_IN_TABLE = (1, 2, 3, 5, 10, 15, 20)
+
+
+def cutoffs(view: View) -> Section:
+    """nDCG@k and P@k for k up to 20."""
+    text = "How many documents will be looked at? Means over folds on the test data."
+    if view.found.preset:
+        text += f" The rules of {view.found.preset} hold, also for lists that end before the cut-off."
+    blocks: list[Block] = [Text(text + view.left_out(view.datasets[0]))]
+    for number, dataset in enumerate(view.datasets):
+        if view.several:
+            blocks.append(Heading(dataset))
+        depth = _depth(view, dataset)
+        curves = {ranker: _curves(view, dataset, ranker, depth) for ranker in view.drawn(dataset)}
+        blocks += [
+            _figure(view, dataset, m, {ranker: found[m] for ranker, found in curves.items()}, f"cutoff-{m}-{number}")
+            for m in range(len(_MEASURES))
+        ]
+    return Section("cutoffs", "Measure against cut-off", tuple(blocks))
+
+
+def _depth(view: View, dataset: str) -> int:
+    folds = view.found.folds[dataset].values()
+    return min(_DEEPEST, max(int(fold.test.group.max(initial=1)) for fold in folds))
+
+
+def _curves(view: View, dataset: str, ranker: str, depth: int) -> np.ndarray:
+    """Measures × cut-offs: the mean over folds."""
+    found, names = view.found, [f"{name}@{k}" for name in _MEASURES for k in range(1, depth + 1)]
+    per_fold = []
+    for cell in found.of(dataset, ranker):
+        scored = Scored(found.folds[dataset][cell.fold].test, cell.scores, random_state=view.seed)
+        mean = measure_scored(scored, parse_all(names), found.preset).mean
+        per_fold.append([mean[name] for name in names])
+    return np.mean(per_fold, axis=0).reshape(len(_MEASURES), depth)
+
+
+def _figure(view: View, dataset: str, m: int, curves: dict[str, np.ndarray], name: str) -> Figure:
+    measure = _MEASURES[m]
+    depth = next(iter(curves.values())).size
+    cuts = list(range(1, depth + 1))
+    traces = [
+        {"type": "scatter", "mode": "lines+markers", "name": plain(view.names[ranker]), "x": cuts, "y": tidy(values)}
+        | {"line": {"color": view.colour(ranker), "width": 2}}
+        | {"marker": {"symbol": view.symbol(ranker), "size": 6, "color": view.colour(ranker)}}
+        | {"hovertemplate": f"{plain(ranker)}<br>{measure}@%{{x}} = %{{y:.4f}}<extra></extra>"}
+        for ranker, values in curves.items()
+    ]
+    figure = layout(axis("cut-off k (documents)", dtick=1 if depth <= 10 else 2, range=[0.5, depth + 0.5]), axis(f"{measure}@k"))
+    finite = np.nan_to_num(np.array(list(curves.values())))
+    end_labels(
+        figure,
+        [view.names[ranker] for ranker in curves],
+        finite[:, -1].tolist(),
+        [view.colour(ranker) for ranker in curves],
+        float(finite.min()),
+        float(finite.max()),
+    )
+    shown = [k for k in _IN_TABLE if k <= depth]
+    rows = tuple((Cell(ranker), *(Cell(fixed(values[k - 1])) for k in shown)) for ranker, values in curves.items())
+    table = Table(("ranker", *(f"{measure}@{k}" for k in shown)), rows, caption=f"{measure} by cut-off on {dataset}")
+    return Figure(name, f"{measure} at cut-offs 1 to {depth} on {dataset}, a line per ranker.", traces, figure, table)

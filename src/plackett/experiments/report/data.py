@@ -1,0 +1,156 @@
+"""The data: sizes, labels, what is missing, constant or twice there, and leaks between the parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.leaks import leaks
+from plackett.data.profile import Profile, profile
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.numbers import plural, short
+from plackett.experiments.report.plots import axis, layout
+from plackett.experiments.report.view import View
+
+__all__ = ["data"]
+
+_ROLES = {"train": "training", "valid": "validation", "test": "test"}
+_BINS = 30
+
+
+def data(view: View) -> Section:
+    """Profile of each dataset: the parts of its first fold, and leaks in all folds."""
+    blocks: list[Block] = []
+    for number, dataset in enumerate(view.datasets):
+        if view.several:
+            blocks.append(Heading(dataset))
+        blocks += _dataset(view, dataset, number)
+    return Section("data", "The data", tuple(blocks))
+
+
+def _dataset(view: View, dataset: str, number: int) -> list[Block]:
+    folds = view.found.folds[dataset]
+    name, fold = next(iter(folds.items()))
+    parts = {role: part for role in _ROLES if (part := getattr(fold, role, None)) is not None}
+    profiles = {role: profile(part) for role, part in parts.items()}
+    return [
+        Tabular(_sizes(profiles, f"{dataset}, fold {name}")),
+        _lengths(parts, dataset, f"lengths-{number}"),
+        _labels(profiles, dataset, f"labels-{number}"),
+        Text(_warnings(profiles["train"])),
+        Tabular(_leaks(folds, dataset)),
+    ]
+
+
+def _sizes(profiles: dict[str, Profile], where: str) -> Table:
+    facts: list[tuple[str, Any]] = [
+        ("queries", lambda p: f"{p.n_queries:,}"),
+        ("documents", lambda p: f"{p.n_rows:,}"),
+        ("features", lambda p: f"{p.n_features:,}"),
+        ("cells that are not zero", lambda p: f"{100 * p.density:.1f} %"),
+        ("shortest list", lambda p: short(p.list_length["min"])),
+        ("median list", lambda p: short(p.list_length["median"])),
+        ("longest list", lambda p: short(p.list_length["max"])),
+        ("unjudged documents", lambda p: f"{p.unjudged:,}"),
+        ("queries without a relevant document", lambda p: f"{p.queries_without_relevant:,}"),
+        ("queries of one label", lambda p: f"{p.queries_of_one_label:,}"),
+        ("features with missing values", lambda p: f"{len(p.missing):,}"),
+        ("constant features", lambda p: f"{len(p.constant):,}"),
+        ("documents twice in a query", lambda p: f"{p.duplicate_rows:,}"),
+        ("of these with another label", lambda p: f"{p.conflicting_rows:,}"),
+    ]
+    rows = [(Cell(fact), *(Cell(value(p)) for p in profiles.values())) for fact, value in facts]
+    for label in sorted({label for p in profiles.values() for label in p.labels or {}}):
+        counts = (f"{(p.labels or {}).get(label, 0):,}" for p in profiles.values())
+        rows.append((Cell(f"documents of label {label:g}"), *map(Cell, counts)))
+    return Table(("", *(_ROLES[role] for role in profiles)), tuple(rows), caption=f"Profile of {where}")
+
+
+def _warnings(found: Profile) -> str:
+    """What someone should know before training on the data."""
+    said = []
+    if found.constant:
+        said.append(f"Features that are constant in the training part: {_some(found.constant)}.")
+    if found.missing:
+        names = [f"{name} ({plural(count, 'value')})" for name, count in found.missing.items()]
+        said.append(f"Features with missing values in the training part: {_some(names)}.")
+    if found.queries_of_one_label:
+        share = 100 * found.queries_of_one_label / max(found.n_queries, 1)
+        said.append(f"From {share:.0f} % of the training queries nothing can be learnt: their documents have one label.")
+    if found.conflicting_rows:
+        said.append(f"{plural(found.conflicting_rows, 'document')} with the features of another of the query, and another label.")
+    return " ".join(said) or "No feature of the training part is constant or has missing values."
+
+
+def _some(names: Any) -> str:
+    names = list(names)
+    return ", ".join(map(str, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
+def _leaks(folds: Any, dataset: str) -> Table:
+    rows = []
+    for name, fold in folds.items():
+        for role in ("valid", "test"):
+            part: RankingDataset | None = getattr(fold, role, None)
+            if part is None:
+                continue
+            found = leaks(fold.train, part)
+            rows.append(
+                (Cell(str(name)), Cell(_ROLES[role]), Cell(f"{found.queries:,}"), Cell(f"{found.lists:,}"))
+                + (Cell(f"{found.rows:,}"), Cell(f"{100 * found.rows / max(part.n_rows, 1):.1f} %"))
+            )
+    notes = (
+        "Same query: its id is in the training part too. Same list: all its documents have the features of the documents "
+        "of a training query. Same features: documents with the features of some training document, which happens by "
+        "chance where features have few values.",
+    )
+    header = ("fold", "part", "same query", "same list", "same features", "share of documents")
+    return Table(header, tuple(rows), caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)
+
+
+def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figure:
+    longest = max(int(part.group.max(initial=1)) for part in parts.values())
+    edges = np.unique(np.linspace(0.5, longest + 0.5, min(_BINS, longest) + 1).round(0) + 0.5)
+    edges = np.unique(np.r_[0.5, edges])
+    traces = []
+    for number, (role, part) in enumerate(parts.items()):
+        counts, _ = np.histogram(part.group, edges)
+        share = 100 * counts / max(part.n_queries, 1)
+        span = [_span(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        traces.append(
+            {"type": "scatter", "mode": "lines", "name": _ROLES[role], "x": ((edges[:-1] + edges[1:]) / 2).tolist()}
+            | {"y": share.round(2).tolist(), "line": {"color": f"--s{number}", "width": 2, "shape": "hvh"}}
+            | {"hovertext": [f"{_ROLES[role]}<br>{s} documents: {c:,} queries" for s, c in zip(span, counts, strict=True)]}
+            | {"hoverinfo": "text", "line": {"color": f"--s{number}", "shape": "hvh", "dash": ("solid", "dash", "dot")[number]}}
+        )
+    figure = layout(
+        axis("documents in the list"), axis("share of queries (%)", rangemode="tozero"), height=320, showlegend=True
+    )
+    label = f"Distribution of list lengths in the parts of {dataset}."
+    return Figure(name, label, traces, figure)
+
+
+def _span(a: float, b: float) -> str:
+    low, high = int(np.ceil(a)), int(np.floor(b))
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _labels(profiles: dict[str, Profile], dataset: str, name: str) -> Figure:
+    labels = sorted({label for p in profiles.values() for label in p.labels or {}})
+    if len(labels) > _BINS:
+        labels = labels[-_BINS:]
+    traces = []
+    for number, (role, found) in enumerate(profiles.items()):
+        counts = [(found.labels or {}).get(label, 0) for label in labels]
+        share = [100 * count / max(found.n_rows, 1) for count in counts]
+        traces.append(
+            {"type": "bar", "name": _ROLES[role], "x": [f"{label:g}" for label in labels]}
+            | {"y": [round(s, 2) for s in share], "marker": {"color": f"--s{number}", "pattern": {"shape": ("", "/", ".")[number]}}}
+            | {"hovertext": [f"{_ROLES[role]}<br>label {label:g}: {c:,} documents" for label, c in zip(labels, counts, strict=True)]}
+            | {"hoverinfo": "text"}
+        )
+    figure = layout(axis("label", type="category"), axis("share of documents (%)"), height=320, showlegend=True)
+    return Figure(name, f"Share of each label in the parts of {dataset}.", traces, figure)

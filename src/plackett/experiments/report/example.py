@@ -1,0 +1,179 @@
+"""One query explained: why the best ranker orders its documents as it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett.experiments.cell import Cell as ExperimentCell
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, short, signed, tidy
+from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.view import View
+from plackett.explanations.explain import explain
+from plackett.explanations.explanation import Explanation
+
+__all__ = ["example"]
+
+#: Documents and features that are shown, and the longest list that is explained.
+_DOCUMENTS = 5
+_FEATURES = 7
+_LONGEST = 300
+_METHODS = {
+    "linear": "exact for this linear model",
+    "additive": "exact for this sum of functions of single features",
+    "trees": "exact for these trees (TreeSHAP)",
+    "sampling": "estimated by sampling",
+}
+
+
+def example(view: View) -> Section | None:
+    """An explanation per dataset; None where no ranker can be explained."""
+    blocks: list[Block] = []
+    for number, dataset in enumerate(view.datasets):
+        picked = _pick(view, dataset)
+        if picked is None:
+            continue
+        ranker, cell, query = picked
+        test = view.found.folds[dataset][cell.fold].test
+        found = explain(cell.model(), test.select([query]), random_state=view.seed)
+        labels = test.labels[test.offsets[query] : test.offsets[query + 1]]
+        blocks += [Heading(dataset)] if view.several else []
+        blocks += _query(view, ranker, cell, found, labels, number)
+    return Section("example", "One query explained", tuple(blocks)) if blocks else None
+
+
+def _pick(view: View, dataset: str) -> tuple[str, ExperimentCell, int] | None:
+    """The chosen ranker (or the first that has a model), and a query that it does middling well on."""
+    for ranker in dict.fromkeys([view.chosen(dataset), *view.rows(dataset)]):
+        cell = None if ranker is None else view.found.of(dataset, ranker)[0]
+        if ranker is None or cell is None or cell.model_path is None:
+            continue
+        test = view.found.folds[dataset][cell.fold].test
+        if not test.n_features:
+            return None
+        top = np.maximum.reduceat(test.labels, test.offsets[:-1])
+        low = np.minimum.reduceat(test.labels, test.offsets[:-1])
+        fit = np.flatnonzero((top > low) & (test.group >= 3) & (test.group <= _LONGEST))
+        values = cell.values[view.first][fit]
+        fit, values = fit[np.isfinite(values)], values[np.isfinite(values)]
+        if fit.size:
+            return ranker, cell, int(fit[np.argsort(values, kind="stable")[fit.size // 2]])
+    return None
+
+
+def _query(
+    view: View, ranker: str, cell: ExperimentCell, found: Explanation, labels: np.ndarray, number: int
+) -> list[Block]:
+    order = np.argsort(-found.scores, kind="stable")
+    top = order[:_DOCUMENTS].tolist()
+    names = [_name(found, i) for i in top]
+    value = float(cell.values[view.first][np.flatnonzero(cell.qids == found.qid)[0]])
+    text = (
+        f"Query {found.qid} of fold {cell.fold}, as {ranker} orders it ({view.first} {fixed(value)}, {len(labels)} "
+        "documents). A contribution says what a feature adds to a document's score, compared with the list's other "
+        f"documents; they are {_METHODS[found.method]}."
+    )
+    return [
+        Text(text),
+        Tabular(_table(found, top, names, labels)),
+        _contributions(found, top, names, f"example-documents-{number}"),
+        _pair(found, top, names, f"example-pair-{number}"),
+        *_passing(found, top, names),
+    ]
+
+
+def _name(found: Explanation, i: int) -> str:
+    document = found.documents[i]
+    return f"document {document + 1}" if isinstance(document, int) else str(document)
+
+
+def _table(found: Explanation, top: list[int], names: list[str], labels: np.ndarray) -> Table:
+    rows = []
+    for position, (i, name) in enumerate(zip(top, names, strict=True), 1):
+        most = np.argsort(-np.abs(found.contributions[i]), kind="stable")[:3]
+        reasons = ", ".join(f"{found.feature_names[j]} {signed(found.contributions[i, j], 3)}" for j in most)
+        rows.append(
+            (Cell(str(position)), Cell(name), Cell(reasons), Cell(f"{labels[i]:g}"), Cell(short(float(found.scores[i]))))
+        )
+    caption = f"The first {len(top)} documents of query {found.qid}, and the features that count most for each"
+    return Table(("position", "document", "counts most", "label", "score"), tuple(rows), caption=caption, n_names=3)
+
+
+def _contributions(found: Explanation, top: list[int], names: list[str], name: str) -> Figure:
+    parts = found.contributions[top]
+    most = np.argsort(-np.abs(parts).max(axis=0), kind="stable")[:_FEATURES]
+    rest = parts.sum(axis=1) - parts[:, most].sum(axis=1)
+    columns: list[tuple[str, np.ndarray, str]] = [
+        (f"feature {found.feature_names[j]}", parts[:, j], f"--s{k}") for k, j in enumerate(most.tolist())
+    ]
+    if len(most) < parts.shape[1]:
+        columns.append(("all others", rest, "--muted"))
+    labels = [plain(f"{k}. {text}") for k, text in enumerate(names, 1)]
+    traces = [
+        {"type": "bar", "orientation": "h", "name": plain(title), "x": tidy(values), "y": labels}
+        | {"marker": {"color": colour}, "hovertemplate": f"{plain(title)}: %{{x:+.4f}}<extra>%{{y}}</extra>"}
+        for title, values, colour in columns
+    ]
+    figure = layout(
+        axis("contribution to the score"),
+        axis("", type="category", autorange="reversed"),
+        height=bars_height(len(top)) + 110,
+        barmode="relative",
+        showlegend=True,
+    )
+    label = f"Contributions of features to the scores of the first {len(top)} documents of query {found.qid}, stacked."
+    return Figure(name, label, traces, figure)
+
+
+def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Figure:
+    frame = found.pair(found.documents[top[0]], found.documents[top[1]])
+    head = frame.head(10)
+    values = head["contribution"].to_numpy()
+    rest = float(frame["contribution"].sum() - head["contribution"].sum())
+    labels = [plain(f) for f in head["feature"]] + (["all others"] if frame.height > head.height else [])
+    values = np.r_[values, rest] if frame.height > head.height else values
+    texts = [
+        f"feature {plain(row['feature'])}: {signed(row['contribution'])}<br>{short(row['above'])} in the first, "
+        f"{short(row['below'])} in the second"
+        for row in head.iter_rows(named=True)
+    ] + (["all other features"] if frame.height > head.height else [])
+    trace: dict[str, Any] = {
+        "type": "bar",
+        "orientation": "h",
+        "x": tidy(values),
+        "y": labels,
+        "marker": {"color": ["--s0" if value >= 0 else "--s1" for value in values]},
+        "hovertext": texts,
+        "hoverinfo": "text",
+    }
+    figure = layout(
+        axis("what it adds to the difference of the scores, first less second"),
+        axis("feature", type="category", autorange="reversed"),
+        height=bars_height(len(labels)),
+    )
+    rows = tuple(
+        (Cell(r["feature"]), Cell(short(r["above"])), Cell(short(r["below"])), Cell(signed(r["contribution"])))
+        for r in head.iter_rows(named=True)
+    )
+    caption = f"Why {names[0]} is above {names[1]}: the scores differ by {short(float(np.sum(values)))}"
+    table = Table(("feature", "in the first", "in the second", "adds"), rows, caption=caption)
+    return Figure(name, caption + ".", [trace], figure, table)
+
+
+def _passing(found: Explanation, top: list[int], names: list[str]) -> list[Block]:
+    """What would have to change for the second to pass the first."""
+    ways = found.to_pass(found.documents[top[1]], found.documents[top[0]]).head(5)
+    if not ways.height:
+        return [Text(f"No value seen in the data, of any one or few features, would lift {names[1]} above {names[0]}.")]
+    rows = tuple(
+        tuple(Cell(value if isinstance(value, str) else short(float(value))) for value in row.values())
+        for row in ways.drop("together").iter_rows(named=True)
+    )
+    how = "these changes together" if bool(ways["together"][0]) else "one of these changes would be enough"
+    caption = f"For {names[1]} to pass {names[0]}, {how}"
+    titles = {"deviations": "standard deviations", "score": "score then"}
+    header = tuple(titles.get(name, name) for name in ways.drop("together").columns)
+    return [Tabular(Table(header, rows, caption=caption))]

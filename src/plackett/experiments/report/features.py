@@ -1,0 +1,182 @@
+"""Which features matter: alone, to each ranker's quality, and inside its model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.importance import model_importance, permutation_importance, single_feature_importance
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, plural, short, signed, tidy
+from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.view import View
+
+__all__ = ["features"]
+
+#: Features in figures and tables, random orders per feature.
+_SHOWN = 15
+_REPEATS = 3
+
+
+def features(view: View) -> Section | None:
+    """Importances on the test part of the first fold; None where the data have no features."""
+    blocks: list[Block] = []
+    for number, dataset in enumerate(view.datasets):
+        fold = next(iter(view.found.folds[dataset]))
+        test = _part(view.found.folds[dataset][fold].test, view.max_rows, view.seed)
+        if test.n_features:
+            blocks += [Heading(dataset)] if view.several else []
+            blocks += _dataset(view, dataset, fold, test, number)
+    if not blocks:
+        return None
+    text = (
+        "A feature alone: the documents are ordered by its value, large or small first, whichever is better. "
+        "Permutation: how much a ranker loses when the feature's values are shuffled among all documents. The model's own: "
+        "gain of the splits for trees, |weight| × standard deviation for linear models. Features that say the same stand "
+        "in for each other, and each then looks less important than they are together."
+    )
+    return Section("features", "Features", (Text(text), *blocks))
+
+
+def _part(test: RankingDataset, max_rows: int, seed: int) -> RankingDataset:
+    """The test part, or random queries of it with about so many documents."""
+    if test.n_rows <= max_rows:
+        return test
+    order = np.random.default_rng(seed).permutation(test.n_queries)
+    return test.select(np.sort(order[: max(1, int(np.searchsorted(np.cumsum(test.group[order]), max_rows)))]))
+
+
+def _dataset(view: View, dataset: str, fold: Any, test: RankingDataset, number: int) -> list[Block]:
+    measure = view.found.measures[view.first]
+    alone = single_feature_importance(test, measure, random_state=view.seed)
+    permuted: dict[str, pl.DataFrame] = {}
+    own: dict[str, pl.DataFrame] = {}
+    for ranker in view.drawn(dataset):
+        cell = view.found.cell(ranker, fold, dataset)
+        if cell.model_path is None:
+            continue
+        model = cell.model()
+        permuted[ranker] = permutation_importance(model, test, measure, n_repeats=_REPEATS, random_state=view.seed)
+        found = model_importance(model, test)
+        if found is not None:
+            own[ranker] = found
+    where = f"{dataset}, fold {fold}, {plural(test.n_queries, 'test query', 'test queries')}"
+    blocks: list[Block] = [_alone(view.first, alone, where, f"features-alone-{number}")]
+    if permuted:
+        blocks += [
+            _permuted(view, permuted, where, f"features-permuted-{number}"),
+            Tabular(_uses(permuted, own, where)),
+        ]
+    if own:
+        blocks.append(Tabular(_own(own, where), folded=True))
+    return blocks
+
+
+def _alone(measure: str, alone: pl.DataFrame, where: str, name: str) -> Figure:
+    best = alone.head(_SHOWN)
+    labels = [plain(feature) for feature in best["feature"]]
+    high = [direction == "high first" for direction in best["direction"]]
+    traces = [
+        {"type": "bar", "orientation": "h", "name": title, "hoverinfo": "text"}
+        | {"x": tidy(best.filter(pl.Series(mask))["importance"].to_numpy())}
+        | {"y": [label for label, m in zip(labels, mask, strict=True) if m]}
+        | {"hovertext": [f"feature {f}: {v:.4f}, {title}" for f, v, m in _zip(best, mask) if m]}
+        | {"marker": {"color": colour, "pattern": {"shape": shape}}}
+        for title, mask, colour, shape in (
+            ("large values first", high, "--s0", ""),
+            ("small values first", [not h for h in high], "--s1", "/"),
+        )
+        if any(mask)
+    ]
+    y = axis("feature", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
+    figure = layout(axis(f"{measure} when ranked by this feature alone"), y, height=bars_height(best.height) + 40)
+    figure |= {"showlegend": True, "barmode": "overlay", "bargap": 0.25}
+    figure["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    rows = tuple(
+        (Cell(r["feature"]), Cell(r["direction"]), Cell(fixed(r["high_first"])), Cell(fixed(r["low_first"])))
+        for r in best.iter_rows(named=True)
+    )
+    caption = f"The {best.height} features that rank best alone, by {measure} ({where})"
+    table = Table(("feature", "better with", "large first", "small first"), rows, caption=caption, n_names=2)
+    return Figure(name, f"{measure} of the {best.height} best single features on {where}.", traces, figure, table)
+
+
+def _zip(best: pl.DataFrame, mask: list[bool]) -> Any:
+    return zip(map(plain, best["feature"]), best["importance"], mask, strict=True)
+
+
+def _most(permuted: dict[str, pl.DataFrame]) -> list[str]:
+    """The features that matter most to some ranker."""
+    most = pl.concat(list(permuted.values())).group_by("feature", maintain_order=True).agg(pl.col("importance").max())
+    return most.sort("importance", descending=True, maintain_order=True).head(_SHOWN)["feature"].to_list()
+
+
+def _permuted(view: View, permuted: dict[str, pl.DataFrame], where: str, name: str) -> Figure:
+    shown = _most(permuted)
+    labels = [plain(feature) for feature in shown]
+    traces = []
+    for ranker, frame in permuted.items():
+        found = {row["feature"]: row for row in frame.iter_rows(named=True)}
+        values = np.array([found[feature]["importance"] for feature in shown])
+        texts = [
+            f"{plain(ranker)}<br>feature {plain(f)}: {signed(found[f]['importance'])} ± {fixed(found[f]['std'])}"
+            for f in shown
+        ]
+        traces.append(
+            {"type": "scatter", "mode": "markers", "name": plain(view.names[ranker]), "x": tidy(values), "y": labels}
+            | {"hovertext": texts, "hoverinfo": "text", "cliponaxis": False}
+            | {"marker": {"symbol": view.symbol(ranker), "size": 10, "color": view.colour(ranker), "opacity": 0.85}}
+        )
+    y = axis("feature", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
+    figure = layout(
+        axis(f"loss of {view.first} when the feature is shuffled"), y, height=bars_height(len(shown)) + 50, showlegend=True
+    )
+    figure["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    values_of = {r: dict(zip(f["feature"], f["importance"], strict=True)) for r, f in permuted.items()}
+    rows = tuple((Cell(f), *(Cell(signed(values_of[r][f])) for r in permuted)) for f in shown)
+    caption = f"Permutation importance: loss of {view.first} ({where}; {_REPEATS} random orders per feature)"
+    table = Table(("feature", *(view.names[r] for r in permuted)), rows, caption=caption)
+    return Figure(name, f"Permutation importance of {len(shown)} features on {where}.", traces, figure, table)
+
+
+def _uses(permuted: dict[str, pl.DataFrame], own: dict[str, pl.DataFrame], where: str) -> Table:
+    """What each ranker uses: how many features, and which most."""
+    rows = []
+    for ranker, frame in permuted.items():
+        inside = own.get(ranker)
+        used = "–" if inside is None else f"{int((inside['importance'] > 0).sum())} of {frame.height}"
+        loss = frame.filter(pl.col("importance") > 2 * pl.col("std"))
+        rows.append(
+            (
+                Cell(ranker),
+                Cell(_first(frame)),
+                Cell("–" if inside is None else _first(inside)),
+                Cell(used),
+                Cell(str(loss.filter(pl.col("importance") > 0).height)),
+            )
+        )
+    notes = (
+        "Most important by permutation and by the model's own figures, at most five each. In the model: features with a weight, a "
+        "split or a function other than 0. Needed: features whose shuffling costs more than twice its standard deviation.",
+    )
+    header = ("ranker", "by permutation", "by the model", "in the model", "needed")
+    return Table(header, tuple(rows), caption=f"What each ranker uses ({where})", notes=notes, n_names=3)
+
+
+def _first(frame: pl.DataFrame) -> str:
+    return ", ".join(frame.filter(pl.col("importance") > 0)["feature"].head(5)) or "none"
+
+
+def _own(own: dict[str, pl.DataFrame], where: str) -> Table:
+    rows = tuple(
+        (Cell(ranker), Cell(row["kind"]), Cell(row["feature"]))
+        + (Cell(short(row["importance"])), Cell(f"{100 * row['share']:.1f} %"))
+        for ranker, frame in own.items()
+        for row in frame.head(10).iter_rows(named=True)
+    )
+    header = ("ranker", "figure", "feature", "importance", "share")
+    return Table(header, rows, caption=f"What models say of their features, ten each ({where})", n_names=3)

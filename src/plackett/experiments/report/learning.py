@@ -1,0 +1,79 @@
+"""Learning curves: the selecting measure on validation data, round by round."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett.experiments.cell import Cell as ExperimentCell
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
+from plackett.experiments.report.numbers import fixed, tidy
+from plackett.experiments.report.plots import axis, layout, plain
+from plackett.experiments.report.view import View
+from plackett.measures.language import parse
+
+__all__ = ["learning"]
+
+#: Points per curve.
+_POINTS = 120
+
+
+def learning(view: View) -> Section | None:
+    """A curve per ranker and fold; None where no ranker has rounds."""
+    blocks: list[Block] = []
+    for number, dataset in enumerate(view.datasets):
+        cells = [c for ranker in view.drawn(dataset) for c in view.found.of(dataset, ranker) if c.history.size > 1]
+        if cells:
+            blocks += [Heading(dataset)] if view.several else []
+            blocks.append(_figure(view, dataset, cells, f"learning-{number}"))
+    if not blocks:
+        return None
+    text = (
+        f"{view.select} on validation data after each round of training, for the chosen settings; a ring marks the best "
+        "round, which was kept. A curve that still rises at its end would have liked more rounds. A round is a "
+        "tree, an iteration or an epoch, whatever the ranker counts, so that rounds of different rankers do not compare."
+    )
+    return Section("learning", "Learning curves", (Text(text), *blocks))
+
+
+def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) -> Figure:
+    ascending = parse(view.found.select).ascending
+    traces, rows, seen = [], [], set()
+    for cell in cells:
+        ranker, values = cell.ranker, cell.history
+        best = int(np.nanargmax(values) if ascending else np.nanargmin(values)) if np.isfinite(values).any() else 0
+        shown = _thinned(values.size, best)
+        fold = f", fold {cell.fold}" if len(view.found.folds[dataset]) > 1 else ""
+        common = {"type": "scatter", "legendgroup": plain(ranker), "name": plain(view.names[ranker])}
+        traces += [
+            common
+            | {"mode": "lines", "x": (shown + 1).tolist(), "y": tidy(values[shown]), "showlegend": ranker not in seen}
+            | {"line": {"color": view.colour(ranker), "width": 1.5, "dash": view.dash(ranker)}}
+            | {"hovertemplate": f"{plain(ranker + fold)}<br>round %{{x}}: %{{y:.4f}}<extra></extra>"},
+            common
+            | {"mode": "markers", "x": [best + 1], "y": tidy(values[[best]]), "showlegend": False}
+            | {"marker": {"symbol": "circle-open", "size": 10, "color": view.colour(ranker), "line": {"width": 2}}}
+            | {"hovertemplate": f"{plain(ranker + fold)}<br>best: round %{{x}}, %{{y:.4f}}<extra></extra>"},
+        ]
+        seen.add(ranker)
+        rows.append(
+            (Cell(ranker), Cell(str(cell.fold)), Cell(str(values.size)), Cell(str(best + 1)))
+            + tuple(Cell(fixed(float(values[i]))) for i in (0, best, -1))
+        )
+    figure = layout(
+        axis("round of training (logarithmic)", type="log", dtick="D2" if max(c.history.size for c in cells) < 50 else 1),
+        axis(f"{view.select} on validation data"),
+        height=420,
+        showlegend=True,
+    )
+    header = ("ranker", "fold", "rounds", "best round", "first", "best", "last")
+    table = Table(header, tuple(rows), caption=f"Learning curves on {dataset}", n_names=2)
+    label = f"{view.select} on validation data of {dataset} after each round, a line per ranker and fold."
+    return Figure(name, label, traces, figure, table)
+
+
+def _thinned(size: int, best: int) -> np.ndarray:
+    """At most `_POINTS` rounds, dense at the beginning where curves bend, the best and the last among them."""
+    if size <= _POINTS:
+        return np.arange(size)
+    return np.unique(np.r_[np.geomspace(1, size, _POINTS).round().astype(np.int64) - 1, best, size - 1])

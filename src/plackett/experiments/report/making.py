@@ -1,0 +1,104 @@
+"""How it was made: protocol, rankers, chosen settings, data, versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, plural
+from plackett.experiments.report.view import View
+
+__all__ = ["making"]
+
+
+def making(view: View) -> Section:
+    """Everything that someone needs to do it again."""
+    return Section(
+        "making",
+        "How it was made",
+        (
+            Text(_protocol(view)),
+            Tabular(_settings(view), folded=True),
+            Tabular(_rankers(view), folded=True),
+            Tabular(_data(view), folded=True),
+            Tabular(_versions(view), folded=True),
+        ),
+    )
+
+
+def _protocol(view: View) -> str:
+    found, words = view.found, view.found.protocol
+    if words["search"] is None:
+        search = "Rankers were trained with the parameters as given"
+    else:
+        budget = []
+        if words["n_trials"] is not None:
+            budget.append(f"at most {plural(words['n_trials'], 'setting')} per ranker and fold")
+        if words["time_budget"] is not None:
+            budget.append(f"{words['time_budget']:g} s per ranker and fold")
+        search = f"Settings were searched for ({words['search']}{', ' + ', '.join(budget) if budget else ''})"
+    said = [
+        f"{search} on the training part of each fold, and the one with the best {found.select} on the validation part was "
+        "measured on the test part.",
+        "Test labels had no say in any choice.",
+    ]
+    if words["early_stopping"]:
+        said.append("Rankers with rounds kept the round that was best on the validation part.")
+    if words["refit"]:
+        said.append("The chosen setting was trained again on training and validation part together.")
+    if found.preset:
+        said.append(f"Measures follow the rules of the preset {found.preset}.")
+    said.append(f"Seed {words['random_state']}.")
+    if words["time_budget"] is not None:
+        said.append("How many trials fit into the time depends on the machine: another run may choose other settings.")
+    return " ".join(said)
+
+
+def _words(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in parameters.items()) or "as given"
+
+
+def _value(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def _settings(view: View) -> Table:
+    rows = tuple(
+        (Cell(cell.dataset), Cell(str(cell.fold)), Cell(cell.ranker), Cell(_words(cell.setting)))
+        + (Cell(str(len(cell.trials))), Cell(fixed(cell.validation)))
+        for cell in view.found.cells
+    )
+    header = ("dataset", "fold", "ranker", "chosen setting", "trials", "validation")
+    return Table(header, rows, caption="Settings chosen in each fold", n_names=4)
+
+
+def _rankers(view: View) -> Table:
+    rows = []
+    for name, words in view.found.rankers.items():
+        kind = words.get("class") or words.get("function") or ""
+        given = words.get("parameters") or {}
+        library = words.get("library") or f"plackett {view.found.versions.get('plackett', '')}"
+        rows.append((Cell(name), Cell(str(kind)), Cell(str(library)), Cell(_words(given))))
+    header = ("ranker", "class", "library", "parameters")
+    return Table(header, tuple(rows), caption="Rankers as given", n_names=4)
+
+
+def _data(view: View) -> Table:
+    rows = []
+    for dataset, folds in view.found.folds.items():
+        for name, fold in folds.items():
+            for role in ("train", "valid", "test"):
+                part = getattr(fold, role, None)
+                if part is not None:
+                    rows.append(
+                        (Cell(dataset), Cell(str(name)), Cell(role), Cell(part.fingerprint()))
+                        + (Cell(f"{part.n_queries:,}"), Cell(f"{part.n_rows:,}"))
+                    )
+    header = ("dataset", "fold", "part", "fingerprint", "queries", "documents")
+    return Table(header, tuple(rows), caption="Fingerprints of the data", n_names=4)
+
+
+def _versions(view: View) -> Table:
+    rows = tuple((Cell(name), Cell(version)) for name, version in view.found.versions.items())
+    return Table(("library", "version"), rows, caption="Versions", n_names=2)

@@ -1,0 +1,95 @@
+"""Several datasets: mean ranks with the critical difference, and winning numbers."""
+
+from __future__ import annotations
+
+from plackett.experiments.friedman import Nemenyi, friedman, nemenyi
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Figure, Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, p_value
+from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.view import View
+from plackett.experiments.winning_number import winning_number
+
+__all__ = ["many"]
+
+
+def many(view: View) -> Section | None:
+    """Ranks over datasets; None for one dataset, or where fewer than two rankers are finished on all of them."""
+    results = view.found.results(view.first)
+    rankers = [ranker for ranker in view.found.rankers if all(ranker in row for row in results.values())]
+    if len(results) < 2 or len(rankers) < 2:
+        return None
+    both = {dataset: {ranker: row[ranker] for ranker in rankers} for dataset, row in results.items()}
+    ascending = view.found.measures[view.first].ascending
+    found, test = nemenyi(both, ascending=ascending), friedman(both, ascending=ascending)
+    wins = winning_number(both, ascending=ascending)
+    order = sorted(rankers, key=lambda ranker: (found.mean_ranks[ranker], -wins[ranker]))
+    rows = tuple(
+        (Cell(ranker), Cell(fixed(found.mean_ranks[ranker], 2)), Cell(str(wins[ranker])))
+        + tuple(Cell(fixed(row[ranker])) for row in both.values())
+        for ranker in order
+    )
+    verdict = "differ" if test.f_pvalue <= 0.05 else "do not differ significantly"
+    text = (
+        f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test, Iman and "
+        f"Davenport's F, {p_value(test.f_pvalue)}). Two rankers differ where their mean ranks are more than "
+        f"{found.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is large: "
+        "such a test then finds hardly anything."
+    )
+    table = Table(
+        ("ranker", "mean rank", "winning number", *both),
+        rows,
+        caption=f"Ranks over {len(both)} datasets by {view.first}",
+        notes=("Winning number: over how many others a ranker wins, summed over datasets.",),
+    )
+    return Section("ranks", "Over all datasets", (Text(text), _figure(view, found, order), Tabular(table)))
+
+
+def cliques(ranks: list[float], critical: float) -> list[tuple[int, int]]:
+    """Runs of ranks, sorted, whose ends are no further apart than the critical difference, none inside another.
+
+    >>> cliques([1.0, 1.5, 3.0, 3.2], 1.6)
+    [(0, 1), (1, 2), (2, 3)]
+    """
+    found: list[tuple[int, int]] = []
+    for i, first in enumerate(ranks):
+        j = max(k for k, rank in enumerate(ranks) if rank - first <= critical)
+        if j > i and not (found and found[-1][1] >= j):
+            found.append((i, j))
+    return found
+
+
+def _figure(view: View, found: Nemenyi, order: list[str]) -> Figure:
+    ranks = [found.mean_ranks[ranker] for ranker in order]
+    labels = [plain(view.names[ranker]) for ranker in order]
+    best = {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below", "line": {"width": 0}}
+    band = best | {"x0": ranks[0], "x1": min(ranks[0] + found.critical_difference, len(order)), "fillcolor": "--band"}
+    bars = [
+        {"type": "scatter", "mode": "lines", "x": [len(order) + 0.12 * (k + 1)] * (j - i + 1), "y": labels[i : j + 1]}
+        | {"line": {"color": "--ink", "width": 5}, "hoverinfo": "text", "cliponaxis": False}
+        | {"hovertext": f"no significant difference between {labels[i]} and {labels[j]}"}
+        for k, (i, j) in enumerate(cliques(ranks, found.critical_difference))
+    ]
+    points = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": ranks,
+        "y": labels,
+        "text": [f"{rank:.2f}" for rank in ranks],
+        "textposition": "top center",
+        "marker": {"size": 11, "color": "--s0"},
+        "hovertext": [f"{label}: mean rank {rank:.2f}" for label, rank in zip(labels, ranks, strict=True)],
+        "hoverinfo": "text",
+        "cliponaxis": False,
+    }
+    figure = layout(
+        axis("mean rank (1 is best); shaded: not significantly worse than the best", range=[0.8, len(order) + 0.6], dtick=1),
+        axis("", type="category", categoryorder="array", categoryarray=labels, autorange="reversed"),
+        height=bars_height(len(order)) + 60,
+        shapes=[band],
+    )
+    label = (
+        "Mean ranks of the rankers over all datasets; a bar on the right joins rankers that are less than the critical "
+        f"difference of {found.critical_difference:.2f} apart."
+    )
+    return Figure("ranks-figure", label, [points, *bars], figure)

@@ -1,0 +1,168 @@
+"""Differences of two rankers, query by query, and the lists of the queries that won and lost most."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.cell import Cell as ExperimentCell
+from plackett.experiments.compare_evaluations import compare_evaluations
+from plackett.experiments.evaluate import Evaluation
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Browser, Section, Text
+from plackett.experiments.report.numbers import fixed, signed, tidy
+from plackett.experiments.report.view import View
+from plackett.measures.base import Measure
+
+__all__ = ["queries"]
+
+#: Queries with a bar, per dataset, and measures to choose from.
+_QUERIES = 1500
+_MEASURES = 4
+#: Queries shown as lists on either side, and documents per list.
+_EXTREMES = 3
+_DOCUMENTS = 10
+
+
+def queries(view: View) -> Section | None:
+    """Per-query differences; None where no dataset has two rankers."""
+    shown = [dataset for dataset in view.datasets if len(view.drawn(dataset)) > 1]
+    if not shown:
+        return None
+    label = "Difference of the two chosen rankers for each query, sorted: bars above zero are queries that A does better."
+    text = (
+        "Each bar is a query: how much better A is than B there. Choose both rankers; below are the queries that A "
+        "wins and loses by most, as A and as B order them."
+    )
+    blocks: list[Block] = [Text(text + "".join(dict.fromkeys(view.left_out(name) for name in shown)))]
+    data = {"datasets": [_dataset(view, dataset) for dataset in shown]}
+    blocks.append(Browser(data, label, _table(view, shown[0])))
+    return Section("queries", "Query by query", tuple(blocks))
+
+
+def _pair(view: View, dataset: str) -> tuple[str, str]:
+    """The two rankers that are shown first: the chosen one and the best of the others."""
+    drawn = view.drawn(dataset)
+    first = view.chosen(dataset) or drawn[0]
+    return first, next(ranker for ranker in drawn if ranker != first)
+
+
+def _dataset(view: View, dataset: str) -> dict[str, Any]:
+    found, rankers = view.found, view.drawn(dataset)
+    names = list(found.measures)[:_MEASURES]
+    cells = {ranker: found.of(dataset, ranker) for ranker in rankers}
+    one = cells[rankers[0]]
+    qids = [str(qid) for cell in one for qid in cell.qids.tolist()]
+    folds = [str(cell.fold) for cell in one for _ in range(cell.qids.size)]
+    values = np.array([[np.concatenate([c.values[name] for c in cells[r]]) for r in rankers] for name in names])
+    signs = [1 if found.measures[name].ascending else -1 for name in names]
+    extremes = _extremes(values, signs)
+    kept = _sample(len(qids), extremes, view.seed)
+    place = {int(query): i for i, query in enumerate(kept)}
+    a, b = _pair(view, dataset)
+    return {
+        "name": dataset,
+        "rankers": rankers,
+        "short": [view.names[ranker] for ranker in rankers],
+        "measures": [{"name": n, "sign": s} for n, s in zip(names, signs, strict=True)],
+        "start": [rankers.index(a), rankers.index(b)],
+        "n_queries": len(qids),
+        "qids": [qids[i] for i in kept],
+        "folds": [folds[i] for i in kept] if len(one) > 1 else None,
+        "values": [[tidy(values[m, r, kept]) for r in range(len(rankers))] for m in range(len(names))],
+        "pairs": _statistics(view, dataset, rankers, names, values),
+        "lists": {place[q]: _lists(view, dataset, cells, q) for q in extremes},
+    }
+
+
+def _extremes(values: np.ndarray, signs: list[int]) -> list[int]:
+    """The queries with the largest differences, up and down, for each measure and pair of rankers."""
+    kept: set[int] = set()
+    for m, sign in enumerate(signs):
+        for i, j in itertools.combinations(range(values.shape[1]), 2):
+            difference = sign * (values[m, i] - values[m, j])
+            order = np.argsort(np.nan_to_num(difference), kind="stable")
+            kept.update(order[:_EXTREMES].tolist(), order[-_EXTREMES:].tolist())
+    return sorted(kept)
+
+
+def _sample(n: int, extremes: list[int], seed: int) -> np.ndarray:
+    """The queries that have a bar: all, or the extreme ones and a sample of the others."""
+    if n <= _QUERIES:
+        return np.arange(n)
+    others = np.setdiff1d(np.arange(n), extremes)
+    more = max(_QUERIES - len(extremes), 0)
+    return np.sort(np.concatenate([extremes, np.random.default_rng(seed).choice(others, more, replace=False)]))
+
+
+def _statistics(
+    view: View, dataset: str, rankers: list[str], names: list[str], values: np.ndarray
+) -> dict[str, list[dict[str, Any]]]:
+    """For each pair, by measure: the mean difference over all queries, wins, ties and losses, and the p-value."""
+    plain = [name for name in names if type(view.found.measures[name]).mean is Measure.mean]
+    if not plain:
+        return {}
+    every = np.arange(values.shape[2])
+    measures = {name: view.found.measures[name] for name in plain}
+    systems = {
+        ranker: Evaluation(measures, every, {name: values[names.index(name), r] for name in plain})
+        for r, ranker in enumerate(rankers)
+    }
+    pairs = compare_evaluations(systems, random_state=view.seed, interval="t").pairs
+    out: dict[str, list[dict[str, Any]]] = {}
+    for row in pairs.iter_rows(named=True):
+        i, j = rankers.index(row["a"]), rankers.index(row["b"])
+        entry = {"measure": row["measure"], "significant": row["significant"]}
+        entry |= {"p": row["p_corrected"], "wins": row["wins"], "ties": row["ties"], "losses": row["losses"]}
+        out.setdefault(f"{i}-{j}", []).append(entry | {"difference": row["difference"]})
+    return out
+
+
+def _lists(view: View, dataset: str, cells: dict[str, list[ExperimentCell]], query: int) -> dict[str, Any]:
+    """The first documents of a query as each ranker orders them; ``query`` counts over all folds."""
+    one = next(iter(cells.values()))
+    for number, cell in enumerate(one):
+        if query < cell.qids.size:
+            break
+        query -= cell.qids.size
+    test: RankingDataset = view.found.folds[dataset][cell.fold].test
+    a, b = test.offsets[query], test.offsets[query + 1]
+    rows = test.select([query]).docids if test.docids is not None else None
+    names = [str(i + 1) for i in range(b - a)] if rows is None else [str(name) for name in rows.tolist()]
+    places: dict[int, int] = {}
+    orders = []
+    for ranked in cells.values():
+        scores = ranked[number].scores[a:b]
+        order = np.argsort(-scores, kind="stable")[:_DOCUMENTS].tolist()
+        orders.append([[places.setdefault(i, len(places)), tidy(scores[[i]], 4)[0]] for i in order])
+    labels = test.labels[a:b].tolist()
+    best = sorted(labels, reverse=True)[:_DOCUMENTS]
+    return {"docs": [[names[i], labels[i]] for i in places], "orders": orders, "n": int(b - a), "ideal": best}
+
+
+def _table(view: View, dataset: str) -> Table:
+    """What won and lost most for the first two rankers, where nothing can be chosen."""
+    a, b = _pair(view, dataset)
+    name = view.first
+    ours, theirs = (view.found.evaluation(dataset, ranker) for ranker in (a, b))
+    sign = 1 if view.found.measures[name].ascending else -1
+    difference = np.nan_to_num(sign * (ours.values[name] - theirs.values[name]))
+    order = np.argsort(-difference, kind="stable")
+    picked = dict.fromkeys([*order[:5].tolist(), *order[-5:].tolist()])
+    qids = ours.qids.tolist()
+    rows = tuple(
+        (
+            Cell(str(qids[i])),
+            Cell(fixed(float(ours.values[name][i]))),
+            Cell(fixed(float(theirs.values[name][i]))),
+            Cell(signed(float(difference[i]))),
+        )
+        for i in picked
+    )
+    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
+    note = f"{a} is better on {wins} queries, worse on {losses} and equal on {difference.size - wins - losses}."
+    caption = f"Queries of {dataset} that {a} wins and loses by most against {b}, by {name}"
+    return Table(("query", view.names[a], view.names[b], "difference"), rows, caption=caption, notes=(note,))

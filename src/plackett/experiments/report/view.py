@@ -1,0 +1,97 @@
+"""What the sections of a report have in common: which rankers are drawn, in which order, colour and name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.experiments.experiment_result import Experiment
+from plackett.measures.language import parse
+
+__all__ = ["View"]
+
+#: How many rankers a figure can have and still be read; there are so many colours.
+MAX_DRAWN = 8
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+class View:
+    """An experiment as its report shows it."""
+
+    def __init__(self, found: Experiment, *, max_rows: int) -> None:
+        if not any(found.complete(dataset) for dataset in found.datasets):
+            raise DataError("no ranker is finished in every fold of a dataset: there is nothing to report")
+        self.found = found
+        self.max_rows = max_rows
+        self.first = next(iter(found.measures))
+        select = parse(found.select)
+        cutoff = getattr(select, select.cutoff, None)
+        #: The selecting measure without its rules.
+        self.select = select.name if cutoff is None else f"{select.name}@{cutoff}"
+        self.seed = int(found.protocol["random_state"])
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        """The datasets on which some ranker is finished."""
+        return [name for name in self.found.datasets if self.found.complete(name)]
+
+    @property
+    def several(self) -> bool:
+        """Whether sections need a heading per dataset."""
+        return len(self.datasets) > 1
+
+    def rows(self, dataset: str, measure: str | None = None) -> dict[str, dict[str, Any]]:
+        """Rows of the leaderboard by ranker, in its order; of the first measure where none is named."""
+        board = self.found.leaderboard
+        part = board.filter((board["dataset"] == dataset) & (board["measure"] == (measure or self.first)))
+        return {row["ranker"]: row for row in part.iter_rows(named=True)}
+
+    def chosen(self, dataset: str) -> str | None:
+        """The ranker that validation data choose; None where there are none."""
+        try:
+            return self.found.best(dataset)
+        except DataError:
+            return None
+
+    def drawn(self, dataset: str) -> list[str]:
+        """The rankers that figures show: the first ones of the leaderboard, and the chosen one in any case."""
+        order = list(self.rows(dataset))
+        chosen = self.chosen(dataset)
+        if chosen in order[:MAX_DRAWN] or chosen is None:
+            return order[:MAX_DRAWN]
+        return [*order[: MAX_DRAWN - 1], chosen]
+
+    def left_out(self, dataset: str) -> str:
+        """A sentence that says how many rankers the figures leave out, or nothing."""
+        more = len(self.rows(dataset)) - len(self.drawn(dataset))
+        return f" The figures show {MAX_DRAWN} rankers of {len(self.rows(dataset))}." if more else ""
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Names short enough for figures: without parameters, where that is clear."""
+        bare = {ranker: ranker.partition("(")[0].strip() or ranker for ranker in self.found.rankers}
+        count = Counter(bare.values())
+        return {ranker: name if count[name] == 1 else ranker for ranker, name in bare.items()}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """A number for each ranker, so that those drawn together have different colours."""
+        drawn = list(dict.fromkeys(ranker for dataset in self.datasets for ranker in self.drawn(dataset)))
+        return {ranker: place for place, ranker in enumerate([*drawn, *self.found.rankers])} | {
+            ranker: place for place, ranker in enumerate(drawn)
+        }
+
+    def colour(self, ranker: str) -> str:
+        """The ranker's colour: a name that the page knows for light and dark."""
+        return f"--s{self._places[ranker] % MAX_DRAWN}"
+
+    def symbol(self, ranker: str) -> str:
+        """The ranker's marker."""
+        return _SYMBOLS[self._places[ranker] % MAX_DRAWN]
+
+    def dash(self, ranker: str) -> str:
+        """How the ranker's line is drawn."""
+        return _DASHES[self._places[ranker] % len(_DASHES)]

@@ -1,0 +1,101 @@
+"""Write the report of an experiment."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plackett._atomic import replacing
+
+if TYPE_CHECKING:
+    from plackett.experiments.experiment_result import Experiment
+    from plackett.experiments.report.blocks import Section
+
+__all__ = ["report_sections", "write_report"]
+
+
+def write_report(
+    experiment: Experiment,
+    folder: str | PathLike[str],
+    *,
+    title: str | None = None,
+    max_rows: int = 20_000,
+) -> Path:
+    """Write ``report.html``, ``report.md`` and ``report.tex`` into a folder; needs the extra ``report``.
+
+    The HTML page is one file that works offline. Markdown and LaTeX have the same words and tables, without figures.
+    Each file appears whole or not at all.
+
+    Parameters
+    ----------
+    experiment
+        What `plackett.experiment` gave, or `Experiment.load`.
+    folder
+        Made if need be.
+    title
+        Heading; None names the datasets.
+    max_rows
+        About how many test documents feature importances are computed on: random queries of larger test parts.
+
+    Returns
+    -------
+    Path
+        The page, ``report.html``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from plackett.datasets import make_ranking
+    >>> from plackett.experiments.experiment import experiment
+    >>> data = make_ranking(30, 8, 5, random_state=0)
+    >>> found = experiment(data, ["ListNet", "LinearRegression"], ["AP", "nDCG@5"], folds=3, n_trials=2, n_jobs=1)
+    >>> write_report(found, tempfile.mkdtemp()).name
+    'report.html'
+    """
+    from plackett.experiments.report.page import load_extra, to_html
+    from plackett.experiments.report.text import to_latex, to_markdown
+
+    load_extra()  # before anything is computed
+    heading = title or f"Rankers on {', '.join(experiment.datasets)}"
+    sections = report_sections(experiment, max_rows=max_rows)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    for name, form in (("report.md", to_markdown), ("report.tex", to_latex), ("report.html", to_html)):
+        with replacing(target / name) as file:
+            file.write(form(heading, sections).encode())
+    return target / "report.html"
+
+
+def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[Section]:
+    """What the report says, before it is drawn in any format."""
+    from plackett.experiments.report.answer import answer
+    from plackett.experiments.report.board import board
+    from plackett.experiments.report.cost import cost
+    from plackett.experiments.report.cutoffs import cutoffs
+    from plackett.experiments.report.data import data
+    from plackett.experiments.report.example import example
+    from plackett.experiments.report.features import features
+    from plackett.experiments.report.learning import learning
+    from plackett.experiments.report.making import making
+    from plackett.experiments.report.many import many
+    from plackett.experiments.report.queries import queries
+    from plackett.experiments.report.selection import selection
+    from plackett.experiments.report.view import View
+
+    view = View(experiment, max_rows=max_rows)
+    order = (
+        answer,
+        board,
+        many,
+        queries,
+        cutoffs,
+        learning,
+        selection,
+        cost,
+        features,
+        example,
+        data,
+        making,
+    )
+    return [section for make in order if (section := make(view)) is not None]
