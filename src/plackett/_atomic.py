@@ -34,7 +34,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is not None and Path(error.filename) == temporary:
+            error.filename, error.filename2 = str(path), None  # the name that the caller knows
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
         raise

@@ -51,6 +51,8 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
         (["-p", "kk=3"], "RRF has no parameter 'kk'"),
         (["--method", "rfr"], "did you mean RRF"),
         (["--normalise", "zmuv"], "RRF has no parameter 'normalise'"),
+        (["--method", "xyzzy"], "there are BayesianPlackettLuce, Borda"),
+        (["--weights", "1,2", "--qrels", "qrels"], "given, or fitted"),
     ],
 )
 def test_misuse_is_explained_and_nothing_is_written(runs, words, message):
@@ -65,3 +67,34 @@ def test_an_existing_file_is_kept_without_force(runs):
     assert _call(runs, "--out", runs / "fused").exit_code == 2
     assert (runs / "fused").read_text() == "mine"
     assert _call(runs, "--out", runs / "fused", "--force").exit_code == 0
+
+
+def test_the_same_run_twice_is_refused(runs):
+    words = [str(runs / "one.run"), str(runs / "one.run"), "--out", str(runs / "fused")]
+    result = CliRunner().invoke(app, ["fuse", *words])
+    assert result.exit_code == 2 and "given twice" in " ".join(result.output.split())
+
+
+def test_a_folder_that_is_not_there_is_named_before_any_work(runs):
+    result = _call(runs, "--out", runs / "nowhere" / "fused")
+    assert result.exit_code == 2 and "does not exist" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_run_called_fused_keeps_its_figures(runs):
+    """Beside the rows of the result, which are called so too."""
+    (runs / "fused.run").write_bytes((runs / "two.run").read_bytes())
+    words = [
+        runs / "one.run",
+        runs / "fused.run",
+        "--out",
+        runs / "out",
+        "--qrels",
+        runs / "qrels",
+        "-m",
+        "RR",
+        "--json",
+    ]
+    result = CliRunner().invoke(app, ["fuse", *map(str, words)])
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.output)["RR"]
+    assert len(figures) == 4 and sum(name.endswith("fused.run") or name == "fused" for name in figures) == 2

@@ -157,7 +157,7 @@ def test_rankers_of_all_kinds(data):
     rankers = {
         "name": "ListNet",
         "class": ListNet,
-        "estimator": ListNet(alpha=0.01),
+        "estimator": LinearRegression(alpha=0.01),
         "lightgbm": lgb.LGBMRanker(n_estimators=5, min_child_samples=2, verbose=-1),
         "pipeline": make_pipeline(StandardScaler(), Ridge()),
         "function": lambda **setting: Ridge(**setting),
@@ -520,6 +520,7 @@ def test_failing_trial_is_recorded_and_not_chosen(data):
         ({"search": "luck"}, "search='luck'; give one of"),
         ({"n_trials": 0}, "n_trials=0"),
         ({"time_budget": -1}, "time_budget=-1"),
+        ({"random_state": None}, "random_state=None; give a whole number"),
         ({"measures": "nDGC"}, "unknown measure 'nDGC'"),
         ({"select": "nDGC"}, "unknown measure 'nDGC'"),
     ],
@@ -543,6 +544,10 @@ def test_mistakes_in_data(data):
         run(3)
     with pytest.raises(DataError, match="no dataset is called"):
         run("mq2009")
+    with pytest.raises(DataError, match="data is ndarray"):
+        run(np.zeros((3, 3)))
+    with pytest.raises(DataError, match="at least 3 parts"):
+        run(data, folds=0)
 
 
 # ----------------------------------------------------------------------------------------------------------- result
@@ -646,8 +651,15 @@ def test_load_of_something_else(tmp_path):
     with pytest.raises(DataError, match="damaged"):
         Experiment.load(tmp_path)
     (tmp_path / "experiment.json").write_text('{"format_version": 99}')
-    with pytest.raises(DataError, match="another version"):
+    with pytest.raises(DataError, match="not of this version"):
         Experiment.load(tmp_path)
+
+
+def test_a_folder_with_an_experiment_file_of_something_else_is_left_alone(data, tmp_path):
+    (tmp_path / "experiment.json").write_text('{"mine": 1}')
+    with pytest.raises(DataError, match="give another folder"):
+        run(data, "LinearRegression", search=None, out=tmp_path)
+    assert os.listdir(tmp_path) == ["experiment.json"] and "mine" in (tmp_path / "experiment.json").read_text()
 
 
 def test_temporary_folder_goes_with_the_result(data):

@@ -35,9 +35,8 @@ def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any
     item = by_name.get(_plain(str(method)))
     if item is None:
         near = [by_name[name].name for name in get_close_matches(_plain(str(method)), by_name, 2, 0.5)]
-        hint = (
-            f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(i.name for i in by_name.values())}"
-        )
+        names = ", ".join(item.name for item in items("aggregation"))
+        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"there are {names}"
         raise DataError(f"no aggregation method is called {method!r}; {hint}")
     found: Aggregation = getattr(import_module(item.module), item.symbol)()
     return _with(found, parameters)

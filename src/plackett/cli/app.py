@@ -5,7 +5,20 @@ from __future__ import annotations
 import typer
 
 from plackett import __version__
-from plackett.cli import catalogue, compare, compare_runs, convert, evaluate, explain, fuse, info, predict, train
+from plackett.cli import (
+    catalogue,
+    compare,
+    compare_runs,
+    convert,
+    convert_model,
+    evaluate,
+    explain,
+    fuse,
+    info,
+    predict,
+    study,
+    train,
+)
 
 __all__ = ["app"]
 
@@ -29,6 +42,7 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
 app.command("list")(catalogue.list_items)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)
+app.command("convert-model")(convert_model.convert_model)
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("explain")(explain.explain)
@@ -36,3 +50,4 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("compare-runs")(compare_runs.compare_runs)
 app.command("fuse")(fuse.fuse)
+app.command("study")(study.study)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import check_form
+
 if TYPE_CHECKING:
     from plackett.experiments.experiment_result import Experiment
-
-_FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
 
 
 def compare(
@@ -38,7 +38,10 @@ def compare(
     time_budget: Annotated[float | None, typer.Option(min=0.001, help="Seconds to search per ranker and fold.")] = None,
     refit: Annotated[bool, typer.Option(help="Train the chosen one again with the validation data.")] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Folder for the results; a run that was stopped goes on from there.")
+        Path | None,
+        typer.Option(
+            help="Folder for the results and report.html, .md, .tex; a run that was stopped goes on from there."
+        ),
     ] = None,
     mlflow: Annotated[str | None, typer.Option(help="Log the results to this experiment of MLflow.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed and trials, the same table.")] = 0,
@@ -50,13 +53,15 @@ def compare(
     from plackett.experiments.experiment import experiment
     from plackett.experiments.search import SEARCHES
 
-    form = "json" if as_json else form
-    if form not in _FORMS:
-        raise typer.BadParameter(f"{form!r}; the formats are {', '.join(_FORMS)}", param_hint="--format")
+    form = check_form("json" if as_json else form)
     kind = None if search == "none" else search
     if kind not in SEARCHES:
         known = ", ".join(name or "none" for name in SEARCHES)
         raise typer.BadParameter(f"{search!r}; the searches are {known}", param_hint="--search")
+    if report is not None:
+        from plackett.experiments.report.page import load_extra
+
+        load_extra()  # a missing extra should be known before anything is trained
     found = experiment(
         _data(data, valid, test),
         algorithm,
@@ -116,3 +121,5 @@ def _name(name: str) -> str:
 def _write(found: Experiment, folder: Path) -> None:
     """Everything that is written beside the cells, when all of them are done."""
     found.to_json(folder / "results.json")
+    if any(found.complete(dataset) for dataset in found.datasets):
+        print(f"Report: {found.report(folder)}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-_FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
+from plackett.cli.arguments import check_form, file_names
 
 
 def compare_runs(
@@ -26,16 +26,14 @@ def compare_runs(
     from plackett.experiments.compare import compare
     from plackett.experiments.compare_runs import compare_runs as compare_trec
 
-    form = "json" if as_json else form
-    if form not in _FORMS:
-        raise typer.BadParameter(f"{form!r}; the formats are {', '.join(_FORMS)}", param_hint="--format")
+    form = check_form("json" if as_json else form)
     if (qrels is None) == (data is None):
         raise typer.BadParameter("give the judgements with --qrels, or a dataset with --data")
     if len(runs) < 2:
         raise typer.BadParameter("give at least two runs to compare")
     measures = measure or ["nDCG@10", "AP", "RR"]
     options: dict[str, Any] = {"test": test, "correction": correction, "preset": preset, "random_state": seed}
-    names = _names(runs)
+    names = file_names(runs)
     if data is None:
         result = compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options)
     else:
@@ -46,12 +44,3 @@ def compare_runs(
         scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
         result = compare(dataset, scores, measures, **options)
     print(getattr(result, f"to_{form}")())
-
-
-def _names(paths: list[Path]) -> list[str]:
-    """As little of each path as tells the files apart."""
-    for depth in range(1, 4):
-        names = ["/".join(path.with_name(path.name.split(".")[0]).parts[-depth:]) for path in paths]
-        if len(set(names)) == len(names):
-            return names
-    return [str(path) for path in paths]

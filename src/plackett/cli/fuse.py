@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.compare_runs import _names
+from plackett.cli.arguments import check_out, file_names, parameter_value
 from plackett.cli.output import print_json, print_table
-from plackett.cli.train import _parameter
+
+#: Of the table, beside the names of the runs.
+_ROWS = ("fused", "fused, equal weights")
 
 
 def fuse(
@@ -38,18 +40,19 @@ def fuse(
 
     if len(runs) < 2:
         raise typer.BadParameter("give at least two runs to fuse")
-    if out.exists() and not force:
-        raise typer.BadParameter(f"{out} exists; give --force to overwrite it", param_hint="--out")
+    if weights is not None and qrels is not None:
+        raise typer.BadParameter("the weights are given, or fitted on --qrels: leave one of them out")
+    check_out(out, force)
     chosen = find_method(method)
     defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
-    parameters: dict[str, Any] = dict(_parameter(text, defaults, chosen.name) for text in parameter or [])
+    parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
     if normalise is not None:
         parameters["normalise"] = None if normalise.lower() == "none" else normalise
     if weights is not None:
         parameters["weights"] = _numbers(weights)
     chosen = find_method(chosen, **parameters)
     parsed = parse(measure)
-    names = _names(runs)
+    names = file_names(runs, _ROWS)
     lists = RankLists.from_runs(dict(zip(names, runs, strict=True)))
     scores = chosen.scores(lists)  # wrong parameters are found before long work
     rows: dict[str, float] = {}
@@ -58,9 +61,9 @@ def fuse(
         chosen = chosen.fit(lists, judged, parsed)
         sign = 1.0 if parsed.ascending else -1.0
         rows = {name: sign * judged.value(lists.column(m), parsed) for m, name in enumerate(names)}
-        rows["fused, equal weights"] = sign * judged.value(scores, parsed)
+        rows[_ROWS[1]] = sign * judged.value(scores, parsed)
         scores = chosen.scores(lists)
-        rows["fused"] = sign * judged.value(scores, parsed)
+        rows[_ROWS[0]] = sign * judged.value(scores, parsed)
     write_run(lists.run(scores), out, tag=tag)
     found = dict(zip(names, chosen.list_weights(lists).tolist(), strict=True))
     if as_json:

@@ -10,7 +10,9 @@ import typer
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model that `plackett train` or `save` wrote.")],
+    model: Annotated[
+        Path, typer.Argument(help="Model that `plackett train` or `save` wrote, or one of RankLib or svm_rank.")
+    ],
     data: Annotated[Path, typer.Argument(help="Dataset, in any form that `convert` reads; labels are not needed.")],
     out: Annotated[
         str | None, typer.Option(help="File for one score per line, in the order of the input file; - is stdout.")
@@ -18,15 +20,13 @@ def predict(
     run: Annotated[Path | None, typer.Option(help="File for a TREC run.")] = None,
 ) -> None:
     """Score the documents of a dataset with a saved model."""
-    from plackett.cli.reading import read_like
+    from plackett.cli.reading import load_with
     from plackett.data.scores import write_scores
     from plackett.data.trec import run_frame, write_run
-    from plackett.rankers.storage import load
 
     if out is None and run is None:
         raise typer.BadParameter("give --out, --run or both", param_hint="--out")
-    ranker = load(model)
-    dataset = read_like(data, ranker.n_features_in_)
+    ranker, dataset = load_with(model, data)
     scores = ranker.predict(dataset)
     if run is not None:
         write_run(run_frame(dataset, scores), run, tag=model.stem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import check_out, parameter_value
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json
 
@@ -31,10 +31,7 @@ def train(
     from plackett.cli.reading import read_like
     from plackett.data.files import read
 
-    if out.exists() and not force:
-        raise typer.BadParameter(f"{out} exists; give --force to overwrite it", param_hint="--out")
-    if not out.resolve().parent.is_dir():
-        raise typer.BadParameter(f"the folder {out.resolve().parent} does not exist", param_hint="--out")
+    check_out(out, force)
     ranker = _ranker(algorithm, parameter or [])
     if seed is not None:
         ranker.random_state = seed
@@ -60,33 +57,10 @@ def _ranker(algorithm: str, assignments: list[str]) -> Any:
         raise typer.BadParameter(f"no ranker {algorithm!r}; {hint}", param_hint="ALGORITHM")
     cls = getattr(rankers, names[algorithm.lower()])
     defaults = cls().get_params(deep=False)
-    return cls(**dict(_parameter(assignment, defaults, cls.__name__) for assignment in assignments))
+    return cls(**dict(parameter_value(assignment, defaults, cls.__name__) for assignment in assignments))
 
 
 def _names() -> list[str]:
     from plackett.catalogue import items
 
     return [item.name for item in items("ranker")]
-
-
-def _parameter(assignment: str, defaults: dict[str, Any], owner: str) -> tuple[str, Any]:
-    name, equals, text = assignment.partition("=")
-    name = name.strip()
-    if not equals:
-        raise typer.BadParameter(f"{assignment!r}; write name=value", param_hint="-p")
-    if name not in defaults:
-        raise typer.BadParameter(f"{owner} has no parameter {name!r}; it has {', '.join(defaults)}", param_hint="-p")
-    value = _value(text.strip())
-    default = defaults[name]
-    fits = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.get(type(default))
-    if fits and value is not None and not (isinstance(value, fits) and isinstance(value, bool) <= (bool in fits)):
-        raise typer.BadParameter(f"{name}={text}: expected {type(default).__name__} like {default!r}", param_hint="-p")
-    return name, value
-
-
-def _value(text: str) -> Any:
-    """A Python literal, or the text itself."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

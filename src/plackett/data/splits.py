@@ -66,7 +66,7 @@ def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: 
         data = concat(data)
     else:
         queries = _Queries(data)
-        n, rest = divmod(queries.n, n_parts)
+        n, rest = divmod(queries.n, max(n_parts, 1))
         sizes = [n + (part < rest) for part in range(n_parts)]
     if n_parts < 3:
         raise DataError(f"folds need at least 3 parts (train, validation, test), got {n_parts}")

@@ -36,7 +36,9 @@ class CellFolder:
         self.data = self.path / "data"
 
     def prepare(self) -> None:
-        """Make the folders."""
+        """Make the folders; one with an ``experiment.json`` of something else is refused, not written into."""
+        if self.manifest_path.exists():
+            self.read_manifest()
         for folder in (self.cells, self.data):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -117,7 +119,7 @@ class CellFolder:
         except ValueError as error:
             raise DataError(f"{self.manifest_path}: damaged ({error})") from None
         if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
-            raise DataError(f"{self.manifest_path}: written by another version of plackett")
+            raise DataError(f"{self.manifest_path}: not of this version of plackett; give another folder")
         return words
 
 

@@ -63,8 +63,8 @@ def contestants(
 
     Examples
     --------
-    >>> [(c.name, list(c.space)) for c in contestants(["ListNet", "LambdaMART(num_leaves=7)"])]
-    [('ListNet', ['alpha']), ('LambdaMART(num_leaves=7)', ['learning_rate', 'min_child_samples'])]
+    >>> [(c.name, list(c.space)) for c in contestants(["LinearRegression", "MART(num_leaves=7)"])]
+    [('LinearRegression', ['alpha']), ('MART(num_leaves=7)', ['learning_rate', 'min_child_samples'])]
     """
     named = rankers.items() if isinstance(rankers, Mapping) else _with_names(rankers)
     found: dict[str, Contestant] = {}

@@ -182,6 +182,8 @@ def experiment(
 
 def _protocol(**words: Any) -> Protocol:
     """The protocol, checked before anything is trained."""
+    if isinstance(words["random_state"], bool) or not isinstance(words["random_state"], (int, np.integer)):
+        raise ValueError(f"random_state={words['random_state']!r}; give a whole number, so that runs can be repeated")
     search_named(words["search"])
     if words["search"] == "bayes":
         from plackett.experiments.search.bayes import load_optuna

@@ -67,9 +67,11 @@ def _splits(given: Any) -> Any:
         return [given]
     if isinstance(given, Mapping) or (hasattr(given, "__iter__") and not hasattr(given, "n_rows")):
         splits = given if isinstance(given, Mapping) else list(given)
-        if any(isinstance(split, RankingDataset) for split in splits):
+        parts = splits.values() if isinstance(splits, Mapping) else splits
+        if any(isinstance(split, RankingDataset) for split in parts):
             raise DataError("this is a list of datasets; make folds of parts with plackett.letor_folds(parts)")
-        return splits
+        if all(hasattr(split, "train") and hasattr(split, "test") for split in parts):
+            return splits
     raise DataError(
         f"data is {type(given).__name__}; give a RankingDataset, a split with train, valid and test, a list of splits, "
         "the name of a public dataset, or a dict of these by name"

@@ -55,7 +55,9 @@ def _checked(name: Any, fold: Any, validation: bool) -> Any:
     if parts["valid"] is None:
         del parts["valid"]
         if validation:
-            raise DataError(f"fold {name} has no validation part, which settings and early_stopping need")
+            raise DataError(
+                f"fold {name} has no validation part, by which settings and rounds are chosen; without a search none is needed"
+            )
     for role, part in parts.items():
         if not isinstance(part, RankingDataset):
             raise DataError(

@@ -131,9 +131,9 @@ class _Worker:
 
 def _packed(thing: Any) -> Packed:
     """Pickled with what it needs of the caller's script, which the worker cannot import."""
-    import cloudpickle
+    from joblib import wrap_non_picklable_objects
 
-    return Packed(cloudpickle.dumps(thing))
+    return Packed(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 
 def _custom_measures() -> list[dict[str, Any]]:

@@ -1,0 +1,56 @@
+"""``plackett study``."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plackett.cli.output import print_table
+
+_FORMS = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
+
+
+def study(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; --list names them.")] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="Name the studies and stop.")] = False,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="A file, or the name of a public dataset such as ohsumed; may be repeated. Made up without."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .json, .tex or .html.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of data that are made up, and of rankers.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+) -> None:
+    """Run one of the experiments that the book asks for; docs/studies.md has what came out."""
+    from plackett.cli.compare import _data
+    from plackett.studies.base import find_study, studies
+
+    if list_them or name is None:
+        rows = [(each, _first_line(function)) for each, function in studies().items()]
+        print_table(("study", "question"), rows)
+        return
+    try:
+        function = find_study(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from None
+    if out is not None and out.suffix not in _FORMS:
+        raise typer.BadParameter(f"{out}; the endings are {', '.join(_FORMS)}", param_hint="--out")
+    known = inspect.signature(function).parameters
+    words: dict[str, Any] = {}
+    if data:
+        if "data" not in known:
+            raise typer.BadParameter(f"{name} makes its own data", param_hint="--data")
+        words["data"] = _data(data, None, None)
+    given = {"random_state": seed, "n_jobs": jobs}
+    words |= {word: value for word, value in given.items() if value is not None and word in known}
+    found = function(**words)
+    print(found)
+    if out is not None:
+        out.write_text(getattr(found, f"to_{_FORMS[out.suffix]}")() + "\n", encoding="utf-8")
+
+
+def _first_line(function: Any) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
