@@ -1,0 +1,115 @@
+"""What a study gives back, and the parts that several studies share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.evaluate import evaluate
+from plackett.experiments.experiment_data import folds_by_dataset
+from plackett.experiments.render import Cell, Renderable, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Study", "find_study", "named_folds_of", "of_queries", "per_query", "studies"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Renderable):
+    """Result of a study: a frame, the question that it answers, and notes on how to read it.
+
+    ``print`` shows it; `to_markdown`, `to_latex`, `to_html`, `to_csv` and `to_json` write it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> print(Study(pl.DataFrame({"name": ["a"], "value": [0.5]}), "Which is better?").to_markdown())
+    **Which is better?**
+    <BLANKLINE>
+    | name |  value |
+    | ---- | -----: |
+    | a    | 0.5000 |
+    """
+
+    frame: pl.DataFrame
+    question: str
+    notes: tuple[str, ...] = ()
+
+    def _frame(self) -> pl.DataFrame:
+        return self.frame
+
+    def _record(self) -> dict[str, Any]:
+        return {"question": self.question, "rows": self.frame.to_dicts(), "notes": list(self.notes)}
+
+    def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
+        import polars as pl
+
+        rows = tuple(tuple(Cell(_text(value, digits)) for value in row) for row in self.frame.iter_rows())
+        kinds = [kind == pl.String for kind in self.frame.dtypes]
+        n_names = kinds.index(False) if False in kinds else len(kinds)
+        return Table(tuple(self.frame.columns), rows, self.question, self.notes, n_names)
+
+
+def _text(value: Any, digits: int) -> str:
+    if value is None:
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.{digits}f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.3g}"
+
+
+def studies() -> dict[str, Callable[..., Study]]:
+    """All studies by name; the names are those of `plackett study`.
+
+    >>> "listnet-curve" in studies()
+    True
+    """
+    from importlib import import_module
+
+    from plackett.catalogue import items
+
+    return {
+        item.name.replace("_", "-"): getattr(import_module(item.module), item.symbol)
+        for item in items("study")
+        if item.module != __name__
+    }
+
+
+def find_study(name: str) -> Callable[..., Study]:
+    """The study of a name; underscores and case do not matter."""
+    from difflib import get_close_matches
+
+    found = studies()
+    plain = name.lower().replace("_", "-")
+    if plain not in found:
+        near = get_close_matches(plain, found, 1)
+        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(found)}"
+        raise ValueError(f"no study is called {name!r}{hint}")
+    return found[plain]
+
+
+# ----------------------------------------------------------------------------------------------------- shared parts
+
+
+def named_folds_of(data: Any, folds: Any = 5) -> tuple[str, dict[Any, Any]]:
+    """Name and folds of one dataset: what `plackett.experiment` takes, but one."""
+    found = folds_by_dataset(data, folds)
+    if len(found) != 1:
+        raise ValueError(f"this study takes one dataset, got {', '.join(found)}")
+    return next(iter(found.items()))
+
+
+def per_query(data: RankingDataset, scores: Any, measure: str = "AP", preset: str | None = None) -> np.ndarray:
+    """Values of one measure, one per query."""
+    found = evaluate(data, scores, [measure], preset=preset)
+    return next(iter(found.values.values()))
+
+
+def of_queries(X: Any, y: Any, sizes: Any) -> RankingDataset:
+    """Dataset whose rows are grouped by queries of these sizes."""
+    return RankingDataset.from_arrays(X, y, qid=np.repeat(np.arange(len(sizes)), sizes))

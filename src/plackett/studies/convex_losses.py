@@ -1,0 +1,59 @@
+"""Which losses are convex in the scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.losses.base import Loss
+from plackett.studies.base import Study, of_queries
+
+__all__ = ["convex_losses"]
+
+
+@fulfils(
+    "exercise.2.1–2.6",
+    "exercise.3.1–3.9",
+    "exercise.4.1–4.9",
+    paper="Liu 2011, Learning to rank for information retrieval, exercises 2.1, 3.3 and 4.4",
+)
+def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
+    r"""Which losses are convex, and where are the others not?
+
+    For random scores a and b of random lists the value in the middle is compared with the mean of the values:
+    :math:`L((a+b)/2) - (L(a) + L(b))/2`, as a share of the former. A convex loss never has more than rounding;
+    for the others the largest found is shown. All losses of the package that have a value take part. A value of 0 for
+    a loss that does not claim to be convex is no proof.
+    """
+    import polars as pl
+
+    from plackett import losses
+    from plackett.catalogue import items
+
+    public = {item.name for item in items("loss") if "._" not in item.module}  # parts of one ranker are left out
+    rng = np.random.default_rng(random_state)
+    rows = []
+    for name, found in losses().items():
+        if found.has_value and name in public:
+            gap = largest_gap(found(), rng, n_draws)
+            rows.append({"loss": name, "claims": "convex" if found.convex else "–", "largest gap": gap})
+    frame = pl.DataFrame(rows).sort("claims", "largest gap", "loss", descending=[True, True, False])
+    return Study(frame, "Midpoint test of convexity in the scores", (f"{n_draws} pairs of score vectors per loss",))
+
+
+def largest_gap(loss: Loss, rng: np.random.Generator, n_draws: int, n_docs: int = 4) -> float:
+    """Largest relative excess of the middle over the mean, at least 0; every draw is a query of one dataset."""
+    labels = rng.integers(0, 3, (n_draws, n_docs)).astype(float)
+    data = of_queries(np.zeros((labels.size, 1)), labels.ravel(), [n_docs] * n_draws)
+    bound: Any = loss.settle(data).bind(data)
+    shape = (labels.size,) if bound.n_outputs == 1 else (labels.size, bound.n_outputs)
+    # short and long lines, since a loss may be straight far from 0 and bent only near it, or the other way round
+    length = np.repeat(rng.choice([0.3, 1.0, 4.0, 10.0], n_draws), n_docs).reshape(-1, *[1] * (len(shape) - 1))
+    a, b = (length * rng.standard_normal(shape) for _ in range(2))
+    ends = [bound.evaluate(scores)[0].copy() for scores in (a, b)]
+    middle = bound.evaluate((a + b) / 2)[0]
+    mean = (ends[0] + ends[1]) / 2
+    gap = (middle - mean) / np.maximum(np.abs(middle), 1e-12)
+    return float(max(0.0, np.max(np.where(gap > 1e-9, gap, 0.0))))

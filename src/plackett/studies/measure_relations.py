@@ -1,0 +1,58 @@
+"""How the measures are related."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.evaluate import evaluate
+from plackett.studies.base import Study, named_folds_of, of_queries
+
+__all__ = ["MEASURES", "measure_relations"]
+
+MEASURES = ("P@1", "P@5", "P@10", "RR", "AP", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG", "ERR", "RC")
+
+
+@fulfils(paper="Liu 2011, Learning to rank for information retrieval, exercise 1.7")
+def measure_relations(
+    data: Any = None, *, measures: Sequence[str] = MEASURES, n_orders: int = 20, random_state: int = 0
+) -> Study:
+    """Which measures say the same of a ranking?
+
+    Every query is ranked ``n_orders`` times by its labels plus noise of random strength, from nearly perfect to nearly
+    random; reported is the rank correlation (Spearman's ρ) of the measures over all these rankings.
+
+    Parameters
+    ----------
+    data
+        Folds, of which the first training part is used; None takes made-up lists of 20 documents with grades 0 to 3.
+    measures
+        What to compare.
+    """
+    import polars as pl
+    from scipy.stats import rankdata
+
+    name, queries = _queries(data, random_state)
+    rng = np.random.default_rng(random_state)
+    found = []
+    for strength in np.linspace(0.2, 4.0, n_orders):
+        result = evaluate(queries, queries.labels + strength * rng.standard_normal(queries.n_rows), list(measures))
+        found.append(np.array(list(result.values.values())))
+    values = np.concatenate(found, axis=1)
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    table = np.corrcoef(np.array([rankdata(row) for row in values]))
+    rows = [{"ρ": name} | dict(zip(measures, row, strict=True)) for name, row in zip(measures, table, strict=True)]
+    note = f"{values.shape[1]} rankings of {queries.n_queries} queries"
+    return Study(pl.DataFrame(rows), f"Rank correlation of measures over random rankings of {name}", (note,))
+
+
+def _queries(data: Any, random_state: int) -> tuple[str, RankingDataset]:
+    if data is not None:
+        name, folds = named_folds_of(data)
+        return name, next(iter(folds.values())).train
+    labels = np.random.default_rng(random_state).choice(4, (100, 20), p=[0.6, 0.25, 0.1, 0.05])
+    return "made-up lists", of_queries(np.zeros((2000, 1)), labels.ravel(), [20] * 100)

@@ -1,0 +1,116 @@
+"""The surface of nDCG over two weights, and of its smooth forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
+from plackett.losses.listwise.softrank import SoftNDCGLoss
+from plackett.studies._tilted import tilted_queries
+from plackett.studies.base import Study, per_query
+
+__all__ = ["count_maxima", "measure_surfaces"]
+
+
+@fulfils(
+    "theory.tradeoff",
+    "exercise.4.1–4.9",
+    paper="Liu 2011, Learning to rank for information retrieval, exercise 4.5 and section 5.4.2",
+)
+def measure_surfaces(
+    *,
+    alphas: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+    sigmas: Sequence[float] = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
+    n_lines: int = 15,
+    n_starts: int = 20,
+    random_state: int = 0,
+) -> Study:
+    r"""How close are ApproxNDCG and SoftNDCG to nDCG, and what does closeness cost?
+
+    Six noisy lists of 12 documents with two features. Over a grid of weights :math:`w = c (\cos t, \sin t)` the
+    largest and the mean distance to nDCG are taken. nDCG does not change with the length c; the smooth forms do, as c
+    acts like α or 1/σ. Then two figures of how hard the surface is to climb: the number of local maxima along random
+    lines, and the share of ascents (L-BFGS, random starts) that end within .005 of the highest point of the surface
+    that any of them found; beside it nDCG at that point. The closer the smooth form, the more maxima: that is the
+    trade-off between a loss that is right and one that can be minimised.
+
+    Parameters
+    ----------
+    alphas, sigmas
+        Steepness of ApproxNDCG, and noise of SoftNDCG.
+    n_lines, n_starts
+        Random lines, and random starts.
+    """
+    import polars as pl
+
+    data = tilted_queries(6, 12, 0.6, random_state, noise=1.0)
+    rng = np.random.default_rng(random_state)
+    lines = [(3 * rng.standard_normal(2), _unit(rng)) for _ in range(n_lines)]
+    starts = 0.3 * rng.standard_normal((n_starts, 2))
+    angles, lengths = np.linspace(0, 2 * np.pi, 48, endpoint=False), np.array([0.5, 1.0, 2.0])
+    grid = (lengths[:, None, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)).reshape(-1, 2)
+    exact = np.array([per_query(data, data.X @ w, "nDCG").mean() for w in grid])
+    losses = [("ApproxNDCG", "α", a, ApproxNDCGLoss(alpha=a)) for a in alphas]
+    losses += [("SoftNDCG", "σ", s, SoftNDCGLoss(sigma=s)) for s in sigmas]  # type: ignore[misc]
+    rows = []
+    for name, letter, value, loss in losses:
+        surface = _surface(loss, data)
+        distance = np.abs([surface(w)[0] for w in grid] - exact)
+        maxima = [count_maxima([surface(a + t * d)[0] for t in np.linspace(-8, 8, 401)]) for a, d in lines]
+        ends = [_climb(surface, w) for w in starts]
+        heights = np.array([surface(w)[0] for w in ends])
+        rows.append(
+            {
+                "surface": name,
+                "parameter": f"{letter} = {value:g}",
+                "largest distance": float(distance.max()),
+                "mean distance": float(distance.mean()),
+                "maxima per line": float(np.mean(maxima)),
+                "ascents to the top": float(np.mean(heights > heights.max() - 0.005)),
+                "nDCG at the top": float(per_query(data, data.X @ ends[int(heights.argmax())], "nDCG").mean()),
+            }
+        )
+    return Study(pl.DataFrame(rows), "Smooth forms of nDCG over two weights")
+
+
+def count_maxima(values: Any) -> int:
+    """Number of local maxima of a curve; a flat top counts once, the ends do not count.
+
+    >>> count_maxima([0, 1, 1, 0, 2, 1])
+    2
+    """
+    values = np.asarray(values, np.float64)
+    steps = np.diff(values)
+    signs = np.sign(steps[np.abs(steps) > 1e-9])
+    return int(((signs[:-1] > 0) & (signs[1:] < 0)).sum())
+
+
+def _surface(loss: Any, data: RankingDataset) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """The smooth nDCG of weights, and its gradient."""
+    bound, X = loss.bind(data, n_jobs=1), np.asarray(data.X, np.float64)
+
+    def surface(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient, _ = bound.evaluate(X @ w)
+        return 1 - float(value.mean()), -X.T @ gradient / data.n_queries
+
+    return surface
+
+
+def _climb(surface: Callable[[np.ndarray], tuple[float, np.ndarray]], start: np.ndarray) -> np.ndarray:
+    from scipy.optimize import minimize
+
+    def down(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = surface(w)
+        return -value, -gradient
+
+    return minimize(down, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+
+
+def _unit(rng: np.random.Generator) -> np.ndarray:
+    angle = rng.uniform(0, 2 * np.pi)
+    return np.array([np.cos(angle), np.sin(angle)])
