@@ -1,0 +1,1 @@
+"""Models and scores in the files of other tools."""

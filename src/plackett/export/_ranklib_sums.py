@@ -1,0 +1,81 @@
+"""RankLib's models of one line: ``feature:weight`` of linear ones, ``feature:threshold:weight`` of RankBoost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.export._lines import ModelText, below32
+from plackett.models.additive import AdditiveScorer, AdditiveTerms
+from plackett.models.linear import LinearScorer
+
+__all__ = ["read_linear", "read_rankboost", "write_linear", "write_rankboost"]
+
+#: Below every float32 but the lowest: what is above it is everything.
+_LOWEST = float(np.finfo(np.float32).min)
+
+
+def _line(model: ModelText) -> tuple[int, list[str]]:
+    for number, line in model.lines():
+        if not line.startswith("##"):
+            words = line.partition("#")[0].split()
+            if words:
+                return number, words
+    raise DataError(f"{model.path}: the file ends before the weights")
+
+
+def _size(model: ModelText, largest: int, n_features: int | None) -> int:
+    if n_features is not None and n_features < largest:
+        raise DataError(f"{model.path}: the model uses feature {largest}, and n_features={n_features}")
+    return max(largest, 1) if n_features is None else n_features
+
+
+def read_linear(model: ModelText, n_features: int | None) -> tuple[LinearScorer, int]:
+    """Weights of features, which add up where one is there twice; feature 0 is the constant."""
+    number, words = _line(model)
+    pairs = model.pairs(words, number, least=0)
+    size = _size(model, max(feature for feature, _ in pairs), n_features)
+    weights = np.zeros(size + 1)
+    for feature, weight in pairs:
+        weights[feature] += weight
+    return LinearScorer(weights[1:, None].copy(), weights[:1].copy()), size
+
+
+def write_linear(scorer: LinearScorer) -> str:
+    """The line of a linear model; its constant comes first, where it has one."""
+    if scorer.weights.shape[1] != 1:
+        raise DataError(f"RankLib's linear models have one score, and this one has {scorer.weights.shape[1]}")
+    words = [f"0:{float(scorer.intercept[0])!r}"] if scorer.intercept[0] else []
+    return " ".join([*words, *(f"{j + 1}:{weight!r}" for j, weight in enumerate(scorer.weights[:, 0].tolist()))]) + "\n"
+
+
+def read_rankboost(model: ModelText, n_features: int | None) -> tuple[AdditiveScorer, int]:
+    """Weak rankers, each of which adds its weight where the feature is above the threshold; a missing value is 0."""
+    number, words = _line(model)
+    terms, largest = AdditiveTerms(), 0
+    for word in words:
+        parts = word.split(":")
+        if len(parts) != 3:
+            model.fail(number, f"expected feature:threshold:weight, found {word[:40]!r}")
+        feature = model.whole(parts[0], number, "a feature number", 1)
+        threshold = below32(model.real(parts[1], number, f"a threshold of feature {feature}"))
+        weight = model.real(parts[2], number, f"a weight of feature {feature}")
+        terms.step(feature - 1, max(threshold, _LOWEST), weight, weight * (threshold < 0.0))
+        largest = max(largest, feature)
+    size = _size(model, largest, n_features)
+    return terms.scorer(size), size
+
+
+def write_rankboost(scorer: AdditiveScorer) -> str:
+    """The line of a sum of steps. What a missing value would add has no place in it: RankLib takes it for 0."""
+    if scorer.slopes.any():
+        raise DataError(
+            "RankLib's RankBoost has weak rankers with thresholds only; train with weak='threshold' to export"
+        )
+    words = []
+    for feature in scorer.features.tolist():
+        function = scorer.function(feature)
+        edges = [_LOWEST, *function.edges.tolist()]
+        heights = np.diff(function.values, prepend=0.0).tolist()
+        words += [f"{feature + 1}:{edge!r}:{height!r}" for edge, height in zip(edges, heights, strict=True) if height]
+    return (" ".join(words) or "1:0.0:0.0") + "\n"

@@ -1,0 +1,187 @@
+"""RankLib's model files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.export._lines import ModelText
+from plackett.export._ranklib_network import read_network, write_network
+from plackett.export._ranklib_sums import read_linear, read_rankboost, write_linear, write_rankboost
+from plackett.export._ranklib_trees import read_trees, write_trees
+from plackett.rankers.base import Ranker
+
+__all__ = ["read_ranklib", "write_ranklib"]
+
+
+class _Algorithm(NamedTuple):
+    """One of RankLib's algorithms: our ranker, how its model is read, and its settings that have our name."""
+
+    module: str
+    symbol: str
+    read: Callable[[ModelText, int | None], tuple[Any, int]]
+    settings: dict[str, tuple[str, Callable[[str], Any]]] = {}  # noqa: RUF012 - nobody writes to it
+
+
+_TREES: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "No. of trees": ("n_estimators", int),
+    "No. of leaves": ("num_leaves", int),
+    "Learning rate": ("learning_rate", float),
+}
+_EPOCHS: dict[str, tuple[str, Callable[[str], Any]]] = {"Epochs": ("max_epochs", int)}
+_ALGORITHMS = {
+    "LambdaMART": _Algorithm("plackett.rankers.pairwise.lambdamart", "LambdaMART", read_trees, _TREES),
+    "MART": _Algorithm("plackett.rankers.pointwise.mart", "MART", read_trees, _TREES),
+    "Random Forests": _Algorithm(
+        "plackett.rankers.pointwise.random_forest",
+        "RandomForest",
+        read_trees,
+        {"No. of bags": ("n_estimators", int), "No. of leaves": ("num_leaves", int)},
+    ),
+    "RankBoost": _Algorithm(
+        "plackett.rankers.pairwise.rank_boost", "RankBoost", read_rankboost, {"Iteration": ("n_estimators", int)}
+    ),
+    "AdaRank": _Algorithm(
+        "plackett.rankers.listwise.adarank",
+        "AdaRank",
+        read_linear,
+        {"Iteration": ("n_estimators", int), "Tolerance": ("tol", float)},
+    ),
+    "Coordinate Ascent": _Algorithm(
+        "plackett.rankers.listwise.coordinate_ascent",
+        "CoordinateAscent",
+        read_linear,
+        {"MaxIteration": ("max_iter", int), "Tolerance": ("tol", float)},
+    ),
+    "Linear Regression": _Algorithm("plackett.rankers.pointwise.linear_regression", "LinearRegression", read_linear),
+    "RankNet": _Algorithm("plackett.rankers.pairwise.ranknet", "RankNet", read_network, _EPOCHS),
+    "LambdaRank": _Algorithm("plackett.rankers.pairwise.lambdarank", "LambdaRank", read_network, _EPOCHS),
+    "ListNet": _Algorithm("plackett.rankers.listwise.listnet", "ListNet", read_network),
+}
+_SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
+
+
+def _trees(ranker: Ranker) -> tuple[str, str]:
+    name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
+    n_trees = ranker.scorer_.booster.num_trees()
+    settings = {"No. of trees": n_trees, "No. of leaves": getattr(ranker, "num_leaves", 0), "Learning rate": 1.0}
+    if name == "Random Forests":
+        settings = {"No. of bags": 1} | settings
+    head = "".join(f"## {key} = {value}\n" for key, value in settings.items())
+    return name, f"{head}\n{write_trees(ranker.scorer_)}"
+
+
+def _linear(ranker: Ranker) -> tuple[str, str]:
+    text = write_linear(ranker.scorer_)
+    if text.startswith("0:"):
+        return "Linear Regression", text
+    return "AdaRank" if type(ranker).__name__ == "AdaRank" else "Coordinate Ascent", text
+
+
+def _additive(ranker: Ranker) -> tuple[str, str]:
+    return "RankBoost", write_rankboost(ranker.scorer_)
+
+
+def _network(ranker: Ranker) -> tuple[str, str]:
+    return ("LambdaRank" if type(ranker).__name__ == "LambdaRank" else "RankNet"), write_network(ranker.scorer_)
+
+
+#: By kind of scorer: RankLib's name of the algorithm, and what follows it.
+_WRITERS: dict[str, Callable[[Any], tuple[str, str]]] = {
+    "trees": _trees,
+    "linear": _linear,
+    "additive": _additive,
+    "neural": _network,
+    "sigmoid_layers": _network,
+}
+
+
+@fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
+def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
+    """A ranker that scores as the model in a RankLib file does.
+
+    LambdaMART, MART and random forests, RankBoost, AdaRank, coordinate ascent, linear regression, RankNet, LambdaRank
+    and ListNet. Feature 1 of RankLib is the first column. A missing feature is 0 there: fill NaN with 0 for linear
+    models and networks; trees and RankBoost take NaN for 0 themselves. RankLib adds up in float32, so that its own
+    scores differ from these in the last of seven digits.
+
+    Parameters
+    ----------
+    path
+        The file that RankLib's ``-save`` wrote.
+    n_features
+        Columns of the data to be scored; None is the largest feature number in the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.txt")
+    >>> _ = path.write_text("## Coordinate Ascent" + chr(10) + "1:0.25 3:0.75")
+    >>> read_ranklib(path).predict([[4.0, 9.0, 0.0], [0.0, 9.0, 4.0]]).tolist()
+    [1.0, 3.0]
+    """
+    from plackett import __version__
+
+    model = ModelText.read(path)
+    lines = model.text.splitlines()
+    first = lines[0].removeprefix("##").strip() if lines and lines[0].startswith("##") else ""
+    algorithm = {name.lower(): found for name, found in _ALGORITHMS.items()}.get(first.lower())
+    if algorithm is None:
+        known = ", ".join(f"'## {name}'" for name in _ALGORITHMS)
+        raise DataError(f"{path}:1: not a model of RankLib; its first line should be one of {known}")
+    scorer, size = algorithm.read(model, n_features)
+    ranker = getattr(import_module(algorithm.module), algorithm.symbol)(**_settings(algorithm, lines))
+    ranker.scorer_, ranker.n_features_in_, ranker.history_ = scorer, size, []
+    ranker.card_ = {"algorithm": algorithm.symbol, "plackett": __version__, "read_from": f"RankLib ({first})"}
+    return ranker
+
+
+def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
+    """What the comments at the top say about the training, as far as it can be read: RankLib itself ignores them."""
+    found: dict[str, Any] = {}
+    for line in lines[1:20]:
+        setting = _SETTING.match(line)
+        if setting is not None and setting[1] in algorithm.settings:
+            name, convert = algorithm.settings[setting[1]]
+            try:
+                found[name] = convert(setting[2])
+            except ValueError:
+                continue
+    return found
+
+
+@fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
+def write_ranklib(ranker: Ranker, path: str | os.PathLike[str]) -> None:
+    r"""Write a fitted ranker as a model file of RankLib, which Elasticsearch's and OpenSearch's plugins read too.
+
+    Tree ensembles, linear models (as coordinate ascent, AdaRank or, with a constant, linear regression), RankBoost and
+    networks of sigmoid layers (RankNet, LambdaRank: RankLib puts their score through the logistic function, which
+    changes no order). Leaf values lose what float32 cannot hold when RankLib reads them. What the format cannot say
+    (missing values that go their own way, categories, several scores per document) is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import plackett as pk
+    >>> path = tempfile.mkdtemp() + "/model.txt"
+    >>> write_ranklib(pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1]), path)
+    >>> open(path).readline()
+    '## Coordinate Ascent\n'
+    """
+    if not isinstance(ranker, Ranker):
+        raise DataError(f"a {type(ranker).__name__} cannot be written as a model of RankLib; give a fitted ranker")
+    ranker._check_fitted()
+    if ranker.scorer_.kind not in _WRITERS:
+        raise DataError(
+            f"{type(ranker).__name__} ({ranker.scorer_.kind}) has no counterpart in RankLib; trees, linear models, "
+            "RankBoost and networks of sigmoid layers have"
+        )
+    name, body = _WRITERS[ranker.scorer_.kind](ranker)
+    with replacing(path) as file:
+        file.write(f"## {name}\n{body}".encode())

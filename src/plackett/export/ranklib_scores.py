@@ -1,0 +1,67 @@
+"""RankLib's score files: query, place in the query and score, separated by tabs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.export._lines import ModelText
+
+__all__ = ["read_ranklib_scores", "write_ranklib_scores"]
+
+
+def write_ranklib_scores(data: RankingDataset, scores: Any, path: str | os.PathLike[str]) -> None:
+    """Write scores as RankLib's ``-score`` does: a line ``qid⇥index⇥score`` per document, queries one after the other.
+
+    Scores are in the order of the dataset, as `predict` gives them.
+    """
+    scores = np.asarray(scores, np.float64)
+    if scores.shape != (data.n_rows,):
+        raise DataError(f"scores have shape {scores.shape}, and the data {data.n_rows} documents")
+    place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
+    names = [str(name) for name in data.qids.tolist()]
+    rows = zip(data.query_of_row.tolist(), place.tolist(), scores.tolist(), strict=True)
+    with replacing(path) as file:
+        file.writelines(f"{names[q]}\t{i}\t{score!r}\n".encode() for q, i, score in rows)
+
+
+def read_ranklib_scores(path: str | os.PathLike[str], data: RankingDataset) -> np.ndarray:
+    r"""The scores of a file of RankLib's ``-score``, in the order of the dataset they belong to.
+
+    Lines are found by query and place, so that queries may stand in any order. A line that belongs to no document, one
+    that is there twice, and a document without a score are errors.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> data = RankingDataset.from_arrays(None, [1, 0, 2], qid=["a", "a", "b"])
+    >>> path = tempfile.mkdtemp() + "/scores.txt"
+    >>> write_ranklib_scores(data, [0.5, 0.25, 2.0], path)
+    >>> open(path).readline(), read_ranklib_scores(path, data).tolist()
+    ('a\t0\t0.5\n', [0.5, 0.25, 2.0])
+    """
+    model = ModelText.read(path)
+    query = {str(name): q for q, name in enumerate(data.qids.tolist())}
+    scores = np.full(data.n_rows, np.nan)
+    for number, line in model.lines():
+        words = line.split("\t")
+        if len(words) != 3:
+            model.fail(number, f"expected query, place and score between tabs, found {line[:40]!r}")
+        q = query.get(words[0].strip(), -1)
+        place = model.whole(words[1].strip(), number, "the place of a document in its query")
+        if q < 0 or place >= data.group[q]:
+            model.fail(number, f"the data have no document {place} of query {words[0][:40]!r}")
+        row = data.offsets[q] + place
+        if not np.isnan(scores[row]):
+            model.fail(number, f"document {place} of query {words[0][:40]!r} is there twice")
+        scores[row] = model.real(words[2].strip(), number, "a score")
+    if np.isnan(scores).any():
+        row = int(np.flatnonzero(np.isnan(scores))[0])
+        q = int(data.query_of_row[row])
+        raise DataError(f"{path}: no score for document {row - data.offsets[q]} of query {data.qids[q]}")
+    return scores

@@ -1,0 +1,126 @@
+"""Model files of svm_rank and SVM-light."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.export._lines import ModelText
+from plackett.models.linear import LinearScorer
+from plackett.rankers.base import Ranker
+
+__all__ = ["read_svm_rank", "write_svm_rank"]
+
+#: The lines between the version and the support vectors: what stands there, and after which comment.
+_HEAD = (
+    "kernel type",
+    "kernel parameter -d",
+    "kernel parameter -g",
+    "kernel parameter -s",
+    "kernel parameter -r",
+    "kernel parameter -u",
+    "highest feature index",
+    "number of training documents",
+    "number of support vectors plus 1",
+    "threshold b",
+)
+
+
+@fulfils("peers.svmrank", paper="Joachims 2006, Training linear SVMs in linear time")
+def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
+    r"""A `RankSVM` that scores as a linear model of ``svm_rank_learn`` or ``svm_learn`` does.
+
+    The score is :math:`\sum_i \alpha_i\, x_i \cdot x - b` over the support vectors; a linear svm_rank model has
+    one, its weights. Other kernels are refused.
+
+    Parameters
+    ----------
+    path
+        The model file.
+    n_features
+        Columns of the data to be scored; None is the highest feature number that the file names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import plackett as pk
+    >>> path = tempfile.mkdtemp() + "/model.dat"
+    >>> write_svm_rank(pk.rankers.RankSVM().fit([[0.0], [1.0]], [0, 1], qid=[1, 1]), path)
+    >>> read_svm_rank(path).rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+    """
+    from plackett import __version__
+    from plackett.rankers.pairwise.rank_svm import RankSVM
+
+    model = ModelText.read(path)
+    lines = list(model.lines())
+    if not lines or not lines[0][1].startswith("SVM-light Version"):
+        raise DataError(f"{path}:1: not a model of svm_rank; its first line should be 'SVM-light Version …'")
+    head = {}
+    for (number, line), what in zip(lines[1:], _HEAD, strict=False):
+        value, mark, comment = line.partition("#")
+        if not mark or not comment.strip().startswith(what):
+            model.fail(number, f"expected a line '… # {what}', found {line[:40]!r}")
+        head[what] = number, value.strip()
+    if len(head) < len(_HEAD):
+        raise DataError(f"{path}: the file ends before '# {_HEAD[len(head)]}'")
+    if head["kernel type"][1] != "0":
+        model.fail(
+            head["kernel type"][0], f"kernel {head['kernel type'][1][:20]!r}; only linear models (0) can be read"
+        )
+    size = model.whole(head["highest feature index"][1], head["highest feature index"][0], "the highest feature")
+    vectors = lines[1 + len(_HEAD) :]
+    expected = model.whole(head[_HEAD[8]][1], head[_HEAD[8]][0], "the number of support vectors plus 1", 1) - 1
+    if len(vectors) != expected:
+        raise DataError(f"{path}: {len(vectors)} support vectors instead of {expected}")
+    found: list[tuple[int, float]] = []
+    for number, line in vectors:
+        alpha, *words = line.partition("#")[0].split() or [""]
+        times = model.real(alpha, number, "a coefficient")
+        pairs = model.pairs([word for word in words if not word.startswith("qid:")], number)
+        found += [(feature, times * value) for feature, value in pairs]
+    size = max([size, 1, *(feature for feature, _ in found)])
+    if n_features is not None and n_features < size:
+        raise DataError(f"{path}: the model has {size} features, and n_features={n_features}")
+    weights = np.zeros(n_features or size)
+    for feature, weight in found:
+        weights[feature - 1] += weight
+    threshold = model.real(head["threshold b"][1], head["threshold b"][0], "the threshold")
+    ranker = RankSVM()
+    ranker.scorer_ = LinearScorer(weights[:, None], np.array([-threshold]))
+    ranker.n_features_in_, ranker.history_ = weights.size, []
+    ranker.card_ = {"algorithm": "RankSVM", "plackett": __version__, "read_from": "svm_rank"}
+    return ranker
+
+
+@fulfils("peers.svmrank", paper="Joachims 2006, Training linear SVMs in linear time")
+def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
+    r"""Write any fitted linear ranker as a model that ``svm_rank_classify`` reads.
+
+    svm_rank keeps weights in float32: its scores agree in about seven digits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import plackett as pk
+    >>> path = tempfile.mkdtemp() + "/model.dat"
+    >>> write_svm_rank(pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1]), path)
+    >>> open(path).readline()
+    'SVM-light Version V6.20\n'
+    """
+    scorer = getattr(ranker, "scorer_", None)
+    if not isinstance(scorer, LinearScorer) or scorer.weights.shape[1] != 1:
+        raise DataError(f"{type(ranker).__name__} is no fitted linear ranker with one score, and svm_rank has no other")
+    weights = scorer.weights[:, 0].tolist()
+    documents = ranker.card_.get("data", {}).get("rows", 0)
+    values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-float(scorer.intercept[0])))
+    lines = ["SVM-light Version V6.20"]
+    lines += [f"{value}{'' if value == 'empty' else ' '}# {what}" for value, what in zip(values, _HEAD, strict=True)]
+    lines[-1] += ", each following line is a SV (starting with alpha*y)"
+    lines.append(" ".join(["1", *(f"{j}:{weight!r}" for j, weight in enumerate(weights, 1) if weight), "#"]))
+    with replacing(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())

@@ -1,0 +1,259 @@
+"""RankLib's files: hand-written ones with scores worked out by hand, and ours written and read again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plackett as pk
+from plackett.export._lines import below32
+from plackett.export.ranklib import read_ranklib, write_ranklib
+
+#: As RankLib's `-save` writes them: tabs, spaces inside tags, settings in comments.
+ENSEMBLE = """<ensemble>
+\t<tree id="1" weight="0.5">
+\t\t<split>
+\t\t\t<feature>2 </feature>
+\t\t\t<threshold> 1.5 </threshold>
+\t\t\t<split pos="left">
+\t\t\t\t<feature>1 </feature>
+\t\t\t\t<threshold> -0.25 </threshold>
+\t\t\t\t<split pos="left">
+\t\t\t\t\t<output>4.0 </output>
+\t\t\t\t</split>
+\t\t\t\t<split pos="right">
+\t\t\t\t\t<output>-2.0 </output>
+\t\t\t\t</split>
+\t\t\t</split>
+\t\t\t<split pos="right">
+\t\t\t\t<output>8.0 </output>
+\t\t\t</split>
+\t\t</split>
+\t</tree>
+\t<tree id="2" weight="0.25">
+\t\t<split>
+\t\t\t<output>1.0 </output>
+\t\t</split>
+\t</tree>
+</ensemble>
+"""
+LAMBDAMART = f"""## LambdaMART
+## No. of trees = 2
+## No. of leaves = 10
+## No. of threshold candidates = 256
+## Learning rate = 0.1
+## Stop early = 100
+
+{ENSEMBLE}"""
+
+X = np.array([[0.0, 1.5], [-0.25, 1.5], [-1.0, 2.0], [3.0, np.nan]], np.float32)
+#: Left where the value is at most the threshold; a missing value is 0.
+TREE_SCORES = [0.5 * -2 + 0.25, 0.5 * 4 + 0.25, 0.5 * 8 + 0.25, 0.5 * -2 + 0.25]
+
+
+def written(tmp_path, text):
+    path = tmp_path / "model.txt"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.spec("peers.ranklib")
+@pytest.mark.parametrize("name", ["LambdaMART", "MART", "Random Forests"])
+def test_trees_by_hand(tmp_path, name):
+    ranker = read_ranklib(written(tmp_path, LAMBDAMART.replace("LambdaMART", name)))
+    assert type(ranker).__name__ == {"Random Forests": "RandomForest"}.get(name, name)
+    assert ranker.predict(X).tolist() == TREE_SCORES
+    assert ranker.num_leaves == 10 and ranker.n_features_in_ == 2
+    if name != "Random Forests":
+        assert ranker.n_estimators == 2 and ranker.learning_rate == 0.1
+
+
+def test_a_forest_is_the_mean_of_its_bags(tmp_path):
+    stump = ENSEMBLE.replace("8.0", "40.0")
+    ranker = read_ranklib(written(tmp_path, f"## Random Forests\n## No. of bags = 2\n\n{ENSEMBLE}\n{stump}\n"))
+    assert ranker.n_estimators == 2
+    assert ranker.predict([[0.0, 9.0]]).tolist() == [(4.25 + 20.25) / 2]
+
+
+def test_thresholds_are_float32_as_in_java(tmp_path):
+    """0.1 of the file is the float32 next to 0.1, which the value 0.1 of a float32 table equals: it goes left."""
+    path = written(tmp_path, LAMBDAMART.replace("1.5", "0.1"))
+    assert read_ranklib(path).predict(np.array([[-1.0, 0.1]], np.float32)).tolist() == [2.25]
+    above = np.nextafter(np.float32(0.1), np.float32(1))
+    assert read_ranklib(path).predict(np.array([[-1.0, above]], np.float32)).tolist() == [4.25]
+
+
+@pytest.mark.spec("peers.ranklib")
+def test_lines_by_hand(tmp_path):
+    rows = np.array([[2.0, 0.0, 1.0], [0.5, 3.0, -1.0]], np.float32)
+    boost = "## RankBoost\n## Iteration = 300\n## No. of threshold candidates = 10\n1:0.5:0.25 3:-2.0:1.0 1:1.5:2.0"
+    ranker = read_ranklib(written(tmp_path, boost))
+    assert ranker.predict(rows).tolist() == [0.25 + 1.0 + 2.0, 1.0]
+    assert ranker.n_estimators == 300
+    assert ranker.predict([[np.nan, 0.0, np.nan]]).tolist() == [1.0]  # 0 is above -2 only
+    ada = "## AdaRank\n## Iteration = 500\n## Train with enqueue: Yes\n## Tolerance = 0.002\n1:0.5 3:2.0 1:0.25"
+    ranker = read_ranklib(written(tmp_path, ada))
+    assert ranker.predict(rows).tolist() == [0.75 * 2 + 2, 0.375 - 2]  # a feature picked twice counts twice
+    assert ranker.tol == 0.002
+    ascent = "## Coordinate Ascent\n## Restart = 5\n## MaxIteration = 25\n\n2:-1.5 1:0.5 # comment\n"
+    assert read_ranklib(written(tmp_path, ascent), n_features=3).predict(rows).tolist() == [1.0, 0.25 - 4.5]
+    line = "## Linear Regression\n## Lambda = 1.0E-10\n0:0.25 1:1.0 2:2.0"
+    assert read_ranklib(written(tmp_path, line), n_features=3).predict(rows).tolist() == [2.25, 6.75]
+
+
+@pytest.mark.spec("peers.ranklib")
+def test_networks_by_hand(tmp_path):
+    def sigmoid(z):
+        return 1 / (1 + np.exp(-z))
+
+    rows = np.array([[2.0, 7.0, 1.0], [0.5, 7.0, -1.0]], np.float32)
+    text = """## RankNet
+## Epochs = 100
+## No. of features = 2
+## No. of hidden layers = 1
+## Layer 1: 2 neurons
+1 3
+1
+2
+0 0 0.5 -1.0
+0 1 0.25 2.0
+0 2 0.1 0.2 0.3
+1 0 1.5
+1 1 -0.5
+"""
+    ranker = read_ranklib(written(tmp_path, text))
+    hidden = [[sigmoid(0.5 * a + 0.25 * c + 0.1), sigmoid(-a + 2 * c + 0.2)] for a, _, c in rows.tolist()]
+    np.testing.assert_allclose(ranker.predict(rows), [sigmoid(1.5 * h[0] - 0.5 * h[1] + 0.3) for h in hidden])
+    assert ranker.max_epochs == 100
+    listnet = "## ListNet\n## Epochs = 1500\n## No. of features = 2\n1 3\n0\n0 0 0.5\n0 1 -1.0\n0 2 0.25\n"
+    ranker = read_ranklib(written(tmp_path, listnet))
+    np.testing.assert_allclose(ranker.predict(rows), [sigmoid(1 - 1 + 0.25), sigmoid(0.25 + 1 + 0.25)])
+    ranker.save(tmp_path / "net.plackett")
+    np.testing.assert_array_equal(pk.load(tmp_path / "net.plackett").predict(rows), ranker.predict(rows))
+
+
+# ------------------------------------------------------------------------------------------------------ round trips
+
+
+def task():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5)).astype(np.float32)
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.3, 0.8]).astype(float)
+    return pk.RankingDataset.from_arrays(X, y, np.arange(200) // 10)
+
+
+SMALL = {
+    "LambdaMART": {"n_estimators": 20, "min_child_samples": 2},
+    "MART": {"n_estimators": 20},
+    "RandomForest": {"n_estimators": 10},
+    "ObliviousLambdaMART": {"n_estimators": 10, "depth": 3},
+    "RankBoost": {"n_estimators": 30},
+    "AdaRank": {},
+    "CoordinateAscent": {},
+    "LinearRegression": {},
+    "RankSVM": {},
+    "ListNet": {},
+}
+
+
+@pytest.mark.spec("peers.ranklib")
+@pytest.mark.parametrize("name", SMALL)
+def test_round_trip(tmp_path, name):
+    data = task()
+    ranker = pk.rankers()[name](n_jobs=1, **SMALL[name]).fit(data)
+    write_ranklib(ranker, tmp_path / "model.txt")
+    again = read_ranklib(tmp_path / "model.txt", n_features=5)
+    new = np.random.default_rng(1).normal(size=(500, 5)).astype(np.float32)
+    new[::7] = data.X[: len(new[::7])]  # values on which training put its thresholds
+    np.testing.assert_allclose(again.predict(new), ranker.predict(new), rtol=2e-7 * 20, atol=1e-7)
+    if ranker.scorer_.kind == "linear":
+        np.testing.assert_array_equal(again.predict(new), ranker.predict(new))
+    write_ranklib(again, tmp_path / "twice.txt")
+    np.testing.assert_array_equal(read_ranklib(tmp_path / "twice.txt", n_features=5).predict(new), again.predict(new))
+    again.save(tmp_path / "model.plackett")
+    np.testing.assert_array_equal(pk.load(tmp_path / "model.plackett").predict(new), again.predict(new))
+
+
+@pytest.mark.spec("peers.ranklib")
+def test_round_trip_of_networks(tmp_path):
+    pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    data = task()
+    for hidden in ((6,), (4, 3), ()):
+        ranker = pk.RankNet(hidden=hidden, max_epochs=3, device="cpu", n_jobs=1).fit(data)
+        write_ranklib(ranker, tmp_path / "net.txt")
+        found = read_ranklib(tmp_path / "net.txt").predict(data)
+        np.testing.assert_allclose(found, 1 / (1 + np.exp(-ranker.predict(data))), rtol=1e-5)  # its output is logistic
+    other = pk.RankNet(architecture="mlp", hidden=(4,), max_epochs=1, device="cpu", n_jobs=1).fit(data)
+    with pytest.raises(ValueError, match="sigmoid"):
+        write_ranklib(other, tmp_path / "net.txt")
+
+
+def test_load_knows_it(tmp_path):
+    assert pk.load(written(tmp_path, LAMBDAMART)).predict(X).tolist() == TREE_SCORES
+
+
+@given(st.floats(-1e38, 1e38), st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_a_threshold_below_splits_float32_the_same_way(threshold, value):
+    for t in (threshold, value, np.nextafter(value, -np.inf), np.nextafter(value, np.inf)):
+        assert (value <= t) == (value <= below32(float(t)))
+    assert float(np.float32(below32(threshold))) == below32(threshold)
+
+
+# --------------------------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("match", "text"),
+    [
+        (":1: not a model of RankLib", "## Neural Gas\n1:2"),
+        (":1: not a model of RankLib", ""),
+        (":9: expected <tree>", LAMBDAMART.replace("<ensemble>", "<ensemble>\n<split>", 1).replace("\t<tree", "<tree")),
+        (":11: expected a feature number", LAMBDAMART.replace("<feature>2 ", "<feature>0 ")),
+        (":12: expected a threshold", LAMBDAMART.replace(" 1.5 ", " NaN ")),
+        (":12: a threshold beyond", LAMBDAMART.replace(" 1.5 ", " 1e39 ")),
+        (':13: expected <split pos="left">', LAMBDAMART.replace('pos="left"', 'pos="right"', 1)),
+        (":9: a <tree> without weight", LAMBDAMART.replace(' weight="0.5"', "")),
+        ("ends inside a tree", LAMBDAMART.split("</tree>")[0]),
+        ("no <tree>", "## MART\n<ensemble></ensemble>"),
+        (":1: not a model|:2: expected a tag", '## MART\n<!DOCTYPE a [<!ENTITY b "c">]>\n<ensemble></ensemble>'),
+        (":2: expected", "## MART\n<ensemble>&lt;</ensemble>"),
+        (
+            "deeper than",
+            '## MART\n<ensemble><tree id="1" weight="1"><split>'
+            + '<feature>1</feature><threshold>0</threshold><split pos="left">' * 2000,
+        ),
+        (":2: expected feature:weight", "## AdaRank\n1:0.5 nonsense"),
+        (":2: expected the weight of feature 1", "## AdaRank\n1:x"),
+        (":2: expected feature:threshold:weight", "## RankBoost\n1:0.5"),
+        ("ends before the weights", "## AdaRank\n## Tolerance = 1\n"),
+        (":5: neuron 0 of layer 0 has 3 weights instead of 2", "## RankNet\n1\n1\n2\n0 0 1 2 3"),
+        ("no weights of neuron 1 of layer 0", "## ListNet\n1\n0\n0 0 1"),
+        (":4: the network has no neuron 2", "## ListNet\n1\n0\n0 2 1"),
+        (":3: expected the number of hidden layers", "## ListNet\n1\n101\n"),
+    ],
+)
+def test_damaged_files_are_refused_by_line(tmp_path, match, text):
+    with pytest.raises(ValueError, match=match):
+        read_ranklib(written(tmp_path, text))
+
+
+def test_too_few_features_are_refused(tmp_path):
+    for text in (LAMBDAMART, "## AdaRank\n2:1.0", "## RankBoost\n2:1.0:1.0", "## ListNet\n2\n0\n0 0 1\n0 1 1"):
+        with pytest.raises(ValueError, match="uses feature 2, and n_features=1"):
+            read_ranklib(written(tmp_path, text), n_features=1)
+
+
+def test_what_the_format_cannot_say_is_refused(tmp_path):
+    data = task()
+    blank = data.replace(X=np.where(data.X > 1.2, np.nan, data.X))
+    for match, ranker in (
+        ("missing values", pk.LambdaMART(n_estimators=20, n_jobs=1, min_child_samples=2).fit(blank)),
+        ("one score per document", pk.McRank(n_estimators=2, n_jobs=1).fit(data)),
+        ("no counterpart", pk.KernelSVM().fit(data)),
+        ("weak='threshold'", pk.rankers()["RankBoost"](weak="real", n_estimators=3).fit(data)),
+    ):
+        with pytest.raises(ValueError, match=match):
+            write_ranklib(ranker, tmp_path / "model.txt")
+    assert not (tmp_path / "model.txt").exists()
