@@ -51,7 +51,7 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
         (["-p", "kk=3"], "RRF has no parameter 'kk'"),
         (["--method", "rfr"], "did you mean RRF"),
         (["--normalise", "zmuv"], "RRF has no parameter 'normalise'"),
-        (["--method", "xyzzy"], "there are BayesianPlackettLuce, Borda"),
+        (["--method", "qqqq"], "there are BayesianPlackettLuce, Borda"),
         (["--weights", "1,2", "--qrels", "qrels"], "given, or fitted"),
     ],
 )
@@ -97,4 +97,6 @@ def test_a_run_called_fused_keeps_its_figures(runs):
     result = CliRunner().invoke(app, ["fuse", *map(str, words)])
     assert result.exit_code == 0, result.output
     figures = json.loads(result.output)["RR"]
-    assert len(figures) == 4 and sum(name.endswith("fused.run") or name == "fused" for name in figures) == 2
+    (given,) = [name for name in figures if name.endswith("/fused")]
+    assert list(figures)[1:] == [given, "fused, equal weights", "fused"]
+    assert figures[given] == pytest.approx(evaluate_run(QRELS, runs / "two.run", ["RR"]).mean["RR"])

@@ -56,7 +56,8 @@ def _checked(name: Any, fold: Any, validation: bool) -> Any:
         del parts["valid"]
         if validation:
             raise DataError(
-                f"fold {name} has no validation part, by which settings and rounds are chosen; without a search none is needed"
+                f"fold {name} has no validation part, by which settings and rounds are chosen; without a search "
+                "none is needed"
             )
     for role, part in parts.items():
         if not isinstance(part, RankingDataset):
