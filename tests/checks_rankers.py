@@ -33,6 +33,7 @@ SMALL = {
     "n_steps": 20_000,
     "population_size": 40,
     "generations": 8,
+    "n_runs": 1,
     "hidden": (8,),
     "device": "cpu",
     "n_jobs": 1,

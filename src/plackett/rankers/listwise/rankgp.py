@@ -23,8 +23,8 @@ class RankGP(Evolved):
 
     Examples
     --------
-    >>> X = [[1.0, 2.0], [3.0, 1.0], [2.0, 4.0], [2.0, 1.0], [4.0, 1.0], [3.0, 3.0]]
-    >>> ranker = RankGP(generations=5).fit(X, [0, 1, 0, 0, 1, 0], qid=[1, 1, 1, 2, 2, 2])
+    >>> X = [[4.0, 8.0], [3.0, 1.0], [2.0, 4.0], [2.0, 1.0], [1.0, 1.0], [6.0, 3.0]]
+    >>> ranker = RankGP(generations=5).fit(X, [0, 1, 0, 1, 0, 1], qid=[1, 1, 1, 2, 2, 2])
     >>> ranker.rank([[5.0, 1.0], [2.0, 9.0]], qid=[3, 3])
     array([1, 2])
     >>> ranker.simplified_formula_

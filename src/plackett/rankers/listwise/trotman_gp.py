@@ -15,7 +15,7 @@ class TrotmanGP(Evolved):
     """Trotman's learning to rank: several independent runs, a wide choice of functions, mean average precision.
 
     What sets it apart from `RankGP`: a run of genetic programming depends on luck, so there are several and the best
-    formula of all is kept; and besides ``+ - * /`` there are max, min, log and square root.
+    formula of all is kept; and besides ``+ - * /`` there are log and square root.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class TrotmanGP(Evolved):
     paper: ClassVar[str] = "Trotman 2005"
 
     population_size: int = 100
-    functions: tuple[str, ...] = ("+", "-", "*", "/", "max", "min", "log", "sqrt")
+    functions: tuple[str, ...] = ("+", "-", "*", "/", "log", "sqrt")
     crossover_rate: float = 0.9
     mutation_rate: float = 0.05
     n_runs: int = 4
