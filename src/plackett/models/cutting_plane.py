@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett._provenance import fulfils
+from plackett.models.proved_gap import relative_gap
 
 __all__ = ["CuttingPlaneSolution", "minimise"]
 
@@ -117,7 +118,7 @@ def minimise(
             break
         reach = min(reach * _FARTHER, 1.0) if better else max(reach * _NEARER, _LEAST_REACH)
         point = best + reach * (bundle.weights() - best)
-    gap = max((primal - dual) / primal, 0.0) if primal > 0 else 0.0
+    gap = relative_gap(primal, dual)
     return CuttingPlaneSolution(best, primal, dual, gap, bundle.size, n_iter)
 
 

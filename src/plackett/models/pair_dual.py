@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.models._products import table_times
+from plackett.models.proved_gap import relative_gap
 
 __all__ = ["PairDualSolution", "minimise"]
 
@@ -102,15 +103,15 @@ def minimise(
         if value < primal:
             primal, best = value, coef
         dual = max(dual, float(margin @ alpha) - length - 0.5 * float(ridge @ alpha**2))
-        n_iter += 1
-        stop = monitor_step is not None and monitor_step(best)
-        if stop or primal - dual <= tol * primal or n_iter > max_iter:
+        stop = n_iter > 0 and monitor_step is not None and monitor_step(best)
+        if stop or primal - dual <= tol * primal or n_iter == max_iter:
             break
         slope = miss - ridge * alpha
         open_pairs = np.flatnonzero(((slope > 0) & (alpha < bound)) | ((slope < 0) & (alpha > 0)))
         for _ in range(_PASSES):
             _pass(rng.permutation(open_pairs), K, winner, loser, margin, curvature, ridge, bound, alpha, scores)
-    gap = (primal - dual) / primal if primal > 0 else 0.0
+        n_iter += 1
+    gap = relative_gap(primal, dual)
     return PairDualSolution(best, alpha, primal, dual, gap, n_iter)
 
 

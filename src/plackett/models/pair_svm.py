@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from plackett._errors import LossError, PlackettWarning
+from plackett._errors import LossError
 from plackett.losses.pairwise._margin_pairs import MarginPairs
 from plackett.models import cutting_plane, truncated_newton
 from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor
+from plackett.models.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
-__all__ = ["LinearPairs", "Trained", "check_settings", "keep_best", "train", "warn_unless_proved"]
+__all__ = ["LinearPairs", "check_loss", "train"]
 
 
 @dataclass
@@ -68,26 +68,10 @@ def _planes(problem: LinearPairs, tol: float, max_iter: int, step: Callable[[np.
 _SOLVERS = {"squared_hinge": (_newton, True), "hinge": (_planes, False)}
 
 
-@dataclass
-class Trained:
-    """Weights of the scaled features that were kept, and what is proved about them."""
-
-    weights: np.ndarray
-    objective: float = float("nan")
-    gap: float = float("nan")
-    n_iter: int = 0
-    #: Whether validation data ended it.
-    stopped: bool = False
-
-
-def check_settings(C: float, loss: str, tol: float, max_iter: int) -> None:
-    """Refuse what cannot be meant."""
+def check_loss(loss: str) -> None:
+    """Refuse a loss that is not known."""
     if loss not in _SOLVERS:
         raise LossError(f"loss={loss!r}; the losses are {', '.join(_SOLVERS)}")
-    if not (C > 0 and np.isfinite(C)):
-        raise LossError(f"C={C}; give a positive number")
-    if not tol > 0 or max_iter < 1:
-        raise LossError(f"tol={tol}, max_iter={max_iter}; give positive numbers")
 
 
 def train(
@@ -108,7 +92,8 @@ def train(
 
     With validation data the weights of the best round are kept, and objective and gap are theirs.
     """
-    check_settings(C, loss, tol, max_iter)
+    check_loss(loss)
+    check_settings(C, tol, max_iter)
     solver, squared = _SOLVERS[loss]
     problem = LinearPairs(X, scale, pairs, C, squared, n_jobs)
     kept = Trained(np.zeros(scale.size))
@@ -120,34 +105,7 @@ def train(
         if kept.n_iter == 0:  # there was nothing to do
             step(solution.coef)
     kept.objective = problem.objective(kept.weights)
-    warn_unless_proved(kept, dual, tol, max_iter, monitor, what)
+    kept.gap = relative_gap(kept.objective, dual)
+    if not (kept.stopped or monitor.interrupted):
+        warn_of_open_gap(what, solution.gap, tol, kept.n_iter)
     return kept
-
-
-def keep_best(
-    kept: Trained, monitor: Monitor, valid_scores: Callable[[np.ndarray], np.ndarray]
-) -> Callable[[np.ndarray], bool]:
-    """What to call after each round: notes it, keeps its weights where they are the best, says whether to end."""
-
-    def step(weights: np.ndarray) -> bool:
-        kept.n_iter += 1
-        before = monitor.best_round
-        scores = None if monitor.valid is None else valid_scores(weights)
-        kept.stopped = monitor.update(scores)
-        if scores is None or monitor.best_round != before:
-            kept.weights = weights.copy()
-        return kept.stopped
-
-    return step
-
-
-def warn_unless_proved(kept: Trained, dual: float, tol: float, max_iter: int, monitor: Monitor, what: str) -> None:
-    """Set the gap from a lower bound of the objective; say so where the rounds did not suffice to close it."""
-    kept.gap = (kept.objective - dual) / kept.objective if kept.objective > 0 else 0.0
-    if kept.gap > tol and kept.n_iter >= max_iter and not kept.stopped and not monitor.interrupted:
-        warnings.warn(
-            f"{what} ended after max_iter={max_iter} rounds with a relative gap of {kept.gap:.1e}, above tol={tol:g}; "
-            "raise max_iter, lower C, or scale the features",
-            PlackettWarning,
-            stacklevel=2,
-        )

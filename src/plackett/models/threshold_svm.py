@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,11 @@ class ThresholdProblem:
 
 @dataclass(frozen=True)
 class ThresholdSolution:
-    """Weights, thresholds, multipliers α of the terms, their sums Σ α s per row, the objective and the dual's bound."""
+    """Weights, thresholds, multipliers α of the terms, their sums Σ α s per row, the objective and the dual's bound.
+
+    ``gap`` is their distance as a share of the objective, ``n_iter`` the number of steps, and ``closed`` whether the
+    gap became as small as was asked for.
+    """
 
     weights: np.ndarray
     thresholds: np.ndarray
@@ -89,6 +93,9 @@ class ThresholdSolution:
     heights: np.ndarray
     primal: float
     dual: float
+    gap: float
+    n_iter: int = 0
+    closed: bool = True
 
 
 def solve_threshold_svm(problem: ThresholdProblem, tol: float = 1e-8) -> ThresholdSolution:
@@ -119,17 +126,17 @@ def solve_threshold_svm(problem: ThresholdProblem, tol: float = 1e-8) -> Thresho
             np.zeros(problem.X.shape[0]),
             0.0,
             0.0,
+            0.0,
         )
     state = _State(problem)
     best = state.solution()
-    least = _SMALL if problem.margin == 0.0 else 0.0
-    for _ in range(_MOST_STEPS):
-        if best.primal - best.dual <= tol * max(abs(best.primal), abs(best.dual), least) or not state.step():
-            break
+    n_iter = 0
+    while best.gap > tol and n_iter < _MOST_STEPS and state.step():
+        n_iter += 1
         found = state.solution()
         if found.primal - found.dual < best.primal - best.dual:
             best = found
-    return best
+    return replace(best, n_iter=n_iter, closed=best.gap <= tol)
 
 
 class _State:
@@ -142,7 +149,9 @@ class _State:
         self.u, self.v = np.ones(n), np.ones(n)  # prices of α ≥ 0 and of α ≤ C
         self.weights, self.thresholds = np.zeros(problem.X.shape[1]), np.arange(p, dtype=float)
         between = max(p - 1, 0) if problem.ordered else 0
-        self.mu, self.z = np.ones(between), np.ones(between)  # price and size of the gaps between thresholds
+        # price and size of the gaps between thresholds; the price as large as those of the terms, or the first bound is
+        # so bad that small prices never recover from it
+        self.mu, self.z = np.full(between, self.alpha.mean()), np.ones(between)
         self.gaps = np.diff(np.eye(p), axis=0)[:between]
 
     # ------------------------------------------------------------------------------------------------------- a step
@@ -263,7 +272,10 @@ class _State:
         heights = problem.per_row(problem.side * alpha)
         weights = problem.combine(heights)
         lower = problem.margin * alpha.sum() - 0.5 * weights @ weights - np.abs(left) @ np.abs(thresholds)
-        return ThresholdSolution(weights, thresholds, alpha, heights, problem.primal(weights, thresholds), float(lower))
+        upper, lower = problem.primal(weights, thresholds), float(lower)
+        least = _SMALL if problem.margin == 0.0 else np.finfo(float).tiny
+        gap = max(upper - lower, 0.0) / max(abs(upper), abs(lower), least)
+        return ThresholdSolution(weights, thresholds, alpha, heights, upper, lower, gap)
 
     def _feasible(self) -> np.ndarray:
         """The multipliers with the larger side of each threshold shrunk, so that the dual's equations hold."""

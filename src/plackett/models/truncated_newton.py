@@ -8,6 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
+from plackett.models.proved_gap import relative_gap
+
 __all__ = ["NewtonSolution", "ScoreLoss", "minimise"]
 
 #: A system is solved to this share of the gradient: less is lost again where the curvature jumps.
@@ -115,7 +117,7 @@ def minimise(
             gradient = weights + loss.pull_back(slopes)
             dual = max(dual, primal - 0.5 * float(gradient @ gradient))
             break
-    gap = (primal - dual) / primal if primal > 0 else 0.0
+    gap = relative_gap(primal, dual)
     return NewtonSolution(weights, primal, dual, gap, n_iter, products)
 
 

@@ -231,7 +231,7 @@ def test_sparse_and_standardised(loss):
 
 def test_too_few_rounds_are_told():
     X, y, qid = random_lists(0)
-    with pytest.warns(PlackettWarning, match="max_iter=1 rounds"):
+    with pytest.warns(PlackettWarning, match="after 1 rounds"):
         RankSVM(C=10.0, max_iter=1, tol=1e-9).fit(X, y, qid=qid)
 
 

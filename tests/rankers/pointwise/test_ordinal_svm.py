@@ -66,7 +66,7 @@ def test_against_a_general_solver(form, seed, C):
     X, y, qid = task(seed)
     ranker = form(C=C, tol=1e-10, **PLAIN).fit(X, y, qid=qid)
     value, weights, _ = generic(X.astype(float), y, C, form, ordered=form is SVORExplicit)
-    assert 0 <= ranker.gap_ <= 1e-9 * ranker.objective_
+    assert 0 <= ranker.gap_ <= 1e-9
     np.testing.assert_allclose(ranker.objective_, value, rtol=1e-6)
     np.testing.assert_allclose(ranker.scorer_.weights[:, 0], weights, atol=1e-4)
 
@@ -114,7 +114,8 @@ def test_the_gap_is_honest_where_the_solver_ends_early(form):
     best = form(tol=1e-9, **settings).fit(X, y, qid=qid).objective_
     for tol in (0.3, 1e-2):
         early = form(tol=tol, **settings).fit(X, y, qid=qid)
-        assert early.objective_ - early.gap_ <= best + 1e-9 <= early.objective_ + 2e-9
+        share = 1.0 if form is SumOfMarginsSVM else early.objective_
+        assert early.objective_ - early.gap_ * share <= best + 1e-9 <= early.objective_ + 2e-9
 
 
 def crossed():

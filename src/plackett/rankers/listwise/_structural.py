@@ -12,8 +12,9 @@ from plackett._kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor
-from plackett.models.cutting_plane import minimise
+from plackett.models.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.models.linear import LinearScorer, spread
+from plackett.models.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 
@@ -99,10 +100,10 @@ class StructuralSVM(Ranker):
     coef_
         Weight of each feature.
     objective_, gap_
-        The objective at the end of training, and by what share of it it may at most be above the minimum; NaN where
-        training was interrupted.
+        The objective at these weights, and by what share of it it may at most be above the minimum: proved by the
+        planes, and 1 where training was interrupted.
     n_iter_
-        Number of evaluations of the risk.
+        Number of evaluations of the risk. These three are gone after `load`, the weights are not.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -113,12 +114,18 @@ class StructuralSVM(Ranker):
     max_iter: int = 1000
     standardize: bool = True
 
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weight of each feature."""
+        self._check_fitted()
+        return self.scorer_.weights[:, 0]
+
     def _violations(self, lists: Lists) -> Violations:
         """What finds the most violated rankings of the lists."""
         raise NotImplementedError
 
-    def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> Any:
-        """Weights, objective, gap and number of rounds, as a `CuttingPlaneSolution`."""
+    def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
+        """Weights, objective, bound, gap and number of rounds."""
         return minimise(
             problem.risk,
             problem.scale.size,
@@ -128,29 +135,32 @@ class StructuralSVM(Ranker):
             monitor_step=step,
         )
 
+    def _risk(self, problem: Problem, weights: np.ndarray) -> float:
+        """Mean loss of the lists."""
+        return problem.risk(weights)[0]
+
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        check_settings(self.C, self.tol, self.max_iter)
         lists = Lists.of(data)
         problem = Problem(lists, self._violations(lists), self.standardize, self.n_jobs)
-        kept = np.zeros(data.n_features)
-        rounds = 0
+        name = type(self).__name__
 
         def scorer(weights: np.ndarray) -> LinearScorer:
             return LinearScorer((weights / problem.scale)[:, None], np.zeros(1))
 
-        def step(weights: np.ndarray) -> bool:
-            nonlocal kept, rounds
-            before, valid = monitor.best_round, monitor.valid
-            scores = None if valid is None else scorer(weights).predict(valid.X, valid.offsets, self.n_jobs)
-            stop = monitor.update(scores)
-            rounds += 1
-            if valid is None or monitor.best_round != before:
-                kept = weights
-            return stop
+        def valid_scores(weights: np.ndarray) -> np.ndarray:
+            valid = monitor.valid
+            assert valid is not None  # asked for then only
+            return scorer(weights).predict(valid.X, valid.offsets, self.n_jobs)
 
-        objective = gap = float("nan")
-        with monitor.training(self.max_iter, f"{type(self).__name__} · cutting planes"):
-            solution = self._solve(problem, step)
-            objective, gap = solution.primal, solution.gap
-        self.scorer_ = scorer(kept)
-        self.coef_ = self.scorer_.weights[:, 0]
-        self.objective_, self.gap_, self.n_iter_ = objective, gap, rounds
+        kept = Trained(np.zeros(data.n_features))
+        dual = 0.0  # no objective is below 0
+        with monitor.training(self.max_iter, f"{name} · cutting planes"):
+            solution = self._solve(problem, keep_best(kept, monitor, valid_scores))
+            kept.objective, dual = solution.primal, solution.dual
+        if monitor.interrupted or not np.array_equal(kept.weights, solution.coef):
+            kept.objective = 0.5 * float(kept.weights @ kept.weights) + self.C * self._risk(problem, kept.weights)
+        if not (kept.stopped or monitor.interrupted):
+            warn_of_open_gap(name, solution.gap, self.tol, kept.n_iter)
+        self.scorer_ = scorer(kept.weights)
+        self.objective_, self.gap_, self.n_iter_ = kept.objective, relative_gap(kept.objective, dual), kept.n_iter

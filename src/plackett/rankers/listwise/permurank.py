@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.models._products import block_sums
 from plackett.models.cutting_plane import CuttingPlaneSolution, minimise
+from plackett.models.proved_gap import relative_gap
 from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
 from plackett.rankers.listwise.svm_ndcg import ndcg_violations
@@ -95,12 +96,16 @@ class PermuRank(StructuralSVM):
             objective = 0.5 * float(weights @ weights) + self.C * loss
             if objective < primal:
                 best, primal = weights, objective
-            gap = max(primal - dual, 0.0) / primal if primal > 0 else 0.0
+            gap = relative_gap(primal, dual)
             if step(best) or gap <= self.tol:
                 break
             inner = minimise(rankings.risk, weights.size, C=self.C, tol=max(0.1 * gap, 0.5 * self.tol), max_iter=10_000)
             weights, dual = inner.coef, max(dual, inner.dual)
         return CuttingPlaneSolution(best, primal, dual, gap, rankings.size, n_iter)
+
+    def _risk(self, problem: Problem, weights: np.ndarray) -> float:
+        loss = slack_violations(problem.violations, problem.scores(weights), problem.lists.offsets)[2]
+        return float((loss * problem.lists.share).sum())
 
 
 class Rankings:

@@ -47,9 +47,10 @@ class LinearPairSVM(Ranker):
     objective_
         The objective at these weights (of the standardised features, where they are).
     gap_
-        (objective − lower bound of any objective) / objective, proved by a dual solution.
+        (objective − lower bound of any objective) / objective, proved by a dual solution; 1 where training was
+        interrupted.
     n_iter_
-        Rounds of the solver.
+        Rounds of the solver. These three are gone after `load`, the weights are not.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -65,6 +66,14 @@ class LinearPairSVM(Ranker):
     def make_pairs(self, data: RankingDataset) -> MarginPairs:
         """The pairs to keep apart."""
         raise NotImplementedError
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weight of each feature."""
+        self._check_fitted()
+        if not isinstance(self.scorer_, LinearScorer):
+            raise AttributeError(f"this {type(self).__name__} has no single weight for each feature")
+        return self.scorer_.weights[:, 0]
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         scale = np.ones(data.n_features)
@@ -84,6 +93,5 @@ class LinearPairSVM(Ranker):
             what=type(self).__name__,
             n_jobs=self.n_jobs,
         )
-        self.coef_ = found.weights / scale
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        self.scorer_ = LinearScorer(self.coef_[:, None], np.zeros(1))
+        self.scorer_ = LinearScorer((found.weights / scale)[:, None], np.zeros(1))

@@ -17,7 +17,8 @@ from plackett.models._products import table_times
 from plackett.models.base import Monitor
 from plackett.models.kernels import KernelSpace
 from plackett.models.linear import spread
-from plackett.models.pair_svm import Trained, check_settings, keep_best, train, warn_unless_proved
+from plackett.models.pair_svm import check_loss, train
+from plackett.models.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 
@@ -102,7 +103,8 @@ class KernelRankSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.n_components is not None and self.n_components < 1:
             raise DataError(f"n_components={self.n_components}; give 1 or more, or None for the exact dual")
-        check_settings(self.C, self.loss, self.tol, self.max_iter)
+        check_loss(self.loss)
+        check_settings(self.C, self.tol, self.max_iter)
         scale = np.ones(data.n_features)
         if self.standardize:
             bound = BoundLoss(data)
@@ -147,10 +149,14 @@ class KernelRankSVM(Ranker):
                 monitor_step=step,
             )
             dual = solution.dual
+            if kept.n_iter == 0:  # there was nothing to do
+                step(solution.coef)
         scores = table_times(K, kept.weights[:, None], self.n_jobs)[:, 0]
         slack = np.maximum(margin - (scores[winner] - scores[loser]), 0.0)
         kept.objective = 0.5 * float(kept.weights @ scores) + float(price @ (slack**2 if squared else slack))
-        warn_unless_proved(kept, dual, self.tol, self.max_iter, monitor, "KernelRankSVM")
+        kept.gap = relative_gap(kept.objective, dual)
+        if not (kept.stopped or monitor.interrupted):
+            warn_of_open_gap("KernelRankSVM", solution.gap, self.tol, kept.n_iter)
         return support, kept
 
     def _approximate(self, data: RankingDataset, monitor: Monitor, space: KernelSpace) -> tuple[np.ndarray, Trained]:

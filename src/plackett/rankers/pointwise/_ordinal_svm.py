@@ -12,6 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.kernels import KERNELS, KernelScorer
 from plackett.models.linear import LinearScorer, spread
+from plackett.models.proved_gap import warn_of_open_gap
 from plackett.models.search_space import Real, SearchSpace
 from plackett.models.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
 from plackett.rankers.base import Ranker
@@ -56,8 +57,9 @@ class OrdinalSVM(Ranker):
     grades_
         The labels between which they are.
     objective_, gap_
-        The value reached, and by how much it is at most above the optimum: proved by the dual. After `load` these four
-        are gone, the scores are not.
+        The value reached, and by what share of it it may at most be above the optimum: proved by the dual.
+    n_iter_
+        Steps of the interior-point method. After `load` all of these are gone, the scores are not.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -86,15 +88,21 @@ class OrdinalSVM(Ranker):
         self.grades_, grade, weight, counted = grades_of(data, name)
         n_grades = self.grades_.size
         scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
-        rows = _scaled(data.X[counted], scale, dense=self.kernel != "linear")
-        table = rows if self.kernel == "linear" else self._factor(rows)
+        linear = self.kernel == "linear"
+        rows, middle = (
+            _scaled_and_centred(data.X[counted], scale) if linear else (_dense(data.X[counted]) / scale, None)
+        )
+        table = rows if linear else self._factor(rows)
         with monitor.training(1, name):
             problem = self.make_problem(table, grade, weight, n_grades)
             found = self.solve(replace(problem, cost=_balanced(problem)) if self.balance else problem)
-            self.thresholds_, self.objective_ = found.thresholds, found.primal
-            self.gap_ = found.primal - found.dual
+            self.thresholds_ = found.thresholds if middle is None else found.thresholds + found.weights @ middle
+            self.objective_ = found.primal
+            self.gap_, self.n_iter_ = found.gap, found.n_iter
             self.scorer_ = self._scorer(found, rows, scale)
             monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+        if not found.closed:
+            warn_of_open_gap(name, found.gap, self.tol, found.n_iter)
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -157,9 +165,18 @@ def _balanced(problem: ThresholdProblem) -> np.ndarray:
     )
 
 
-def _scaled(X: Any, scale: np.ndarray, dense: bool) -> Any:
-    """The features divided by their scale: float32 as they are, or a dense table of float64."""
-    if dense:
-        return (X if isinstance(X, np.ndarray) else X.toarray()) / scale
+def _scaled_and_centred(X: Any, scale: np.ndarray) -> tuple[Any, np.ndarray | None]:
+    """The features divided by their scale, in float32, less their means where the table is dense; and these means.
+
+    The thresholds take up any shift of the scores, so the means change nothing but the rounding: a feature that is
+    large and hardly varies would spoil the equations of the solver.
+    """
     single = scale.astype(np.float32)
-    return X / single if isinstance(X, np.ndarray) else X.multiply(1.0 / single).tocsr()
+    if not isinstance(X, np.ndarray):
+        return X.multiply(1.0 / single).tocsr(), None
+    middle = (X.mean(axis=0, dtype=np.float64) if X.shape[0] else np.zeros(X.shape[1])).astype(np.float32)
+    return (X - middle) / single, middle / single.astype(np.float64)
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X if isinstance(X, np.ndarray) else X.toarray()

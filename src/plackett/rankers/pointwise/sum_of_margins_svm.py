@@ -47,7 +47,8 @@ class SumOfMarginsSVM(OrdinalSVM):
     thresholds_
         :math:`a_1, b_1, a_2, b_2, \dots`
     objective_, gap_
-        Of the problem above, negative where there are margins.
+        Of the problem above, negative where there are margins; the gap is not a share of the objective here, which can
+        be 0.
 
     Examples
     --------
@@ -106,11 +107,13 @@ def _unit_length(found: ThresholdSolution) -> ThresholdSolution:
     """
     square, gap = float(found.weights @ found.weights), found.primal - found.dual
     length = np.sqrt(square) if square > max(4.0 * gap, 1e-8) else np.inf
+    primal, dual = (found.primal - 0.5 * square) / length, -np.sqrt(max(-2.0 * found.dual, 0.0))
     return replace(
         found,
         weights=found.weights / length,
         thresholds=found.thresholds / length,
         heights=found.heights / length,
-        primal=(found.primal - 0.5 * square) / length,
-        dual=-np.sqrt(max(-2.0 * found.dual, 0.0)),
+        primal=primal,
+        dual=dual,
+        gap=max(primal - dual, 0.0),
     )
