@@ -11,6 +11,7 @@ from checks_rankers import CHECKS, easy_task, small
 from plackett import PlackettWarning
 from plackett.models.trees import Trees
 from plackett.rankers.gradient_ranker import GradientRanker
+from plackett.rankers.pairwise.hedge_ranker import HedgeRanker
 
 MODELS = {
     "linear": "linear",
@@ -26,6 +27,8 @@ def rankers():
     made["RankCosine(linear)"] = small, plackett.rankers()["RankCosine"], {"transform": "linear"}
     made["GradientRanker(trees)"] = small, GradientRanker, {"loss": "Logistic", "model": MODELS["trees"]}
     made["GradientRanker(linear, Softmax)"] = small, GradientRanker, {"loss": "Softmax"}
+    # an order alone does not show that the weights of a few votes changed a little; degrees do
+    made["HedgeRanker"] = small, HedgeRanker, {"order": "degree"}
     return made
 
 
@@ -43,7 +46,7 @@ def test_ranker(name, check, tmp_path):
 
 
 def _needs_torch(cls):
-    return any(base.__module__ == "plackett.models.neural" for base in cls.__mro__)
+    return any(base.__module__ == "plackett.models.neural" for base in cls.__mro__) or "device" in cls().get_params()
 
 
 def test_list_aware_rankers_warn_without_ids():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["canonical_order"]
+__all__ = ["canonical_order", "row_keys"]
 
 
 def canonical_order(data: RankingDataset) -> RankingDataset:
@@ -20,23 +21,12 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     sums are taken in the same order and random draws fall on the same queries. Rows and queries with equal content
     are interchangeable.
     """
-    keys = np.empty(data.n_rows, np.uint64)
     extra = np.zeros((data.n_rows, 2)) if data.y is None else np.stack([data.y, np.zeros(data.n_rows)], axis=1)
     if data.sample_weight is not None:
         extra[:, 1] = data.sample_weight
-    X = data.X
-    if isinstance(X, np.ndarray):
-        bits = X.view(np.uint32) if X.flags.c_contiguous else np.ascontiguousarray(X).view(np.uint32)
-        over_queries(_hash_dense, data.offsets, bits, extra.view(np.uint64), keys)
-    else:
-        if not X.has_sorted_indices:
-            X = X.sorted_indices()  # a copy: the caller's matrix stays as it is
-            data = data.replace(X=X)
-        values = X.data.view(np.uint32)
-        pointers = X.indptr.astype(np.int64)
-        over_queries(
-            _hash_sparse, data.offsets, pointers, X.indices.astype(np.int64), values, extra.view(np.uint64), keys
-        )
+    if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
+        data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
+    keys = row_keys(data.X, data.offsets, extra)
     # sums commute, so the key of a query does not depend on the order of its rows
     query_keys = np.bincount(data.query_of_row, (keys >> np.uint64(11)).astype(np.float64), data.n_queries)
     weights = np.zeros(data.n_queries) if data.query_weight is None else data.query_weight
@@ -45,6 +35,20 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     place[queries] = np.arange(data.n_queries)
     rows = np.lexsort((keys, place[data.query_of_row]))
     return _taken(data, rows, queries)
+
+
+def row_keys(X: Any, offsets: np.ndarray, extra: np.ndarray) -> np.ndarray:
+    """A hash of each row's features and of two further numbers; the same for dense and for sparse rows."""
+    keys = np.empty(X.shape[0], np.uint64)
+    if isinstance(X, np.ndarray):
+        bits = X.view(np.uint32) if X.flags.c_contiguous else np.ascontiguousarray(X).view(np.uint32)
+        over_queries(_hash_dense, offsets, bits, extra.view(np.uint64), keys)
+    else:
+        if not X.has_sorted_indices:
+            X = X.sorted_indices()
+        values, pointers = X.data.view(np.uint32), X.indptr.astype(np.int64)
+        over_queries(_hash_sparse, offsets, pointers, X.indices.astype(np.int64), values, extra.view(np.uint64), keys)
+    return keys
 
 
 def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> RankingDataset:

@@ -41,6 +41,7 @@ SCORERS = {
     "formula": ("plackett.models.formulas.scorer", "FormulaScorer"),
     "rules": ("plackett.models.rules.scorer", "RuleScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
+    "ordered": ("plackett.rankers.pairwise._ordered", "OrderedScorer"),
 }
 
 #: What the names of a calibration's arrays begin with.

@@ -16,9 +16,8 @@ from plackett.models.linear import LinearScorer
 from plackett.models.quiet import Quiet
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._entries import pair_entries
+from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron
-from plackett.rankers.pairwise.stochastic.loops import Draws, draw, label_pairs, no_documents
 
 __all__ = ["LinearDiscriminant"]
 
@@ -77,7 +76,7 @@ class LinearDiscriminant(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.max_pairs < 1 or self.max_iter < 1:
             raise LossError("max_pairs and max_iter must be 1 or more")
-        winner, loser, weight = self._pairs(data)
+        winner, loser, weight = listed_pairs(data, self.max_pairs, self.pair_normalize, self.random_state)
         w = self._first(data)
         gap = _gaps(data.X, w, winner, loser)
         X = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
@@ -115,26 +114,6 @@ class LinearDiscriminant(Ranker):
         w = np.zeros(data.n_features)
         w[self.start] = 1.0
         return w
-
-    def _pairs(self, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows of the pairs, and their weights, which sum to 1."""
-        entries = pair_entries(data)
-        sizes = entries.high - entries.low
-        if sizes.sum() > self.max_pairs:
-            pairs = label_pairs(data, 0.0, by_query=self.pair_normalize)
-            rows = np.empty(self.max_pairs, np.int64), np.empty(self.max_pairs, np.int64), np.empty(self.max_pairs)
-            seed = np.uint64(np.random.default_rng(self.random_state).integers(2**63))
-            draw(seed, *rows, Draws(1.0, pairs, no_documents(data, 0.0), 0.0))
-            return rows[0], rows[1], np.full(self.max_pairs, 1.0 / self.max_pairs)
-        entry = np.repeat(np.arange(sizes.size), sizes)
-        loser = entries.order[np.arange(entry.size) + np.repeat(entries.low - np.cumsum(sizes) + sizes, sizes)]
-        weight, query = entries.weight[entry] * entries.row_weight[loser], entries.query[entry]
-        if self.pair_normalize:
-            total = np.bincount(query, weight, data.n_queries)[query]
-            weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-        if data.query_weight is not None:
-            weight = weight * data.query_weight[query]
-        return entries.first[entry], loser, weight / max(float(weight.sum()), np.finfo(float).tiny)
 
 
 def best_move(gap: np.ndarray, step: np.ndarray, weight: np.ndarray) -> float:

@@ -1,0 +1,88 @@
+"""The comparative neural network: two documents in, two outputs that are exchanged when the documents are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from plackett._errors import DataError
+from plackett.aggregation.orderings.preference import Preference
+from plackett.models._products import table_times
+
+__all__ = ["ComparativeNetwork", "outputs"]
+
+#: Numbers of hidden units that are held at a time.
+_AT_ONCE = 1 << 21
+
+#: Arrays of the network: number of dimensions.
+_PARTS = {"first": 2, "second": 2, "bias": 1, "own": 1, "other": 1, "output": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class ComparativeNetwork:
+    """A network with mirrored hidden units, evaluated without PyTorch.
+
+    Hidden unit i is σ(a_i·x_u + b_i·x_v + c_i), and its mirror the same with u and v exchanged. The output "u before v"
+    is σ(Σ_i own_i h_i + other_i h'_i + output), and "v before u" has own and other exchanged: so exchanging the
+    documents exchanges the outputs, exactly. The preference is ½ + ½ (first output − second output).
+    """
+
+    kind: ClassVar[str] = "sortnet"
+    first: np.ndarray
+    second: np.ndarray
+    bias: np.ndarray
+    own: np.ndarray
+    other: np.ndarray
+    output: np.ndarray
+
+    def bind(self, X: Any, n_jobs: int | None) -> Preference:
+        """The preference for a row over another one; what a row adds to the hidden units is computed once."""
+        a, b = table_times(X, self.first, n_jobs), table_times(X, self.second, n_jobs)
+        rows = max(1, _AT_ONCE // max(self.bias.size, 1))
+
+        def compare(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+            out = np.empty(u.size)
+            for start in range(0, u.size, rows):
+                i, j = u[start : start + rows], v[start : start + rows]
+                above, below = self.outputs(a[i] + b[j], a[j] + b[i])
+                out[start : start + rows] = 0.5 + 0.5 * (above - below)
+            return out
+
+        return compare
+
+    def outputs(self, hidden: np.ndarray, mirror: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The two outputs from what comes into the hidden units and into their mirrors."""
+        hidden, mirror = expit(hidden + self.bias), expit(mirror + self.bias)
+        # sums row by row: matrix products would depend on the pairs beside
+        h_own, h_other = (np.einsum("ij,j->i", hidden, w) for w in (self.own, self.other))
+        m_own, m_other = (np.einsum("ij,j->i", mirror, w) for w in (self.own, self.other))
+        return expit(h_own + m_other + self.output[0]), expit(m_own + h_other + self.output[0])
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The network as named arrays."""
+        return {name: getattr(self, name) for name in _PARTS}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ComparativeNetwork:
+        """The network that `to_arrays` wrote."""
+        parts = {name: np.array(arrays[name], np.float64) for name in _PARTS}
+        width = parts["bias"].size
+        for name, ndim in _PARTS.items():
+            shape = parts[name].shape
+            if len(shape) != ndim or shape[-1] != (1 if name == "output" else width):
+                raise DataError(f"the part {name!r} of a comparative network of {width} units has shape {shape}")
+        if parts["first"].shape != parts["second"].shape:
+            raise DataError("the two sides of a comparative network have different numbers of features")
+        return cls(**parts)
+
+
+def outputs(weights: dict[str, Any], u: Any, v: Any) -> tuple[Any, Any]:
+    """The two outputs for tensors of features, with weights that are tensors: what training differentiates."""
+    hidden = (u @ weights["first"] + v @ weights["second"] + weights["bias"]).sigmoid()
+    mirror = (v @ weights["first"] + u @ weights["second"] + weights["bias"]).sigmoid()
+    above = hidden @ weights["own"] + mirror @ weights["other"] + weights["output"]
+    below = mirror @ weights["own"] + hidden @ weights["other"] + weights["output"]
+    return above.sigmoid(), below.sigmoid()

@@ -1,0 +1,92 @@
+"""Scorers that compare documents two by two and make an order of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.aggregation.orderings.base import Ordering
+from plackett.aggregation.orderings.preference import Preference
+from plackett.data.canonical import row_keys
+
+__all__ = ["Comparator", "OrderedScorer"]
+
+#: Comparators by the name under which they are stored, with the module that has them.
+COMPARATORS = {
+    "experts": ("plackett.rankers.pairwise.hedge_ranker", "ExpertsComparator"),
+    "model": ("plackett.rankers.pairwise._pair_model", "ModelComparator"),
+    "foreign": ("plackett.rankers.pairwise._pair_model", "ForeignComparator"),
+    "sortnet": ("plackett.rankers.pairwise._comparative_network", "ComparativeNetwork"),
+}
+
+
+class Comparator(Protocol):
+    """What was learned about two documents. It lives on disk as plain arrays, as scorers do."""
+
+    kind: ClassVar[str]
+
+    def bind(self, X: Any, n_jobs: int | None) -> Preference:
+        """The probability that a row of a table belongs before another one, for arrays of rows."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The comparator as named arrays."""
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        """The comparator that `to_arrays` wrote."""
+
+
+@dataclass(frozen=True)
+class OrderedScorer:
+    """A comparator with the ordering method that makes lists of its comparisons.
+
+    The order of the rows makes no difference: inside each list they are sorted by a hash of their content first, which
+    the draws of random methods depend on as well. Documents of equal content share the mean of their scores.
+    """
+
+    kind: ClassVar[str] = "ordered"
+    list_aware: ClassVar[bool] = True
+    comparator: Comparator
+    ordering: Ordering
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row, larger is better; it means something inside its list only."""
+        n = X.shape[0]
+        if n == 0:
+            return np.empty(0)
+        query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+        keys = row_keys(X, offsets, np.zeros((n, 2)))
+        rows = np.lexsort((keys, query))
+        compare = self.comparator.bind(X, n_jobs)
+        found = self.ordering.scores(lambda u, v: compare(rows[u], rows[v]), offsets, keys=keys[rows])
+        new = np.concatenate(([True], (np.diff(keys[rows]) != 0) | (np.diff(query) != 0)))
+        scores = np.empty(n)
+        scores[rows] = (np.bincount(np.cumsum(new) - 1, found) / np.bincount(np.cumsum(new) - 1))[np.cumsum(new) - 1]
+        return scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays, those of the comparator with a prefix."""
+        from plackett.rankers.parameters import to_plain
+
+        words = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
+        arrays = {f"comparator.{name}": array for name, array in self.comparator.to_arrays().items()}
+        return {"words": np.frombuffer(json.dumps(words).encode(), np.uint8), **arrays}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrderedScorer:
+        """The scorer that `to_arrays` wrote."""
+        from plackett.rankers.parameters import from_plain
+
+        words = json.loads(arrays["words"].tobytes())
+        ordering = from_plain(words["ordering"])
+        if not isinstance(ordering, Ordering) or words["comparator"] not in COMPARATORS:
+            raise DataError("the model does not say how documents are compared and ordered")
+        module, symbol = COMPARATORS[words["comparator"]]
+        prefix = "comparator."
+        part = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        return cls(getattr(import_module(module), symbol).from_arrays(part), ordering)

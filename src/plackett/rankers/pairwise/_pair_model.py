@@ -1,0 +1,133 @@
+"""Models of pairs: from the features of two documents to the probability that the first belongs before the second."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from plackett._errors import DataError
+from plackett.aggregation.orderings.preference import Preference, symmetrised
+from plackett.models.base import Scorer
+from plackett.models.linear import LinearScorer
+
+__all__ = ["PAIR_FEATURES", "ForeignComparator", "ModelComparator", "pair_table"]
+
+#: Pairs whose features are formed at a time.
+_AT_ONCE = 1 << 15
+
+
+def _beside(*tables: Any) -> Any:
+    if isinstance(tables[0], np.ndarray):
+        return np.hstack(tables)
+    from scipy.sparse import hstack
+
+    return hstack(tables, format="csr")
+
+
+#: Features of a pair from those of its documents.
+PAIR_FEATURES: dict[str, Callable[[Any, Any], Any]] = {
+    "difference": lambda u, v: u - v,
+    "concatenation": lambda u, v: _beside(u, v),
+    "both": lambda u, v: _beside(u, v, u - v),
+}
+
+#: Weights for the first and for the second document of a pair, from those of a linear model of the pair's features.
+_SIDES: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
+    "difference": lambda w: (w, -w),
+    "concatenation": lambda w: (w[: len(w) // 2], w[len(w) // 2 :]),
+    "both": lambda w: (
+        w[: len(w) // 3] + w[2 * len(w) // 3 :],
+        w[len(w) // 3 : 2 * len(w) // 3] - w[2 * len(w) // 3 :],
+    ),
+}
+
+
+def pair_table(X: Any, first: np.ndarray, second: np.ndarray, features: str) -> Any:
+    """Features of the pairs of some rows: one row per pair, float32, sparse where X is."""
+    return PAIR_FEATURES[features](X[first], X[second])
+
+
+def _in_blocks(chance: Callable[[Any], np.ndarray], X: Any, features: str) -> Preference:
+    """The preference function of a model of pairs, which is asked in both directions."""
+
+    def ask(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        parts = [slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE)]
+        return np.concatenate([chance(pair_table(X, first[p], second[p], features)) for p in parts] or [np.empty(0)])
+
+    return symmetrised(ask)
+
+
+@dataclass(frozen=True)
+class ModelComparator:
+    """A scorer of pairs, whose score is the log-odds that the first document belongs before the second."""
+
+    kind: ClassVar[str] = "model"
+    scorer: Scorer
+    features: str
+
+    def bind(self, X: Any, n_jobs: int | None) -> Preference:
+        """The probability that a row belongs before another one."""
+        if isinstance(self.scorer, LinearScorer):  # a sum over the two documents: no pair need be formed
+            sides = _SIDES[self.features](self.scorer.weights)
+            none = np.zeros(1)
+            a, b = (LinearScorer(side, none).predict(X, np.empty(0), n_jobs) for side in sides)
+            bias = float(self.scorer.intercept[0])
+            return symmetrised(lambda first, second: expit(a[first] + b[second] + bias))
+
+        def chance(table: Any) -> np.ndarray:
+            return expit(self.scorer.predict(table, np.arange(table.shape[0] + 1), n_jobs))
+
+        return _in_blocks(chance, X, self.features)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The comparator as named arrays, those of the scorer with a prefix."""
+        words = np.frombuffer(json.dumps({"scorer": self.scorer.kind, "features": self.features}).encode(), np.uint8)
+        return {"words": words} | {f"scorer.{name}": a for name, a in self.scorer.to_arrays().items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ModelComparator:
+        """The comparator that `to_arrays` wrote."""
+        from plackett.rankers.storage import SCORERS
+
+        words = json.loads(arrays["words"].tobytes())
+        if words["features"] not in PAIR_FEATURES or words["scorer"] not in SCORERS:
+            raise DataError(f"a model of pairs of the kind {words!r} is not known to this version of plackett")
+        module, symbol = SCORERS[words["scorer"]]
+        part = {name.removeprefix("scorer."): a for name, a in arrays.items() if name.startswith("scorer.")}
+        return cls(getattr(import_module(module), symbol).from_arrays(part), words["features"])
+
+
+@dataclass(frozen=True)
+class ForeignComparator:
+    """A classifier of another library, with ``predict_proba``."""
+
+    kind: ClassVar[str] = "foreign"
+    classifier: Any
+    features: str
+
+    def bind(self, X: Any, n_jobs: int | None) -> Preference:
+        """The probability that a row belongs before another one."""
+        column = self.classifier.classes_.tolist().index(1)
+
+        def chance(table: Any) -> np.ndarray:
+            return np.asarray(self.classifier.predict_proba(table)[:, column], np.float64)  # some answer in float32
+
+        return _in_blocks(chance, X, self.features)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Refused: there is no form of it that would be safe to load."""
+        raise DataError(
+            f"a {type(self.classifier).__name__} cannot be saved without pickle; train with estimator='linear', "
+            "'trees' or another model of plackett instead, or pickle the ranker yourself"
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ForeignComparator:
+        """Refused, as it is never written."""
+        raise DataError("a classifier of another library is never part of a saved model")

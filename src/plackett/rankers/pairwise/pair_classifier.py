@@ -1,0 +1,158 @@
+"""A classifier of pairs as a ranker: learn which of two documents is better, then make an order of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from plackett._errors import DataError
+from plackett.aggregation.orderings.named import find_ordering
+from plackett.data.dataset import RankingDataset
+from plackett.losses.pointwise.binary_logistic import BinaryLogistic
+from plackett.models.base import Monitor
+from plackett.models.linear import Linear, LinearScorer
+from plackett.models.neural import Neural
+from plackett.models.quiet import Quiet
+from plackett.models.search_space import SearchSpace
+from plackett.models.trees import Trees
+from plackett.rankers.base import Ranker
+from plackett.rankers.pairwise._listed_pairs import listed_pairs
+from plackett.rankers.pairwise._ordered import Comparator, OrderedScorer
+from plackett.rankers.pairwise._pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table
+
+__all__ = ["PairClassifier"]
+
+#: Models that go by a name.
+_MODELS: dict[str, Any] = {"linear": Linear, "trees": Trees, "neural": Neural}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PairClassifier(Ranker):
+    """Ranking in two stages: any classifier learns which of two documents is better, and an ordering makes lists of it.
+
+    The classifier is trained on pairs of documents of unequal labels (or on the preferences of the dataset), each in
+    both directions. What it says of two documents, h(u, v), is made consistent by asking it both ways: (h(u, v) + 1 −
+    h(v, u)) / 2. It is called on whole batches of pairs: O(n log n) pairs of a list with ``order="quicksort"``, all
+    n²/2 with the other orderings. A linear model needs no pairs to be formed at all.
+
+    With validation data there is one value in ``history_``: that of the finished ranker. A scikit-learn classifier
+    predicts, pickles and clones, but cannot be saved with `save`, which knows no pickle; plackett's own models can.
+
+    Parameters
+    ----------
+    estimator
+        ``"linear"`` (logistic regression), ``"trees"``, ``"neural"``, a model object such as ``Trees(num_leaves=15)``,
+        or any scikit-learn classifier with ``predict_proba``.
+    order
+        ``"quicksort"``, ``"degree"``, ``"greedy"``, ``"exact"``, or an ordering such as ``QuickSort(k=10)``.
+    pair_features
+        ``"difference"`` of the features of the two documents, ``"concatenation"``, or ``"both"``. A linear model learns
+        the same from all of them.
+    pair_normalize
+        Let each query count the same, however many pairs it has.
+    max_pairs
+        With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y, qid = [[0.0], [1.0], [2.0], [3.0]] * 2, [0, 1, 1, 2] * 2, [1, 1, 1, 1, 2, 2, 2, 2]
+    >>> PairClassifier(estimator=GaussianNB(), order="degree").fit(X, y, qid=qid).rank([[5.0], [9.0]], qid=[1, 1])
+    array([2, 1])
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010. Balcan, Bansal, Beygelzimer, Coppersmith,
+    Langford, Sorkin: Robust reductions from ranking to classification. Machine Learning 2008.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("M-24",)
+    paper: ClassVar[str] = "Ailon, Mohri 2010; Balcan, Bansal, Beygelzimer, Coppersmith, Langford, Sorkin 2008"
+    search_space: ClassVar[SearchSpace] = {"estimator": ("linear", "trees"), "order": ("quicksort", "degree")}
+
+    estimator: Any = "linear"
+    order: Any = "quicksort"
+    pair_features: str = "difference"
+    pair_normalize: bool = False
+    max_pairs: int = 100_000
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.pair_features not in PAIR_FEATURES:
+            raise DataError(f"pair_features={self.pair_features!r}; give one of {', '.join(map(repr, PAIR_FEATURES))}")
+        if self.max_pairs < 1:
+            raise DataError(f"max_pairs={self.max_pairs}; give 1 or more")
+        ordering = find_ordering(self.order, random_state=self.random_state)
+        model = self._model()
+        winner, loser, weight = listed_pairs(data, self.max_pairs, self.pair_normalize, self.random_state)
+        some = weight > 0
+        winner, loser, weight = winner[some], loser[some], weight[some] * some.sum()
+        with monitor.training(1, "pairs"):
+            scorer = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
+            valid = monitor.valid
+            monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+        self.scorer_ = scorer
+
+    def _comparator(
+        self, model: Any, data: RankingDataset, winner: np.ndarray, loser: np.ndarray, weight: np.ndarray
+    ) -> Comparator:
+        # a pair, then the same the other way round
+        first, second = (np.stack(both, axis=1).ravel() for both in ((winner, loser), (loser, winner)))
+        table = pair_table(data.X, first, second, self.pair_features)
+        if not _differ(table):  # nothing to learn: all documents are equal
+            return ModelComparator(LinearScorer(np.zeros((table.shape[1], 1)), np.zeros(1)), self.pair_features)
+        better, weight = np.tile([1.0, 0.0], winner.size), np.repeat(0.5 * weight, 2)
+        if hasattr(model, "predict_proba"):
+            return ForeignComparator(_classifier(model, table, better, weight), self.pair_features)
+        offsets, qids = np.arange(0, better.size + 1, 2), np.arange(winner.size)
+        pairs = RankingDataset(X=table, y=better, offsets=offsets, qids=qids, sample_weight=weight)
+        return ModelComparator(model.train(BinaryLogistic(), pairs, Quiet(), None), self.pair_features)
+
+    def _model(self) -> Any:
+        """A model of ours, or a classifier."""
+        if isinstance(self.estimator, str):
+            if self.estimator not in _MODELS:
+                raise DataError(
+                    f"estimator={self.estimator!r}; the models are {', '.join(map(repr, _MODELS))}; or give a model, "
+                    "or a classifier with predict_proba"
+                )
+            return _MODELS[self.estimator](random_state=self.random_state, n_jobs=self.n_jobs)
+        if not hasattr(self.estimator, "train") and not hasattr(self.estimator, "predict_proba"):
+            raise DataError(f"estimator={self.estimator!r} has no predict_proba; give a classifier that has it")
+        return self.estimator
+
+    @property
+    def allow_nan(self) -> bool:  # type: ignore[override]
+        """Whether NaN features are missing values: as the estimator has it."""
+        model = self._model()
+        return bool(get_tags(model).input_tags.allow_nan if hasattr(model, "predict_proba") else model.allow_nan)
+
+    def save(self, path: Any) -> None:
+        """Write the ranker to one file; refused with a classifier of another library."""
+        self._check_fitted()
+        if isinstance(self.scorer_.comparator, ForeignComparator):
+            self.scorer_.comparator.to_arrays()
+        super().save(path)
+
+
+def _differ(table: Any) -> bool:
+    """Whether there are two different rows."""
+    if isinstance(table, np.ndarray):
+        return bool((table[1:] != table[:-1]).any())
+    return table.nnz > 0
+
+
+def _classifier(model: Any, table: Any, better: np.ndarray, weight: np.ndarray) -> Any:
+    classifier, labels = clone(model), better.astype(np.int64)
+    if np.ptp(weight) <= 1e-9 * weight.max():
+        return classifier.fit(table, labels)
+    if not has_fit_parameter(classifier, "sample_weight"):
+        raise DataError(
+            f"the pairs have weights (sample_weight, query_weight, or pair_normalize=True), and a "
+            f"{type(model).__name__} takes none in fit; train it without them"
+        )
+    return classifier.fit(table, labels, sample_weight=weight)
