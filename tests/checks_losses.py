@@ -168,7 +168,7 @@ def naive_lambdas(loss, scores, labels, weights):
 
 
 #: Gradient and curvature of one query, for losses that have no value.
-NAIVE_GRADIENT = {"Lambda": naive_lambdas, **naive_listwise.NAIVE_GRADIENT}
+NAIVE_GRADIENT = {"Lambda": naive_lambdas, **naive_pairwise.NAIVE_GRADIENT, **naive_listwise.NAIVE_GRADIENT}
 
 
 def assert_naive(loss, data, scores, **close):

@@ -310,6 +310,32 @@ def policy(loss, scores, labels, weights):
     return gradient, np.zeros(n)
 
 
+def listpl(loss, scores, labels, weights):
+    """Gradient and curvature of the likelihood of the same drawn orders, one rank after the other."""
+    n = len(scores)
+    gradient, curvature = np.zeros(n), np.zeros(n)
+    if len(set(labels[labels >= 0])) < 2:
+        return gradient, curvature
+    order = np.lexsort((-labels, -scores))
+    state = np.uint64(label_key(labels[order], np.uint64(loss.random_state)))
+    with np.errstate(divide="ignore"):
+        target = gains_of(labels, loss.target) / loss.temperature + np.log(weights)
+    for _ in range(loss.n_samples):
+        noisy = np.empty(n)
+        for i in order:
+            state = np.uint64(mix(state))
+            noisy[i] = target[i] - np.log(-np.log(unit(state)))
+        drawn = [i for i in np.argsort(-noisy, kind="stable") if labels[i] >= 0]
+        for r, i in enumerate(drawn[: loss.k]):
+            if weights[i] > 0:
+                rest = drawn[r:]
+                p = np.exp(scores[rest] - logsumexp(scores[rest]))
+                gradient[rest] += p / loss.n_samples
+                gradient[i] -= 1 / loss.n_samples
+                curvature[rest] += p * (1 - p) / loss.n_samples
+    return gradient, curvature
+
+
 NAIVE = {
     "XENDCG": xendcg,
     "ListMLEGamma": listmle_gamma,
@@ -326,7 +352,7 @@ NAIVE = {
     "ApproxRR": approx_rr,
     "SmoothRank": smoothrank,
 }
-NAIVE_GRADIENT = {"PlackettLucePolicy": policy}
+NAIVE_GRADIENT = {"PlackettLucePolicy": policy, "ListPL": listpl}
 
 #: Losses in which the ranks of relevant documents are at stake without pairs of unequal labels.
 OF_RANKS = {
@@ -362,5 +388,6 @@ OTHERS = {
     "ApproxERR": [{"alpha": 5.0, "beta": 3.0}],
     "ApproxRR": [{"alpha": 5.0, "beta": 3.0, "rel": 0.5}],
     "SmoothRank": [{"sigma": 0.05}, {"measure": "AP", "sigma": 3.0}, {"gain": "linear"}],
+    "ListPL": [{"k": 2, "n_samples": 3}, {"target": "exp2", "temperature": 3.0, "random_state": 5}],
     "PlackettLucePolicy": [{"measure": "AP", "n_samples": 3, "random_state": 7}, {"measure": "ARP"}],
 }

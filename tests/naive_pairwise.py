@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from plackett.data.dataset import RankingDataset
+from plackett.measures import parse
 from plackett.measures.gains import gains_of
+from plackett.measures.ranking import Scored
 
 
 def pairs_of(labels):
@@ -206,8 +209,52 @@ NAIVE = {
     "LambdaLoss": naive_lambda_loss,
 }
 
+
+def risk_sensitive(loss, scores, labels, weights):
+    """Lambdas of the risk-sensitive utility against a random order, one pair after the other."""
+    n = len(scores)
+    order = np.argsort(-scores, kind="stable")
+    rank = np.empty(n, int)
+    rank[order] = np.arange(n)
+    measure = parse(loss.measure)
+    delta = measure.swap_deltas(labels[order])
+    data = RankingDataset.from_arrays(None, labels, group=[n])
+    sign = 1 if measure.ascending else -1
+    now, base = (sign * measure.per_query(Scored(data, s))[0] for s in (scores, np.zeros(n)))
+    gap = 0.0 if np.isnan(now) else now - base
+    alpha = loss.alpha
+    if loss.risk != "urisk":
+        alpha *= 1.0 - ndtr(gap / loss.deviation if loss.deviation else 0.0)
+    gradient, curvature, mass = np.zeros(n), np.zeros(n), 0.0
+    for u, v in pairs_of(labels):
+        if loss.truncation is not None and min(rank[u], rank[v]) >= loss.truncation:
+            continue
+        change = delta[rank[u], rank[v]] * (-1 if rank[u] < rank[v] else 1)  # what exchanging them would bring
+        size = abs(sum(sign * d * (1 + alpha * (d < 0)) for sign, d in ((1, gap + change), (-1, gap))))
+        if loss.risk == "faro":
+            size = (1 + alpha) * abs(change)
+        size *= weights[u] * weights[v]
+        if loss.normalize and scores.max() != scores.min():
+            size /= 0.01 + abs(scores[u] - scores[v])
+        doubt = _sigmoid(-loss.sigma * (scores[u] - scores[v]))
+        force = loss.sigma * size * doubt
+        gradient[[u, v]] += -force, force
+        curvature[[u, v]] += loss.sigma * force * (1.0 - doubt)
+        mass += 2.0 * force
+    scale = np.log2(1.0 + mass) / mass if loss.normalize and mass > 0 else 1.0
+    return scale * gradient, scale * curvature
+
+
+NAIVE_GRADIENT = {"RiskSensitive": risk_sensitive}
+
 #: Parameters other than the defaults.
 OTHERS = {
+    "RiskSensitive": [
+        {"normalize": False, "truncation": None, "alpha": 5.0},
+        {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},
+        {"measure": "RR", "risk": "faro", "normalize": False},
+        {"measure": "ARP", "normalize": False, "truncation": 2},
+    ],
     "QuadraticBound": [{"margin": 0.3, "normalize": True}],
     "Fidelity": [{"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5}],
     "Sigmoid": [{"margin": 0.7}, {"normalize": True, "sigma": 5.0}],

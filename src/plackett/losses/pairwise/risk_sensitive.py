@@ -1,0 +1,232 @@
+"""The lambda gradient of a risk-sensitive utility: falling below a baseline weighs more than rising above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise.base import label_order
+from plackett.losses.pairwise.lambdas import Lambda
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+
+__all__ = ["RISKS", "RiskSensitive"]
+
+#: Whether the additional weight depends on how far a query is from the baseline, and whether a swap is weighed by the
+#: change of the utility or by that weight alone.
+RISKS = {"urisk": (False, True), "saro": (True, True), "faro": (True, False)}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RiskSensitive(Lambda):
+    r"""Lambda gradient of a utility that minds losses against a baseline.
+
+    .. math:: U = \sum_q u(M_q - B_q), \qquad u(d) = d \text{ if } d \ge 0 \text{ else } (1 + \alpha)\,d
+
+    :math:`M_q` is the measure of the current ranking of query q and :math:`B_q` that of a baseline. A pair has the
+    weight of the change of the utility when the two documents exchange their ranks,
+
+    ========  ======================================================================================================
+    risk      weight of a pair whose exchange changes M by δ, with :math:`d = M_q - B_q`
+    ========  ======================================================================================================
+    urisk     :math:`|u(d + \delta) - u(d)|`
+    saro      the same, with :math:`\alpha' = \alpha\,(1 - \Phi(d / s))` in the place of α
+    faro      :math:`(1 + \alpha')\,|\delta|`
+    ========  ======================================================================================================
+
+    so that queries below the baseline, or about to fall below it, count more. The standard deviation s is that of
+    :math:`u(d)` over the queries before training, all scores being equal. With α = 0 it is `Lambda`. FARO only weighs
+    whole queries and is the mildest; as s grows with α, a large α does not make it stronger.
+
+    Parameters
+    ----------
+    baseline
+        The ranking to hold: number or name of a feature to rank by, ``"positions"`` (those of the dataset), or None
+        for a random order, whose expected measure counts.
+    alpha
+        Additional weight of losses, 0 or more.
+    risk
+        ``"urisk"``, or one of the two forms of TRisk, ``"saro"`` and ``"faro"``.
+    deviation
+        s; None takes it from the data.
+    measure, truncation, sigma, normalize
+        As in `Lambda`.
+
+    References
+    ----------
+    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012 (URisk).
+    Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014
+    (TRisk, SARO, FARO).
+    """
+
+    name: ClassVar[str] = "RiskSensitive"
+    ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
+    paper: ClassVar[str] = "Dinçer, Macdonald, Ounis 2014"
+
+    baseline: int | str | None = None
+    alpha: float = 1.0
+    risk: str = "urisk"
+    deviation: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.risk not in RISKS:
+            raise LossError(f"risk={self.risk!r}; give one of {', '.join(RISKS)}")
+        if not 0.0 <= self.alpha < np.inf:
+            raise LossError(f"alpha={self.alpha}; the additional weight of losses must be 0 or more")
+
+    def settle(self, data: RankingDataset) -> Self:
+        """The loss with the standard deviation of these data, for the forms that need it."""
+        if self.deviation is not None or not RISKS[self.risk][0]:
+            return self
+        gap = _Bound(self.replace(deviation=0.0), data, None).gap(np.zeros(data.n_rows))
+        utility = np.where(gap < 0.0, (1.0 + self.alpha) * gap, gap)
+        return self.replace(deviation=float(utility.std(ddof=1)) if utility.size > 1 else 0.0)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The gradient on one dataset."""
+        return _Bound(self.settle(data), data, n_jobs)
+
+
+def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.ndarray:
+    if baseline is None:
+        return np.zeros(data.n_rows)
+    if baseline == "positions":
+        if data.positions is None:
+            raise LossError("baseline='positions', and the dataset has none; give a feature, or positions=…")
+        return -data.positions.astype(np.float64)
+    if isinstance(baseline, str):
+        if data.feature_names is None or baseline not in list(data.feature_names):
+            raise LossError(f"baseline={baseline!r} is no feature of the data; give its number, or name the features")
+        baseline = list(data.feature_names).index(baseline)
+    if not 0 <= baseline < data.n_features:
+        raise LossError(f"baseline={baseline}; the data have the features 0 to {data.n_features - 1}")
+    column = data.X[:, [int(baseline)]]
+    values = (column if isinstance(column, np.ndarray) else column.toarray())[:, 0].astype(np.float64)
+    return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)  # unknown comes last
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: RiskSensitive, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss, self.measure = loss, parse(loss.measure)
+        order, below, _ = label_order(data, n_jobs)
+        self.grades = np.empty(data.n_rows)
+        self.grades[order] = -below.astype(np.float64)
+        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
+        self.truncation = loss.truncation or max(data.n_rows, 1)
+        self.baseline = self._good(_baseline_scores(loss.baseline, data))
+
+    def _good(self, scores: np.ndarray) -> np.ndarray:
+        """The measure of each query, larger is better."""
+        values = self.measure.per_query(Scored(self.data, scores, n_jobs=self.n_jobs))
+        return values if self.measure.ascending else -values
+
+    def gap(self, scores: np.ndarray) -> np.ndarray:
+        """By how much each query is above the baseline; 0 where there is nothing to measure."""
+        return np.nan_to_num(self._good(scores) - self.baseline)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Zeros for the value that does not exist, gradient and curvature per score."""
+        from scipy.special import ndtr
+
+        out = tuple(self._buffers())
+        loss = self.loss
+        ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
+        state = self.measure.swap_state(ranking)
+        gap = self.gap(scores)
+        adaptive, by_utility = RISKS[loss.risk]
+        extra = np.full(gap.size, float(loss.alpha))
+        if adaptive:
+            extra *= 1.0 - ndtr(gap / loss.deviation if loss.deviation else np.zeros_like(gap))
+        over_queries(
+            _risky_lambdas,
+            self.data.offsets,
+            scores,
+            self.grades,
+            self.weight,
+            ranking.rows,
+            state,
+            gap,
+            extra,
+            by_utility,
+            self.query_weight,
+            self.truncation,
+            loss.sigma,
+            loss.normalize,
+            *out[1:],
+            n_jobs=self.n_jobs,
+            rows_per_thread=PAIR_ROWS_PER_THREAD,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel(inline=True)
+def _utility(gap, extra):  # type: ignore[no-untyped-def]
+    return gap if gap >= 0.0 else (1.0 + extra) * gap
+
+
+@kernel
+def _risky_lambdas(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    scores,
+    grades,
+    weight,
+    rows,
+    state,
+    gap,
+    extra,
+    by_utility,
+    query_weight,
+    truncation,
+    sigma,
+    normalize,
+    gradient,
+    curvature,
+):
+    for q in range(lo, hi):
+        a = offsets[q]
+        b = offsets[q + 1]
+        if b - a < 2 or query_weight[q] == 0.0:
+            continue
+        shrink = normalize and scores[rows[a]] != scores[rows[b - 1]]
+        now = _utility(gap[q], extra[q])
+        total = 0.0
+        for i in range(a, min(a + truncation, b - 1)):
+            u = rows[i]
+            for j in range(i + 1, b):
+                v = rows[j]
+                if grades[u] == grades[v] or weight[u] * weight[v] == 0.0:
+                    continue
+                right = grades[u] > grades[v]
+                change = abs(state[i, 0] - state[j, 0]) * state[i, 1] * abs(state[i, 2] + state[j, 3])
+                if by_utility:
+                    size = abs(_utility(gap[q] - change if right else gap[q] + change, extra[q]) - now)
+                else:
+                    size = (1.0 + extra[q]) * change
+                apart = scores[u] - scores[v]
+                size *= weight[u] * weight[v]
+                if shrink:
+                    size /= 0.01 + apart
+                doubt = 1.0 / (1.0 + np.exp(sigma * (apart if right else -apart)))
+                push = sigma * size * doubt
+                bend = sigma * push * (1.0 - doubt)
+                gradient[u] -= push if right else -push
+                gradient[v] += push if right else -push
+                curvature[u] += bend
+                curvature[v] += bend
+                total += 2.0 * push
+        scale = query_weight[q]
+        if normalize and total > 0.0:
+            scale *= np.log2(1.0 + total) / total
+        for i in range(a, b):
+            gradient[i] *= scale
+            curvature[i] *= scale
