@@ -28,6 +28,7 @@ KINDS = {
     "datasets": "data",
     "data": "data",
     "experiments": "experiment",
+    "studies": "study",
     "aggregation": "aggregation",
     "aggregation/orderings": "ordering",
     "permutation_models": "permutation model",

@@ -83,7 +83,7 @@ def approach_comparison(
 
 
 def _made_up(random_state: int) -> dict[str, Any]:
-    sizes = {"short lists": 8, "long lists": 60, "uneven lists": (4, 60)}
+    sizes: dict[str, Any] = {"short lists": 8, "long lists": 60, "uneven lists": (4, 60)}
     return {
         name: make_ranking(60, docs, 12, random_state=random_state + i) for i, (name, docs) in enumerate(sizes.items())
     }

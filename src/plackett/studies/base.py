@@ -56,7 +56,7 @@ class Study(Renderable):
 
 
 def _text(value: Any, digits: int) -> str:
-    if value is None:
+    if value is None or value != value:  # NaN is no value either
         return "–"
     if not isinstance(value, float):
         return str(value)

@@ -23,9 +23,9 @@ def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
     r"""Which losses are convex, and where are the others not?
 
     For random scores a and b of random lists the value in the middle is compared with the mean of the values:
-    :math:`L((a+b)/2) - (L(a) + L(b))/2`, as a share of the former. A convex loss never has more than rounding;
-    for the others the largest found is shown. All losses of the package that have a value take part. A value of 0 for
-    a loss that does not claim to be convex is no proof.
+    :math:`L((a+b)/2) - (L(a) + L(b))/2`, as a share of the largest of the three. A convex loss never has more than
+    rounding; for the others the largest found is shown. All losses of the package that have a value take part. A value
+    of 0 for a loss that does not claim to be convex is no proof.
     """
     import polars as pl
 
@@ -55,5 +55,6 @@ def largest_gap(loss: Loss, rng: np.random.Generator, n_draws: int, n_docs: int 
     ends = [bound.evaluate(scores)[0].copy() for scores in (a, b)]
     middle = bound.evaluate((a + b) / 2)[0]
     mean = (ends[0] + ends[1]) / 2
-    gap = (middle - mean) / np.maximum(np.abs(middle), 1e-12)
+    largest = np.max(np.abs([*ends, middle]), axis=0)
+    gap = (middle - mean) / np.maximum(largest, 1e-12)
     return float(max(0.0, np.max(np.where(gap > 1e-9, gap, 0.0))))

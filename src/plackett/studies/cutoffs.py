@@ -48,7 +48,7 @@ def cutoffs(
 
     given = make_ranking(80, (20, 40), 12, random_state=random_state) if data is None else data
     measures = [f"nDCG@{k}" for k in cuts]
-    words = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
+    words: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
     entries = rankers if isinstance(rankers, dict) else list(rankers)
     found = experiment(given, entries, measures, select="nDCG@10", **words)
     (dataset,) = found.datasets

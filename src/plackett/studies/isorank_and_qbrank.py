@@ -60,7 +60,7 @@ def isorank_and_qbrank(
 
     name, folds = named_folds_of(data)
     settings = [{"num_leaves": n, "learning_rate": r} for n, r in product(num_leaves, learning_rate)]
-    common = {
+    common: dict[str, Any] = {
         "n_estimators": n_estimators,
         "early_stopping_rounds": early_stopping_rounds,
         "eval_measure": str(with_preset(parse("AP"), preset)),

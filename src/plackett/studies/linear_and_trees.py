@@ -56,8 +56,8 @@ def _models(random_state: int, n_jobs: int | None) -> dict[str, list[Any]]:
     from plackett.models.linear import Linear
     from plackett.models.trees import Trees
 
-    common = {"random_state": random_state, "n_jobs": n_jobs}
-    trees = {"n_estimators": 200, "learning_rate": 0.1, **common}
+    common: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    trees: dict[str, Any] = {"n_estimators": 200, "learning_rate": 0.1, **common}
     return {
         "linear": [Linear(alpha=alpha, max_iter=100, **common) for alpha in (1e-3, 1e-2, 1e-1)],
         "trees": [Trees(num_leaves=n, **trees) for n in (4, 16)],

@@ -24,7 +24,8 @@ def measure_relations(
     """Which measures say the same of a ranking?
 
     Every query is ranked ``n_orders`` times by its labels plus noise of random strength, from nearly perfect to nearly
-    random; reported is the rank correlation (Spearman's ρ) of the measures over all these rankings.
+    random. Reported is the rank correlation (Spearman's ρ) of the measures over the rankings of a query: values are
+    replaced by their ranks within the query, so that easy and hard queries do not make measures look alike.
 
     Parameters
     ----------
@@ -42,11 +43,13 @@ def measure_relations(
     for strength in np.linspace(0.2, 4.0, n_orders):
         result = evaluate(queries, queries.labels + strength * rng.standard_normal(queries.n_rows), list(measures))
         found.append(np.array(list(result.values.values())))
-    values = np.concatenate(found, axis=1)
-    values = values[:, ~np.isnan(values).any(axis=0)]
-    table = np.corrcoef(np.array([rankdata(row) for row in values]))
+    values = np.array(found)  # orders, measures, queries
+    values = values[:, :, ~np.isnan(values).any(axis=(0, 1))]
+    ranks = rankdata(values, axis=0) - (n_orders + 1) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):  # a measure that never changes has no correlation
+        table = np.corrcoef(ranks.transpose(1, 0, 2).reshape(len(measures), -1))
     rows = [{"ρ": name} | dict(zip(measures, row, strict=True)) for name, row in zip(measures, table, strict=True)]
-    note = f"{values.shape[1]} rankings of {queries.n_queries} queries"
+    note = f"{n_orders} rankings of each of {values.shape[2]} queries"
     return Study(pl.DataFrame(rows), f"Rank correlation of measures over random rankings of {name}", (note,))
 
 

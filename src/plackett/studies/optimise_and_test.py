@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def optimise_and_test(
 
     from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent
 
-    whole = make_ranking(300 + max(sizes) * n_samples, 20, 8, random_state=random_state)
+    whole: Any = make_ranking(300 + max(sizes) * n_samples, 20, 8, random_state=random_state)
     test, pool = (whole.select(np.arange(a, b)) for a, b in ((0, 300), (300, whole.n_queries)))
     rows = []
     for size in sizes:

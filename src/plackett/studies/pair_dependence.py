@@ -14,7 +14,7 @@ __all__ = ["pair_dependence"]
 
 @fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.4")
 def pair_dependence(
-    *, sizes: Sequence[int] = (5, 10, 20, 40, 80), separation: float = 1.0, n_lists: int = 4000, random_state: int = 0
+    *, sizes: Sequence[int] = (5, 10, 20, 40, 80), separation: float = 1.0, n_lists: int = 2000, random_state: int = 0
 ) -> Study:
     r"""How much do m² pairs of 2m documents tell?
 

@@ -28,7 +28,8 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
     Parameters
     ----------
     data
-        Folds, of which the first is used: the query with the lowest nDCG@10 under linear regression is enlarged, and
+        Folds, of which the first is used: the query with the lowest nDCG@10 under linear regression, of those that have
+        anything to rank, is enlarged, and
         the test part is measured. None makes queries up that agree with each other, but for one.
     factors
         How often the documents are repeated.
@@ -42,7 +43,8 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
         name, folds = named_folds_of(data)
         fold = next(iter(folds.values()))
         ranker = _methods()["LinearRegression"].fit(fold.train)
-        worst = int(np.argmin(per_query(fold.train, ranker.predict(fold.train), "nDCG@10")))
+        values = per_query(fold.train, ranker.predict(fold.train), "nDCG@10")
+        worst = int(np.argmin(np.where(_has_pairs(fold.train), values, np.inf)))
         kept = np.arange(fold.train.n_queries) != worst
         queries, odd, test = fold.train.select(kept), fold.train.select(~kept), fold.test
     rows = []
@@ -61,6 +63,12 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
                 }
             )
     return Study(pl.DataFrame(rows), f"One query grows: how far does it pull the model? ({name})")
+
+
+def _has_pairs(data: RankingDataset) -> np.ndarray:
+    """Whether the labels of each query differ."""
+    first = data.offsets[:-1]
+    return np.maximum.reduceat(data.labels, first) > np.minimum.reduceat(data.labels, first)
 
 
 def _with_odd(queries: RankingDataset, odd: RankingDataset, factor: int) -> RankingDataset:

@@ -36,7 +36,7 @@ def position_weights(
 
     given = make_ranking(60, (10, 30), 12, random_state=random_state) if data is None else data
     measures = ["nDCG@1", "nDCG@5", "nDCG@10", "AP"]
-    words = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
+    words: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
     found = experiment(given, _variants(), measures, select="nDCG@5", **words)
     values = {measure: found.results(measure) for measure in measures}
     rows = [

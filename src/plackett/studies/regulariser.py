@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def regulariser(
             # labels below 0 would be unjudged: the level is moved, which changes nothing but the intercept
             lowest = y.min()
             sample = of_queries(X, y - lowest, [n_docs] * n_queries)
-            ranker = LinearRegression(alpha=alpha, max_iter=300, tol=1e-8, standardize=False, n_jobs=1).fit(sample)
+            ranker: Any = LinearRegression(alpha=alpha, max_iter=300, tol=1e-8, standardize=False, n_jobs=1).fit(sample)
             predictions.append(ranker.predict(fresh, qid=test.qid) + lowest)
             lengths.append(np.linalg.norm(ranker.scorer_.weights))
             graded = sample.replace(y=_grades(y))

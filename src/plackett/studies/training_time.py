@@ -73,7 +73,7 @@ def _rankers(random_state: int) -> dict[str, Any]:
     from plackett.rankers.pairwise.rank_svm import RankSVM
     from plackett.rankers.pointwise.linear_regression import LinearRegression
 
-    fixed = {"max_iter": 20, "tol": 0.0, "n_jobs": 1}
+    fixed: dict[str, Any] = {"max_iter": 20, "tol": 0.0, "n_jobs": 1}
     return {
         "LinearRegression": LinearRegression(**fixed),
         "RankSVM": RankSVM(n_jobs=1),

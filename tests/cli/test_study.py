@@ -1,0 +1,49 @@
+"""``plackett study``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import plackett as pk
+from plackett.cli.app import app
+
+
+def _call(*words):
+    return CliRunner().invoke(app, ["study", *map(str, words)])
+
+
+def test_list_names_the_studies_with_their_questions():
+    result = _call("--list")
+    assert result.exit_code == 0, result.output
+    assert "push-and-owa" in result.output and "Does the order of the rankers change" in result.output
+
+
+def test_a_study_is_printed_and_written(tmp_path):
+    result = _call("push-and-owa", "--out", tmp_path / "push.md")
+    assert result.exit_code == 0, result.output
+    assert "dABCef" in result.output
+    assert (tmp_path / "push.md").read_text("utf-8").startswith("**P-norm push")
+
+
+def test_a_study_of_a_file(tmp_path):
+    pk.write_letor(pk.datasets.make_ranking(20, 8, 3, random_state=0), tmp_path / "mine.txt")
+    result = _call("measure-relations", "--data", tmp_path / "mine.txt", "--out", tmp_path / "found.json", "--seed", 3)
+    assert result.exit_code == 0, result.output
+    assert "mine" in json.loads((tmp_path / "found.json").read_text("utf-8"))["question"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["push-and-owl"], "did you mean"),
+        (["push-and-owa", "--data", "mq2008"], "makes its own data"),
+        (["push-and-owa", "--out", "x.docx"], "the endings are"),
+    ],
+)
+def test_misuse_is_explained(words, message):
+    result = _call(*words)
+    assert result.exit_code != 0
+    assert message in " ".join(result.output.replace("│", " ").split())

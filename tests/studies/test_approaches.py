@@ -1,0 +1,69 @@
+"""Comparisons of methods: ListNet's curve, the approaches, position weights, IsoRank and QBRank."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plackett as pk
+from plackett.studies.approach_comparison import approach_comparison
+from plackett.studies.isorank_and_qbrank import isorank_and_qbrank
+from plackett.studies.listnet_curve import listnet_curve
+from plackett.studies.position_weights import position_weights
+
+
+@pytest.mark.spec("exp.listnet_curve")
+def test_the_divergence_falls_while_ndcg_rises():
+    study = listnet_curve(n_epochs=60)
+    frame = study.frame
+    assert (frame["train KL"].diff().drop_nulls() < 0).all()  # gradient descent on a convex loss
+    for part in ("train", "test"):
+        assert frame[f"{part} 1 − nDCG@5"][-1] < frame[f"{part} 1 − nDCG@5"][0] - 0.2
+    tau = float(study.notes[0].rpartition(" ")[2])
+    assert 0.3 < tau <= 1
+
+
+@pytest.mark.spec("exp.listnet_curve")
+def test_the_divergence_is_that_of_the_top_one_probabilities():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    y, qid = np.tile([2.0, 1.0, 0.0], 10), np.repeat(np.arange(10), 3)
+    first = listnet_curve(pk.RankingDataset.from_arrays(X, y, qid=qid), n_epochs=1).frame["train KL"][0]
+    p = np.exp([2, 1, 0]) / np.exp([2, 1, 0]).sum()
+    assert first == pytest.approx((p * np.log(p * 3)).sum())  # equal scores before the first step
+
+
+@pytest.mark.spec("exp.approach_comparison")
+def test_mean_ranks_and_winning_numbers_fit_the_values():
+    data = pk.datasets.make_ranking(20, 8, 4, random_state=0)
+    frame = approach_comparison({"one": data}, n_trials=1, n_jobs=1).frame
+    assert set(frame["approach"]) == {"pointwise", "pairwise", "listwise"}
+    values = frame["AP, one"].to_numpy()
+    wins = [(value > values).sum() for value in values]
+    assert frame["winning number"].to_list() == wins
+    ranks = [1 + (values > value).sum() + ((values == value).sum() - 1) / 2 for value in values]
+    assert frame["mean rank"].to_list() == pytest.approx(ranks)
+
+
+@pytest.mark.spec("exercise.4.1–4.9")
+def test_position_weights_differ_and_all_learn():
+    data = pk.datasets.make_ranking(20, 8, 4, random_state=0)
+    frame = position_weights(data, n_trials=1, n_jobs=1).frame
+    assert frame.height == 8
+    weighted = frame.filter(pl.col("ranker").str.starts_with("ListMLE"))["nDCG@10"]
+    assert weighted.n_unique() > 1
+    random = pk.evaluate(data, np.zeros(data.n_rows), ["nDCG@10"]).mean["nDCG@10"]
+    assert (frame["nDCG@10"] > random + 0.05).all()
+
+
+def test_isorank_and_qbrank_are_compared_by_query():
+    data = pk.datasets.make_ranking(30, 10, 4, label_proportions=(0.5, 0.3, 0.2), random_state=0)
+    words = {"num_leaves": (4,), "learning_rate": (0.1, 0.2), "n_estimators": 5, "early_stopping_rounds": 3}
+    frame = isorank_and_qbrank(data, **words, preset=None, n_jobs=1).frame
+    assert frame.height == 6
+    for _, part in frame.group_by("figure"):
+        ours, *others = part.iter_rows(named=True)
+        assert ours["method"] == "IsoRank" and ours["difference"] is None
+        for row in others:  # folds of equal size: the mean over folds is the mean over queries
+            assert row["difference"] == pytest.approx(ours["MAP"] - row["MAP"])
+            assert 0 < row["p"] <= 1 and row["standard error"] > 0
