@@ -10,7 +10,6 @@ import pytest
 from plackett import LossError, PlackettWarning, RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.proved_gap import relative_gap
-from plackett.rankers.storage import load, save
 from plackett.rankers.listwise.permurank import PermuRank
 from plackett.rankers.listwise.svm_map import SVMMAP
 from plackett.rankers.listwise.svm_mrr import SVMMRR
@@ -19,6 +18,7 @@ from plackett.rankers.pairwise.ir_svm import IRSVM
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit
+from plackett.rankers.storage import load, save
 
 TRAINERS = {
     "RankSVM": RankSVM(C=1.0),

@@ -97,3 +97,29 @@ def test_errors():
         Isotonic.from_arrays({"score": np.array([1.0, 0.0]), "value": np.array([0.0, 1.0])})
     with pytest.raises(DataError, match="damaged"):
         Logistic.from_arrays({"line": np.array([-1.0, 0.0])})
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_the_size_of_weights_and_documents_of_weight_zero_do_not_matter(method):
+    scores, labels, _ = scored(n=300)
+    grid = np.linspace(-40, 40, 9)
+    plain = calibrate(scores, labels, method).probability(grid)
+    weight = np.concatenate([np.full(300, 1e-12), np.zeros(50)])
+    odd = np.concatenate([scores, np.full(50, np.nan)])
+    found = calibrate(odd, np.concatenate([labels, np.ones(50)]), method, sample_weight=weight)
+    np.testing.assert_allclose(found.probability(grid), plain, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_scores_that_are_all_equal_say_how_many_are_relevant(method):
+    labels = np.repeat([1.0, 0.0], [100, 300])
+    found = calibrate(np.full(400, 2.0), labels, method).probability(np.array([-5.0, 2.0, 9.0]))
+    np.testing.assert_allclose(found, 0.25, atol=5e-3)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_what_cannot_be_calibrated_is_refused(method):
+    with pytest.raises(DataError, match=r"scores\[1\] is nan"):
+        calibrate(np.array([0.0, np.nan, 2.0]), np.array([0, 1, 1]), method)
+    with pytest.raises(DataError, match="no relevant"):
+        calibrate(np.array([0.0, 1.0]), np.array([0, 1]), method, sample_weight=np.array([1.0, 0.0]))

@@ -42,7 +42,7 @@ class Isotonic:
     value: np.ndarray
 
     @classmethod
-    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray | None) -> Isotonic:
+    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> Isotonic:
         """The function for some scores and what is known of them."""
         from sklearn.isotonic import IsotonicRegression
 
@@ -77,11 +77,11 @@ class Logistic:
     intercept: float
 
     @classmethod
-    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray | None) -> Logistic:
+    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> Logistic:
         """The function for some scores and what is known of them."""
         from scipy.optimize import minimize
 
-        w = np.ones_like(scores) if weight is None else weight
+        w = weight / weight.mean()  # their size has no meaning, and must not end the search early
         # scores of any scale: the search runs on standardised ones
         middle, spread = np.average(scores, weights=w), scores.std() or 1.0
         z = (scores - middle) / spread
@@ -94,7 +94,7 @@ class Logistic:
             error = w * (1.0 / (1.0 + np.exp(-np.clip(t, -700, 700))) - target)
             return float((w * (np.logaddexp(0.0, t) - target * t)).sum()), np.array([error @ z, error.sum()])
 
-        found = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)])
+        found = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)])
         slope = float(found.x[0]) / spread
         return cls(slope, float(found.x[1]) - slope * middle)
 
@@ -142,7 +142,7 @@ def calibrate(
     rel
         The least label that counts as relevant.
     sample_weight
-        Weight of each document.
+        Weight of each document; those of weight 0 are left out.
 
     Examples
     --------
@@ -153,12 +153,14 @@ def calibrate(
     if method not in CALIBRATIONS:
         raise DataError(f"calibration={method!r}; the kinds are {', '.join(CALIBRATIONS)}")
     scores, labels = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
-    judged = labels >= 0
+    weight = np.ones(scores.shape) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    judged = (labels >= 0) & (weight > 0)
+    for i in np.flatnonzero(judged & ~np.isfinite(scores))[:1]:
+        raise DataError(f"scores[{i}] is {scores[i]}; calibration needs finite scores")
     relevant = labels[judged] >= rel
     if relevant.all() or not relevant.any():
         found = "only relevant" if relevant.size and relevant.all() else "no relevant"
         raise DataError(
             f"calibration needs relevant documents and others (label {rel:g} or more); there are {found} ones"
         )
-    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)[judged]
-    return CALIBRATIONS[method].fit(scores[judged], relevant, weight)
+    return CALIBRATIONS[method].fit(scores[judged], relevant, weight[judged])
