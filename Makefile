@@ -47,7 +47,7 @@ $(VENV)/report: $(VENV)/core
 	@touch $@
 
 $(VENV)/test: $(VENV)/core
-	@$(PIP) -e ".[test,neural]"
+	@$(PIP) -e ".[test,neural,report]"
 	@touch $@
 
 $(VENV)/bench: $(VENV)/core

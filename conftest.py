@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["src/plackett/models/neural.py"]
+_NEEDS = {"torch": "src/plackett/models/neural.py", "plotly": "src/plackett/experiments/report/write.py"}
+collect_ignore = [path for module, path in _NEEDS.items() if find_spec(module) is None]

@@ -59,6 +59,22 @@ def test_table_and_files(run, folder):
     assert again == out and {p: p.stat().st_mtime_ns for p in (folder / "out" / "cells").iterdir()} == stamps
 
 
+def test_report(run, folder):
+    """``--report`` leaves the page beside the cells and says where it is."""
+    pytest.importorskip("plotly")
+    code, out, err = run("compare", folder / "train.plackett", "-a", "ListNet", "--report", folder / "out", *FAST)
+    assert code == 0 and str(folder / "out" / "report.html") in err and "report" not in out
+    assert {"report.html", "report.md", "report.tex", "results.json"} <= {p.name for p in (folder / "out").iterdir()}
+    assert Experiment.load(folder / "out").report(folder / "again").exists()
+
+
+def test_report_without_its_extra(run, folder, monkeypatch):
+    """Known before anything is trained."""
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    code, _, err = run("compare", folder / "train.plackett", "-a", "ListNet", "--report", folder / "out", *FAST)
+    assert code == 2 and "plackett[report]" in " ".join(err.split()) and not (folder / "out").exists()
+
+
 def test_given_split(run, folder):
     split = ("--valid", folder / "valid.plackett", "--test", folder / "test.plackett")
     code, out, _ = run("compare", folder / "train.plackett", *split, "-a", "ListNet", "--json", *FAST)

@@ -61,7 +61,10 @@ def compare(
     if report is not None:
         from plackett.experiments.report.page import load_extra
 
-        load_extra()  # a missing extra should be known before anything is trained
+        try:
+            load_extra()  # what is missing should be known before anything is trained
+        except ImportError as error:
+            raise typer.BadParameter(str(error), param_hint="--report") from None
     found = experiment(
         _data(data, valid, test),
         algorithm,

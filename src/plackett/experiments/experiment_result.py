@@ -154,6 +154,13 @@ class Experiment(Renderable):
             raise DataError(f"{dataset!r} has no validation values to choose by")
         return best
 
+    def chosen(self, dataset: str) -> str | None:
+        """The same, or None where there is nothing to choose by."""
+        try:
+            return self.best(dataset)
+        except DataError:
+            return None
+
     def _dataset(self, dataset: str | None) -> str:
         if dataset is None and len(self.folds) == 1:
             return next(iter(self.folds))
@@ -310,6 +317,16 @@ class Experiment(Renderable):
 
     # ------------------------------------------------------------------------------------------------------- render
 
+    def report(self, folder: str | PathLike[str], *, title: str | None = None, max_rows: int = 20_000) -> Path:
+        """Write ``report.html``, one page that works offline, ``report.md`` and ``report.tex`` into a folder.
+
+        Needs ``pip install plackett[report]``. Parameters as in `plackett.experiments.report.write_report`; gives the
+        path of the page.
+        """
+        from plackett.experiments.report import write_report
+
+        return write_report(self, folder, title=title, max_rows=max_rows)
+
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return (
@@ -377,7 +394,7 @@ class Experiment(Renderable):
             "preset": self.preset,
             "protocol": self.protocol,
             "rankers": self.rankers,
-            "best": {name: self.best(name) for name in self.datasets if self.complete(name)},
+            "best": {name: self.chosen(name) for name in self.datasets if self.complete(name)},
             "leaderboard": self.leaderboard.to_dicts(),
             "selection": self.selection.to_dicts(),
             "trials": self.trials.to_dicts(),

@@ -41,7 +41,7 @@ def leaderboard(
 def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha: float) -> list[dict[str, Any]]:
     rankers = found.complete(dataset)
     evaluations = {name: found.evaluation(dataset, name) for name in rankers}
-    best_by_validation = found.best(dataset) if rankers else None
+    best_by_validation = found.chosen(dataset)
     rows: list[dict[str, Any]] = []
     for number, (name, measure) in enumerate(found.measures.items()):
         values = {ranker: evaluations[ranker].values[name] for ranker in rankers}

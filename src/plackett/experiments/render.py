@@ -130,7 +130,7 @@ def markdown(table: Table) -> str:
     """The table in Markdown; marks are ``<sup>``."""
 
     def cell(c: Cell) -> str:
-        text = re.sub(r"([|*_<>\\`])", r"\\\1", c.text)
+        text = _markdown_text(c.text)
         return (f"**{text}**" if c.best else text) + (f"<sup>{html.escape(c.marks)}</sup>" if c.marks else "")
 
     rows = [[cell(Cell(name)) for name in table.header]] + [[cell(c) for c in row] for row in table.rows]
@@ -149,9 +149,9 @@ def markdown(table: Table) -> str:
     ]
     lines = [line(rows[0]), line(rule), *map(line, rows[1:])]
     if table.caption:
-        lines = [f"**{table.caption}**", "", *lines]
+        lines = [f"**{_markdown_text(table.caption)}**", "", *lines]
     for note in table.notes:
-        lines += ["", note]
+        lines += ["", _markdown_text(note)]
     return "\n".join(lines)
 
 
@@ -212,6 +212,10 @@ _LATEX = {
     "−": r"\ensuremath{-}",
     "µ": r"\ensuremath{\mu}",
 } | {character: "\\" + character for character in "&%$#_{}"}
+
+
+def _markdown_text(text: str) -> str:
+    return re.sub(r"([|*_<>\\`])", r"\\\1", text)
 
 
 def _superscript(marks: str) -> str:

@@ -39,7 +39,9 @@ def _quality(view: View, dataset: str) -> list[str]:
         figure += f" (95 % interval {fixed(row['low'])} to {fixed(row['high'])})"
     if len(rows) == 1:
         return [f"{chosen} is the only ranker; on the test data its {figure}."]
-    said = [f"Take {chosen}: it is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."]
+    said = [
+        f"Take {chosen}: it is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."
+    ]
     other = next(ranker for ranker in order if ranker != chosen)
     difference = sign * (row["mean_over_queries"] - rows[other]["mean_over_queries"])
     p = rows[other]["p_corrected"] if difference >= 0 else row["p_corrected"]

@@ -100,8 +100,9 @@ def _figure(view: View, dataset: str, published: dict[Any, float], name: str) ->
         height=bars_height(len(rows)) + 30,
         showlegend=True,
     )
-    figure["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    label = f"{view.first} of each ranker on {dataset} with its 95 % interval, best first; the chosen ranker stands out."
+    label = (
+        f"{view.first} of each ranker on {dataset} with its 95 % interval, best first; the chosen ranker stands out."
+    )
     return Figure(name, label, traces, figure)
 
 
@@ -127,8 +128,8 @@ def _points(view: View, rows: dict[str, dict[str, Any]], title: str, colour: str
         "error_x": errors,
         "hoverinfo": "text",
         "hovertext": [
-            f"{plain(ranker)}<br>{view.first} {fixed(row['mean_over_queries'])}<br>95 % interval {fixed(row['low'])} to "
-            f"{fixed(row['high'])}<br>validation {fixed(row['validation'])}"
+            f"{plain(ranker)}<br>{view.first} {fixed(row['mean_over_queries'])}<br>95 % interval "
+            f"{fixed(row['low'])} to {fixed(row['high'])}<br>validation {fixed(row['validation'])}"
             for ranker, row in rows.items()
         ],
     }
@@ -161,8 +162,8 @@ def _published(view: View, known: Any) -> list[Block]:
         said = ", ".join(f"{number} of {dataset}" for dataset, number in few.items())
         blocks.append(
             Text(
-                f"The published figures are means over {_FOLDS} folds; this experiment has {said}, so that figures "
-                "differ for that reason alone."
+                f"The published figures are means over {_FOLDS} folds, and this experiment has {said}: that alone "
+                "makes figures differ."
             )
         )
     return blocks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from plackett.experiments.render import Cell, Table
@@ -26,7 +25,10 @@ def cost(view: View) -> Section:
             blocks.append(Heading(dataset))
         times = _times(view, dataset)
         fronts = {kind: pareto_front(_points(view, dataset, times[kind])) for kind in times}
-        titles = {"train": "training time per fold (logarithmic)", "score": "time to score 1,000 documents (logarithmic)"}
+        titles = {
+            "train": "training time per fold (logarithmic)",
+            "score": "time to score 1,000 documents (logarithmic)",
+        }
         blocks += [
             _figure(view, dataset, times[kind], fronts[kind], titles[kind], f"cost-{kind}-{number}") for kind in times
         ]
@@ -81,7 +83,7 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
         "x": list(times.values()),
         "y": list(value.values()),
         "text": [plain(view.names[r]) if r in drawn else "" for r in times],
-        "textposition": name_sides([[math.log10(times[r]), value[r]] for r in times]),
+        "textposition": _sides(times, value, front),
         "textfont": {"color": "--ink"},
         "cliponaxis": False,
         "marker": {
@@ -96,6 +98,13 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
     figure = layout(time_axis(title, list(times.values())), axis(view.first), height=400)
     figure["margin"] = figure["margin"] | {"r": 50, "t": 30}
     return Figure(name, label[0].upper() + label[1:], [line, points], figure)
+
+
+def _sides(times: dict[str, float], value: dict[str, float], front: list[str]) -> list[str]:
+    """Where each name stands: for rankers on the front above the line, which comes from below and goes to the right."""
+    sides = dict(zip(times, name_sides([[times[r], value[r]] for r in times]), strict=True))
+    fastest = min(times, key=lambda ranker: times[ranker])
+    return list((sides | {r: "top right" if r == fastest else "top left" for r in front}).values())
 
 
 def _table(view: View, dataset: str, times: dict[str, dict[str, float]], fronts: dict[str, list[str]]) -> Table:

@@ -65,7 +65,9 @@ def _figure(view: View, dataset: str, m: int, curves: dict[str, np.ndarray], nam
         | {"hovertemplate": f"{plain(ranker)}<br>{measure}@%{{x}} = %{{y:.4f}}<extra></extra>"}
         for ranker, values in curves.items()
     ]
-    figure = layout(axis("cut-off k (documents)", dtick=1 if depth <= 10 else 2, range=[0.5, depth + 0.5]), axis(f"{measure}@k"))
+    figure = layout(
+        axis("cut-off k (documents)", dtick=1 if depth <= 10 else 2, range=[0.5, depth + 0.5]), axis(f"{measure}@k")
+    )
     finite = np.nan_to_num(np.array(list(curves.values())))
     end_labels(
         figure,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,13 @@ def _warnings(found: Profile) -> str:
         said.append(f"Features with missing values in the training part: {_some(names)}.")
     if found.queries_of_one_label:
         share = 100 * found.queries_of_one_label / max(found.n_queries, 1)
-        said.append(f"From {share:.0f} % of the training queries nothing can be learnt: their documents have one label.")
+        said.append(
+            f"From {share:.0f} % of the training queries nothing can be learnt: their documents have one label."
+        )
     if found.conflicting_rows:
-        said.append(f"{plural(found.conflicting_rows, 'document')} with the features of another of the query, and another label.")
+        said.append(
+            f"{plural(found.conflicting_rows, 'document')} with the features of another of the query but not its label."
+        )
     return " ".join(said) or "No feature of the training part is constant or has missing values."
 
 
@@ -99,13 +104,17 @@ def _leaks(folds: Any, dataset: str) -> Table:
                 continue
             found = leaks(fold.train, part)
             rows.append(
-                (Cell(str(name)), Cell(_ROLES[role]), Cell(f"{found.queries:,}"), Cell(f"{found.lists:,}"))
-                + (Cell(f"{found.rows:,}"), Cell(f"{100 * found.rows / max(part.n_rows, 1):.1f} %"))
+                (
+                    Cell(str(name)),
+                    Cell(_ROLES[role]),
+                    *(Cell(f"{count:,}") for count in (found.queries, found.lists, found.rows)),
+                    Cell(f"{100 * found.rows / max(part.n_rows, 1):.1f} %"),
+                )
             )
     notes = (
-        "Same query: its id is in the training part too. Same list: all its documents have the features of the documents "
-        "of a training query. Same features: documents with the features of some training document, which happens by "
-        "chance where features have few values.",
+        "Same query: its id is in the training part too. Same list: all its documents have the features of the "
+        "documents of a training query. Same features: documents with the features of some training document, which "
+        "happens by chance where features have few values.",
     )
     header = ("fold", "part", "same query", "same list", "same features", "share of documents")
     return Table(header, tuple(rows), caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)
@@ -119,12 +128,19 @@ def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figur
     for number, (role, part) in enumerate(parts.items()):
         counts, _ = np.histogram(part.group, edges)
         share = 100 * counts / max(part.n_queries, 1)
-        span = [_span(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        span = [_span(a, b) for a, b in itertools.pairwise(edges)]
         traces.append(
             {"type": "scatter", "mode": "lines", "name": _ROLES[role], "x": ((edges[:-1] + edges[1:]) / 2).tolist()}
             | {"y": share.round(2).tolist(), "line": {"color": f"--s{number}", "width": 2, "shape": "hvh"}}
-            | {"hovertext": [f"{_ROLES[role]}<br>{s} documents: {c:,} queries" for s, c in zip(span, counts, strict=True)]}
-            | {"hoverinfo": "text", "line": {"color": f"--s{number}", "shape": "hvh", "dash": ("solid", "dash", "dot")[number]}}
+            | {
+                "hovertext": [
+                    f"{_ROLES[role]}<br>{s} documents: {c:,} queries" for s, c in zip(span, counts, strict=True)
+                ]
+            }
+            | {
+                "hoverinfo": "text",
+                "line": {"color": f"--s{number}", "shape": "hvh", "dash": ("solid", "dash", "dot")[number]},
+            }
         )
     figure = layout(
         axis("documents in the list"), axis("share of queries (%)", rangemode="tozero"), height=320, showlegend=True
@@ -148,8 +164,16 @@ def _labels(profiles: dict[str, Profile], dataset: str, name: str) -> Figure:
         share = [100 * count / max(found.n_rows, 1) for count in counts]
         traces.append(
             {"type": "bar", "name": _ROLES[role], "x": [f"{label:g}" for label in labels]}
-            | {"y": [round(s, 2) for s in share], "marker": {"color": f"--s{number}", "pattern": {"shape": ("", "/", ".")[number]}}}
-            | {"hovertext": [f"{_ROLES[role]}<br>label {label:g}: {c:,} documents" for label, c in zip(labels, counts, strict=True)]}
+            | {
+                "y": [round(s, 2) for s in share],
+                "marker": {"color": f"--s{number}", "pattern": {"shape": ("", "/", ".")[number]}},
+            }
+            | {
+                "hovertext": [
+                    f"{_ROLES[role]}<br>label {label:g}: {c:,} documents"
+                    for label, c in zip(labels, counts, strict=True)
+                ]
+            }
             | {"hoverinfo": "text"}
         )
     figure = layout(axis("label", type="category"), axis("share of documents (%)"), height=320, showlegend=True)

@@ -28,6 +28,9 @@ _METHODS = {
     "sampling": "estimated by sampling",
 }
 
+_LIST = "the list's other documents"
+_AGAINST = {"linear": _LIST, "additive": _LIST, "trees": "the documents it was trained on", "sampling": _LIST}
+
 
 def example(view: View) -> Section | None:
     """An explanation per dataset; None where no ranker can be explained."""
@@ -73,8 +76,8 @@ def _query(
     value = float(cell.values[view.first][np.flatnonzero(cell.qids == found.qid)[0]])
     text = (
         f"Query {found.qid} of fold {cell.fold}, as {ranker} orders it ({view.first} {fixed(value)}, {len(labels)} "
-        "documents). A contribution says what a feature adds to a document's score, compared with the list's other "
-        f"documents; they are {_METHODS[found.method]}."
+        "documents). A contribution says what a feature adds to a document's score, compared with "
+        f"{_AGAINST[found.method]}; contributions are {_METHODS[found.method]}."
     )
     return [
         Text(text),
@@ -96,7 +99,13 @@ def _table(found: Explanation, top: list[int], names: list[str], labels: np.ndar
         most = np.argsort(-np.abs(found.contributions[i]), kind="stable")[:3]
         reasons = ", ".join(f"{found.feature_names[j]} {signed(found.contributions[i, j], 3)}" for j in most)
         rows.append(
-            (Cell(str(position)), Cell(name), Cell(reasons), Cell(f"{labels[i]:g}"), Cell(short(float(found.scores[i]))))
+            (
+                Cell(str(position)),
+                Cell(name),
+                Cell(reasons),
+                Cell(f"{labels[i]:g}"),
+                Cell(short(float(found.scores[i]))),
+            )
         )
     caption = f"The first {len(top)} documents of query {found.qid}, and the features that count most for each"
     return Table(("position", "document", "counts most", "label", "score"), tuple(rows), caption=caption, n_names=3)
@@ -132,7 +141,7 @@ def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Fi
     frame = found.pair(found.documents[top[0]], found.documents[top[1]])
     head = frame.head(10)
     values = head["contribution"].to_numpy()
-    rest = float(frame["contribution"].sum() - head["contribution"].sum())
+    rest = float(frame["contribution"].to_numpy().sum() - values.sum())
     labels = [plain(f) for f in head["feature"]] + (["all others"] if frame.height > head.height else [])
     values = np.r_[values, rest] if frame.height > head.height else values
     texts = [

@@ -35,9 +35,9 @@ def features(view: View) -> Section | None:
         return None
     text = (
         "A feature alone: the documents are ordered by its value, large or small first, whichever is better. "
-        "Permutation: how much a ranker loses when the feature's values are shuffled among all documents. The model's own: "
-        "gain of the splits for trees, |weight| × standard deviation for linear models. Features that say the same stand "
-        "in for each other, and each then looks less important than they are together."
+        "Permutation: how much a ranker loses when the feature's values are shuffled among all documents. The model's "
+        "own: gain of the splits for trees, |weight| × standard deviation for linear models. Features that say the "
+        "same stand in for each other, and each then looks less important than they are together."
     )
     return Section("features", "Features", (Text(text), *blocks))
 
@@ -95,7 +95,6 @@ def _alone(measure: str, alone: pl.DataFrame, where: str, name: str) -> Figure:
     y = axis("feature", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
     figure = layout(axis(f"{measure} when ranked by this feature alone"), y, height=bars_height(best.height) + 40)
     figure |= {"showlegend": True, "barmode": "overlay", "bargap": 0.25}
-    figure["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     rows = tuple(
         (Cell(r["feature"]), Cell(r["direction"]), Cell(fixed(r["high_first"])), Cell(fixed(r["low_first"])))
         for r in best.iter_rows(named=True)
@@ -133,9 +132,11 @@ def _permuted(view: View, permuted: dict[str, pl.DataFrame], where: str, name: s
         )
     y = axis("feature", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
     figure = layout(
-        axis(f"loss of {view.first} when the feature is shuffled"), y, height=bars_height(len(shown)) + 50, showlegend=True
+        axis(f"loss of {view.first} when the feature is shuffled"),
+        y,
+        height=bars_height(len(shown)) + 50,
+        showlegend=True,
     )
-    figure["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     values_of = {r: dict(zip(f["feature"], f["importance"], strict=True)) for r, f in permuted.items()}
     rows = tuple((Cell(f), *(Cell(signed(values_of[r][f])) for r in permuted)) for f in shown)
     caption = f"Permutation importance: loss of {view.first} ({where}; {_REPEATS} random orders per feature)"
@@ -160,8 +161,9 @@ def _uses(permuted: dict[str, pl.DataFrame], own: dict[str, pl.DataFrame], where
             )
         )
     notes = (
-        "Most important by permutation and by the model's own figures, at most five each. In the model: features with a weight, a "
-        "split or a function other than 0. Needed: features whose shuffling costs more than twice its standard deviation.",
+        "Most important by permutation and by the model's own figures, at most five each. In the model: features with "
+        "a weight, a split or a function other than 0. Needed: features whose shuffling costs more than twice its "
+        "standard deviation.",
     )
     header = ("ranker", "by permutation", "by the model", "in the model", "needed")
     return Table(header, tuple(rows), caption=f"What each ranker uses ({where})", notes=notes, n_names=3)
@@ -173,8 +175,13 @@ def _first(frame: pl.DataFrame) -> str:
 
 def _own(own: dict[str, pl.DataFrame], where: str) -> Table:
     rows = tuple(
-        (Cell(ranker), Cell(row["kind"]), Cell(row["feature"]))
-        + (Cell(short(row["importance"])), Cell(f"{100 * row['share']:.1f} %"))
+        (
+            Cell(ranker),
+            Cell(row["kind"]),
+            Cell(row["feature"]),
+            Cell(short(row["importance"])),
+            Cell(f"{100 * row['share']:.1f} %"),
+        )
         for ranker, frame in own.items()
         for row in frame.head(10).iter_rows(named=True)
     )

@@ -8,7 +8,7 @@ from plackett.experiments.cell import Cell as ExperimentCell
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
 from plackett.experiments.report.numbers import fixed, tidy
-from plackett.experiments.report.plots import axis, layout, plain
+from plackett.experiments.report.plots import axis, layout, plain, round_axis
 from plackett.experiments.report.view import View
 from plackett.measures.language import parse
 
@@ -29,9 +29,9 @@ def learning(view: View) -> Section | None:
     if not blocks:
         return None
     text = (
-        f"{view.select} on validation data after each round of training, for the chosen settings; a ring marks the best "
-        "round, which was kept. A curve that still rises at its end would have liked more rounds. A round is a "
-        "tree, an iteration or an epoch, whatever the ranker counts, so that rounds of different rankers do not compare."
+        f"{view.select} on validation data after each round of training, for the chosen settings; a ring marks the "
+        "best round, which was kept. A curve that still rises at its end would have liked more rounds. A round is a "
+        "tree, an iteration or an epoch, whatever the ranker counts, so rounds of different rankers do not compare."
     )
     return Section("learning", "Learning curves", (Text(text), *blocks))
 
@@ -56,12 +56,10 @@ def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) ->
             | {"hovertemplate": f"{plain(ranker + fold)}<br>best: round %{{x}}, %{{y:.4f}}<extra></extra>"},
         ]
         seen.add(ranker)
-        rows.append(
-            (Cell(ranker), Cell(str(cell.fold)), Cell(str(values.size)), Cell(str(best + 1)))
-            + tuple(Cell(fixed(float(values[i]))) for i in (0, best, -1))
-        )
+        figures = (fixed(float(values[i])) for i in (0, best, -1))
+        rows.append(tuple(map(Cell, (ranker, str(cell.fold), str(values.size), str(best + 1), *figures))))
     figure = layout(
-        axis("round of training (logarithmic)", type="log", dtick="D2" if max(c.history.size for c in cells) < 50 else 1),
+        round_axis("round of training (logarithmic)", max(cell.history.size for cell in cells)),
         axis(f"{view.select} on validation data"),
         height=420,
         showlegend=True,

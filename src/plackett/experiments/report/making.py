@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from plackett.experiments.cell import Cell as ExperimentCell
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, plural
@@ -39,8 +40,8 @@ def _protocol(view: View) -> str:
             budget.append(f"{words['time_budget']:g} s per ranker and fold")
         search = f"Settings were searched for ({words['search']}{', ' + ', '.join(budget) if budget else ''})"
     said = [
-        f"{search} on the training part of each fold, and the one with the best {found.select} on the validation part was "
-        "measured on the test part.",
+        f"{search} on the training part of each fold, and the one with the best {found.select} on the validation part "
+        "was measured on the test part.",
         "Test labels had no say in any choice.",
     ]
     if words["early_stopping"]:
@@ -65,12 +66,15 @@ def _value(value: Any) -> str:
 
 def _settings(view: View) -> Table:
     rows = tuple(
-        (Cell(cell.dataset), Cell(str(cell.fold)), Cell(cell.ranker), Cell(_words(cell.setting)))
-        + (Cell(str(len(cell.trials))), Cell(fixed(cell.validation)))
+        tuple(map(Cell, (cell.dataset, str(cell.fold), cell.ranker, _words(cell.setting), *_tried(cell))))
         for cell in view.found.cells
     )
     header = ("dataset", "fold", "ranker", "chosen setting", "trials", "validation")
     return Table(header, rows, caption="Settings chosen in each fold", n_names=4)
+
+
+def _tried(cell: ExperimentCell) -> tuple[str, str]:
+    return str(len(cell.trials)), fixed(cell.validation)
 
 
 def _rankers(view: View) -> Table:
@@ -91,10 +95,8 @@ def _data(view: View) -> Table:
             for role in ("train", "valid", "test"):
                 part = getattr(fold, role, None)
                 if part is not None:
-                    rows.append(
-                        (Cell(dataset), Cell(str(name)), Cell(role), Cell(part.fingerprint()))
-                        + (Cell(f"{part.n_queries:,}"), Cell(f"{part.n_rows:,}"))
-                    )
+                    sizes = f"{part.n_queries:,}", f"{part.n_rows:,}"
+                    rows.append(tuple(map(Cell, (dataset, str(name), role, part.fingerprint(), *sizes))))
     header = ("dataset", "fold", "part", "fingerprint", "queries", "documents")
     return Table(header, tuple(rows), caption="Fingerprints of the data", n_names=4)
 

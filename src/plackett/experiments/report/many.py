@@ -25,16 +25,20 @@ def many(view: View) -> Section | None:
     wins = winning_number(both, ascending=ascending)
     order = sorted(rankers, key=lambda ranker: (found.mean_ranks[ranker], -wins[ranker]))
     rows = tuple(
-        (Cell(ranker), Cell(fixed(found.mean_ranks[ranker], 2)), Cell(str(wins[ranker])))
-        + tuple(Cell(fixed(row[ranker])) for row in both.values())
+        (
+            Cell(ranker),
+            Cell(fixed(found.mean_ranks[ranker], 2)),
+            Cell(str(wins[ranker])),
+            *(Cell(fixed(row[ranker])) for row in both.values()),
+        )
         for ranker in order
     )
     verdict = "differ" if test.f_pvalue <= 0.05 else "do not differ significantly"
     text = (
-        f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test, Iman and "
-        f"Davenport's F, {p_value(test.f_pvalue)}). Two rankers differ where their mean ranks are more than "
-        f"{found.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is large: "
-        "such a test then finds hardly anything."
+        f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test, Iman "
+        f"and Davenport's F, {p_value(test.f_pvalue)}). Two rankers differ where their mean ranks are more than "
+        f"{found.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is "
+        "large, and such a test finds hardly anything."
     )
     table = Table(
         ("ranker", "mean rank", "winning number", *both),
@@ -83,7 +87,11 @@ def _figure(view: View, found: Nemenyi, order: list[str]) -> Figure:
         "cliponaxis": False,
     }
     figure = layout(
-        axis("mean rank (1 is best); shaded: not significantly worse than the best", range=[0.8, len(order) + 0.6], dtick=1),
+        axis(
+            "mean rank (1 is best); shaded: not significantly worse than the best",
+            range=[0.8, len(order) + 0.6],
+            dtick=1,
+        ),
         axis("", type="category", categoryorder="array", categoryarray=labels, autorange="reversed"),
         height=bars_height(len(order)) + 60,
         shapes=[band],

@@ -37,7 +37,7 @@ def p_value(p: float | None) -> str:
 def seconds(value: float) -> str:
     """A time with the unit that suits it.
 
-    >>> seconds(0.0123), seconds(4.2), seconds(750)
+    >>> seconds(0.0123), seconds(4.2), seconds(780)
     ('12 ms', '4.2 s', '13 min')
     """
     if value < 1e-3:

@@ -31,6 +31,16 @@
     return typeof value === "string" && value.startsWith("--") && /colou?r$/.test(key) ? colour(value) : value;
   }
 
+  /** Words in lines of so many characters. */
+  function wrapped(text, width) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      if ((lines.at(-1) + word).length > width) lines.push("");
+      lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
+    }
+    return lines.join("<br>");
+  }
+
   function draw(name, figure) {
     const box = document.getElementById(name);
     if (!box || box.closest("details:not([open])")) return;
@@ -43,6 +53,9 @@
       layout.annotations = layout.annotations.filter((a) => a.name !== "end");
       layout.showlegend = true;
       layout.margin.r = 16;
+    }
+    if (small) {
+      for (const axis of [layout.xaxis, layout.yaxis]) axis.title.text = wrapped(axis.title.text, 36);
     }
     Object.assign(layout, {
       paper_bgcolor: "rgba(0,0,0,0)",

@@ -25,7 +25,9 @@ def to_html(title: str, sections: list[Section]) -> str:
     """The report as HTML: data, styles, scripts and plotly.js are inside."""
     jinja2, plotly = load_extra()
     here = files(__package__)
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     blocks = [block for section in sections for block in section.blocks]
     figures = {b.name: {"data": b.traces, "layout": b.layout} for b in blocks if isinstance(b, Figure)}
     browsers = [block.data for block in blocks if isinstance(block, Browser)]

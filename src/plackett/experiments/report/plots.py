@@ -10,7 +10,17 @@ import numpy as np
 
 from plackett.experiments.report.numbers import seconds
 
-__all__ = ["annotation", "axis", "bars_height", "end_labels", "layout", "name_sides", "plain", "time_axis"]
+__all__ = [
+    "annotation",
+    "axis",
+    "bars_height",
+    "end_labels",
+    "layout",
+    "name_sides",
+    "plain",
+    "round_axis",
+    "time_axis",
+]
 
 
 def plain(text: Any) -> str:
@@ -39,7 +49,7 @@ def layout(x: dict[str, Any], y: dict[str, Any], *, height: int = 380, **more: A
         "showlegend": False,
         "hovermode": "closest",
         "margin": {"l": 60, "r": 20, "t": 16, "b": 50},
-        "legend": {"orientation": "h", "y": -0.25, "x": 0},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
     } | more
 
 
@@ -90,8 +100,26 @@ def time_axis(title: str, times: list[float]) -> dict[str, Any]:
     """A logarithmic axis of seconds, whose ticks have units."""
     low, high = math.log10(min(times)), math.log10(max(times))
     margin = max(0.08 * (high - low), 0.1)
-    steps = (1, 2, 5) if high - low < 2.5 else (1,)
-    ticks = [step * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 1) for step in steps]
-    ticks = [tick for tick in ticks if low - margin <= math.log10(tick) <= high + margin]
-    words = {"type": "log", "range": [low - margin, high + margin], "tickvals": ticks, "ticktext": list(map(seconds, ticks))}
+    ticks = _log_ticks(low - margin, high + margin)
+    words = {
+        "type": "log",
+        "range": [low - margin, high + margin],
+        "tickvals": ticks,
+        "ticktext": list(map(seconds, ticks)),
+    }
     return axis(title, **words)
+
+
+def round_axis(title: str, rounds: int) -> dict[str, Any]:
+    """A logarithmic axis from 1 to a number of rounds."""
+    high = math.log10(max(rounds, 2)) + 0.03
+    ticks = _log_ticks(-0.01, high)
+    words = {"type": "log", "range": [-0.03, high], "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+    return axis(title, **words)
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, …: or powers of 10 only, where the axis is long."""
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
+    return [tick for tick in ticks if low <= math.log10(tick) <= high]

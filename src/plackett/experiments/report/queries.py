@@ -32,11 +32,10 @@ def queries(view: View) -> Section | None:
     shown = [dataset for dataset in view.datasets if len(view.drawn(dataset)) > 1]
     if not shown:
         return None
-    label = "Difference of the two chosen rankers for each query, sorted: bars above zero are queries that A does better."
-    text = (
-        "Each bar is a query: how much better A is than B there. Choose both rankers; below are the queries that A "
-        "wins and loses by most, as A and as B order them."
+    label = (
+        "Difference of the two chosen rankers for each query, sorted: bars above zero are queries that A does better."
     )
+    text = "How much better is one ranker than another on each test query?"
     blocks: list[Block] = [Text(text + "".join(dict.fromkeys(view.left_out(name) for name in shown)))]
     data = {"datasets": [_dataset(view, dataset) for dataset in shown]}
     blocks.append(Browser(data, label, _table(view, shown[0])))
@@ -124,11 +123,10 @@ def _statistics(
 def _lists(view: View, dataset: str, cells: dict[str, list[ExperimentCell]], query: int) -> dict[str, Any]:
     """The first documents of a query as each ranker orders them; ``query`` counts over all folds."""
     one = next(iter(cells.values()))
-    for number, cell in enumerate(one):
-        if query < cell.qids.size:
-            break
-        query -= cell.qids.size
-    test: RankingDataset = view.found.folds[dataset][cell.fold].test
+    ends = np.cumsum([cell.qids.size for cell in one])
+    number = int(np.searchsorted(ends, query, side="right"))
+    query -= int(ends[number - 1]) if number else 0
+    test: RankingDataset = view.found.folds[dataset][one[number].fold].test
     a, b = test.offsets[query], test.offsets[query + 1]
     rows = test.select([query]).docids if test.docids is not None else None
     names = [str(i + 1) for i in range(b - a)] if rows is None else [str(name) for name in rows.tolist()]

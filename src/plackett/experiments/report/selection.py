@@ -24,10 +24,10 @@ def selection(view: View) -> Section | None:
     if not blocks:
         return None
     text = (
-        f"{view.select} of the chosen settings. Points below the dashed line (where it is in view) did worse on test data "
-        "than on validation data; all of them together may only mean that the test queries are harder. A training figure far "
-        "above both is overfitting to the documents, a validation figure far above the test figure overfitting by the "
-        "search."
+        f"{view.select} of the chosen settings. Points below the dashed line (where it is in view) did worse on test "
+        "data than on validation data; all of them together may only mean that the test queries are harder. A training "
+        "figure far above both is overfitting to the documents, a validation figure far above the test figure "
+        "overfitting by the search."
     )
     return Section("selection", "Validation against test", (Text(text), *blocks))
 
@@ -36,7 +36,9 @@ def _figure(view: View, dataset: str, name: str) -> Figure:
     measure = view.select
     several = len(view.found.folds[dataset]) > 1
     points = {
-        ranker: np.array([[_number(c.chosen_by["valid"]), _number(c.chosen_by["test"])] for c in view.found.of(dataset, ranker)])
+        ranker: np.array(
+            [[_number(c.chosen_by["valid"]), _number(c.chosen_by["test"])] for c in view.found.of(dataset, ranker)]
+        )
         for ranker in view.drawn(dataset)
     }
     sides = dict(zip(points, name_sides([p[0].tolist() for p in points.values()]), strict=True))

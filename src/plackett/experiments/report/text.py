@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
-from plackett.experiments.render import FORMATS, Table, latex_text
+from plackett.experiments.render import FORMATS, Cell, Table, latex_text
 from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
 
 __all__ = ["to_latex", "to_markdown"]
+
+#: What fits a page of LaTeX: rows of a table, characters of a cell.
+_PAGE_ROWS = 28
+_LONGEST = 70
 
 
 def to_markdown(title: str, sections: list[Section]) -> str:
@@ -39,10 +44,27 @@ def to_latex(title: str, sections: list[Section]) -> str:
     for section in sections:
         lines += ["", rf"\section{{{latex_text(section.title)}}}"]
         for block in section.blocks:
-            words = _words(block, r"\subsection{{{}}}", latex_text, FORMATS["latex"])
+            words = _words(block, r"\subsection{{{}}}", latex_text, _latex_table)
             lines += ["", words] if words else []
         lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}", ""])
+
+
+def _latex_table(table: Table) -> str:
+    """The table where it stands, in parts that fit a page, with long texts cut."""
+    starts = range(0, max(len(table.rows), 1), _PAGE_ROWS)
+    parts = []
+    for start in starts:
+        rows = tuple(tuple(_cut(cell) for cell in row) for row in table.rows[start : start + _PAGE_ROWS])
+        caption = table.caption + (f" (part {start // _PAGE_ROWS + 1})" if len(starts) > 1 else "")
+        notes = table.notes if start == starts[-1] else ()
+        text = FORMATS["latex"](replace(table, rows=rows, caption=caption + ("." if notes else ""), notes=notes))
+        parts.append(text.replace(r"\begin{table}", r"\begin{table}[!htbp]", 1))
+    return "\n\n".join(parts)
+
+
+def _cut(cell: Cell) -> Cell:
+    return cell if len(cell.text) <= _LONGEST else replace(cell, text=cell.text[: _LONGEST - 1] + "…")
 
 
 def _words(block: Block, heading: str, escape: Callable[[str], str], table: Callable[[Table], str]) -> str | None:

@@ -51,10 +51,7 @@ class View:
 
     def chosen(self, dataset: str) -> str | None:
         """The ranker that validation data choose; None where there are none."""
-        try:
-            return self.found.best(dataset)
-        except DataError:
-            return None
+        return self.found.chosen(dataset)
 
     def drawn(self, dataset: str) -> list[str]:
         """The rankers that figures show: the first ones of the leaderboard, and the chosen one in any case."""

@@ -1,0 +1,141 @@
+"""Experiments of other shapes: falling measures, no validation data, one ranker, many, failures, other libraries."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+from plackett import DataError
+from plackett.data.splits import Fold
+from plackett.datasets import make_ranking
+from plackett.experiments.experiment import experiment
+from plackett.experiments.report import write_report
+from plackett.experiments.report.cost import pareto_front
+from plackett.experiments.report.many import cliques
+from plackett.experiments.report.write import report_sections
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_ranking(20, 6, 4, random_state=2)
+
+
+def run(data, rankers, measures=("AP",), **options):
+    return experiment(data, rankers, measures, **({"n_jobs": 1, "folds": 3, "search": None} | options))
+
+
+def words(found):
+    """The paragraphs of each section by its id."""
+    return {s.name: " ".join(b.text for b in s.blocks if b.kind == "text") for s in report_sections(found)}
+
+
+def test_one_ranker(data, tmp_path):
+    found = run(data, "ListNet")
+    said = words(found)
+    assert "ListNet is the only ranker" in said["answer"]
+    assert "queries" not in said and "ranks" not in said
+    write_report(found, tmp_path)
+
+
+def test_falling_measure(data, tmp_path):
+    """Better is smaller: the words, the sign of the bars and the front follow."""
+    found = run(data, ["ListNet", "LinearRegression"], ("ARP", "AP"), select="ARP")
+    said = words(found)["answer"]
+    best = found.best()
+    other = next(ranker for ranker in found.rankers if ranker != best)
+    means = {r: found.leaderboard.filter(ranker=r, measure="ARP")["mean_over_queries"].item() for r in (best, other)}
+    direction = "better than the next best" if means[best] <= means[other] else "worse than the best there"
+    assert f"{abs(means[best] - means[other]):.4f} {direction}, {other}" in said
+    (section,) = [s for s in report_sections(found) if s.name == "queries"]
+    assert section.blocks[-1].data["datasets"][0]["measures"][0] == {"name": "ARP", "sign": -1}
+    write_report(found, tmp_path)
+
+
+def test_without_validation_data(data, tmp_path):
+    fold = Fold(data.select(np.arange(12)), None, data.select(np.arange(12, 20)))
+    found = experiment(fold, ["ListNet", "LinearRegression"], "AP", search=None, n_jobs=1)
+    said = words(found)
+    assert "no validation data to choose by" in said["answer"] and "selection" not in said
+    write_report(found, tmp_path)
+
+
+def test_other_libraries_have_no_model_to_look_into(data, tmp_path):
+    found = run(data, {"ridge": Ridge(), "ListNet": "ListNet"})
+    said = words(found)
+    assert "as ListNet orders it" in said["example"]
+    write_report(found, tmp_path)
+    alone = words(run(data, {"ridge": Ridge()}))
+    assert "example" not in alone and "features" in alone
+
+
+def test_many_rankers_are_not_all_drawn(data, tmp_path):
+    found = run(data, [f"LinearRegression(alpha={alpha})" for alpha in range(1, 12)], folds=2 + 1)
+    sections = {s.name: s for s in report_sections(found)}
+    assert "8 rankers of 11" in sections["cutoffs"].blocks[0].text
+    board = next(b.table for b in sections["leaderboard"].blocks if b.kind == "table")
+    assert len(board.rows) == 11
+    shown = sections["queries"].blocks[-1].data["datasets"][0]["rankers"]
+    assert len(shown) == 8 and found.best() in shown
+    write_report(found, tmp_path)
+
+
+def test_failures_are_named(data):
+    def broken():
+        raise RuntimeError("no luck")
+
+    found = run(data, {"ListNet": "ListNet", "broken": broken})
+    assert "Not finished: broken in fold 1" in words(found)["answer"]
+    with pytest.raises(DataError, match="nothing to report"):
+        report_sections(run(data, {"broken": broken}))
+
+
+def test_large_test_part_is_sampled_for_importances(data):
+    found = run(data, "ListNet")
+    (section,) = [s for s in report_sections(found, max_rows=20) if s.name == "features"]
+    figure = next(b for b in section.blocks if b.kind == "figure")
+    assert "3 test queries" in figure.label  # 6 documents each
+
+
+def test_bars_are_a_sample_with_the_extremes(data, monkeypatch):
+    from plackett.experiments.report import queries
+
+    monkeypatch.setattr(queries, "_QUERIES", 12)
+    found = run(data, ["ListNet", "LinearRegression"])
+    (section,) = [s for s in report_sections(found) if s.name == "queries"]
+    entry = section.blocks[-1].data["datasets"][0]
+    assert len(entry["qids"]) == 12 and entry["n_queries"] == 20
+    values = {r: found.per_query.filter(ranker=r) for r in entry["rankers"]}
+    a, b = (values[r]["AP"].to_numpy() for r in entry["rankers"])
+    qids = values["ListNet"]["qid"].to_list()
+    assert {qids[int(np.argmax(a - b))], qids[int(np.argmin(a - b))]} <= set(entry["qids"])
+    for place in entry["lists"]:
+        assert 0 <= int(place) < 12
+
+
+# ---------------------------------------------------------------------------------------------------------- functions
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=7))
+def test_pareto_front_by_brute_force(points):
+    named = {str(i): (float(t), float(q)) for i, (t, q) in enumerate(points)}
+
+    def beaten(name):
+        time, quality = named[name]
+        return any(t <= time and q >= quality and (t, q) != (time, quality) for t, q in named.values())
+
+    front = pareto_front(named)
+    assert sorted(front) == sorted(name for name in named if not beaten(name))
+    assert [named[name][0] for name in front] == sorted(named[name][0] for name in front)
+
+
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=6), st.integers(0, 6))
+def test_cliques_by_brute_force(ranks, critical):
+    ranks = sorted(map(float, ranks))
+    runs = [(i, j) for i, j in itertools.combinations(range(len(ranks)), 2) if ranks[j] - ranks[i] <= critical]
+    largest = [r for r in runs if not any(o != r and o[0] <= r[0] and o[1] >= r[1] for o in runs)]
+    assert cliques(ranks, critical) == largest
