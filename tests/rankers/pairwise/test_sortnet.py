@@ -13,7 +13,8 @@ import plackett as pk
 from checks_rankers import easy_task, ndcg
 from plackett import DataError
 from plackett.rankers.pairwise._comparative_network import ComparativeNetwork, outputs
-from plackett.rankers.pairwise.sortnet import SortNet, _Training
+from plackett.rankers.pairwise._sortnet_training import SortNetTraining
+from plackett.rankers.pairwise.sortnet import SortNet
 
 
 def random_network(rng, d=5, h=7):
@@ -87,7 +88,7 @@ def test_scaled_features_are_part_of_the_weights():
     X, y, qid = easy_task()
     X = X * np.float32([1, 10, 100, 0.01]) + np.float32([5, -3, 0, 1])
     data = pk.RankingDataset.from_arrays(X, y, qid)
-    training = _Training(SortNet(device="cpu"), data, torch.device("cpu"))
+    training = SortNetTraining(SortNet(device="cpu"), data, torch.device("cpu"))
     training.epochs()
     rows = training.map.on(torch.device("cpu"))(torch.tensor(X))
     u, v = np.random.default_rng(0).integers(0, len(X), (2, 40))
@@ -100,7 +101,7 @@ def test_the_set_grows_by_mistakes_of_the_sort():
     X, y, qid = easy_task(n_queries=30)
     data = pk.RankingDataset.from_arrays(X, y, qid)
     ranker = SortNet(device="cpu", start_pairs=20, n_epochs=2)
-    training = _Training(ranker, data, torch.device("cpu"))
+    training = SortNetTraining(ranker, data, torch.device("cpu"))
     training.epochs()
     h = training.network().bind(X, 1)
     before = training.winner.size

@@ -18,7 +18,7 @@ __all__ = ["Comparator", "OrderedScorer"]
 
 #: Comparators by the name under which they are stored, with the module that has them.
 COMPARATORS = {
-    "experts": ("plackett.rankers.pairwise.hedge_ranker", "ExpertsComparator"),
+    "experts": ("plackett.rankers.pairwise._experts", "ExpertsComparator"),
     "model": ("plackett.rankers.pairwise._pair_model", "ModelComparator"),
     "foreign": ("plackett.rankers.pairwise._pair_model", "ForeignComparator"),
     "sortnet": ("plackett.rankers.pairwise._comparative_network", "ComparativeNetwork"),
