@@ -48,7 +48,7 @@ class CellQueue:
             self._in_processes(list(todo.values()), workers, board)
         else:
             for task in todo.values():
-                self._here(task, board)
+                self._here(task, self.threads, board)
 
     def cell(self, task: CellTask) -> Cell:
         """The cell of a task, with its names and measures; a file with others is brought up to date."""
@@ -70,11 +70,11 @@ class CellQueue:
         for task in self.tasks:  # what is on disk need not be held in memory
             self.splits[task.dataset][task.fold] = StoredFold(self.folder, task.parts)
 
-    def _here(self, task: CellTask, board: Board) -> None:
+    def _here(self, task: CellTask, threads: int, board: Board) -> None:
         board.note(task.place, "running")
         try:
             task.run(
-                self.threads,
+                threads,
                 lambda number, best: board.note(task.place, "running", best, number),
                 self.splits[task.dataset][task.fold],
             )
@@ -85,7 +85,9 @@ class CellQueue:
             self._ended(task, ("done",), board)
 
     def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
-        with closing(run_in_processes(tasks, workers, max(1, self.threads // workers))) as events:
+        share = max(1, self.threads // workers)
+        run = run_in_processes(tasks, workers, share, lambda task: self._here(task, share, board))
+        with closing(run) as events:
             for task, message in events:
                 if message[0] == "begun":
                     board.note(task.place, "running")

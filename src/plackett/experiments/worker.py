@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import traceback
+from importlib import import_module
 from typing import Any
 
 __all__ = ["main"]
@@ -17,8 +18,8 @@ __all__ = ["main"]
 def main() -> None:
     """Compute one cell after another until standard input ends.
 
-    First come the user's own measures, then tasks. Answers are tuples: ``("trial", number, best)`` after each trial,
-    then ``("done",)`` or ``("failed", line, traceback)``.
+    First come the user's own measures, then tasks. Answers are tuples: ``("ready",)`` when all is imported, and of each
+    task ``("trial", number, best)`` after each trial, then ``("done",)`` or ``("failed", line, traceback)``.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one, which ends it
     answers = os.fdopen(os.dup(1), "wb")
@@ -30,7 +31,9 @@ def main() -> None:
 
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
+    import_module("plackett.experiments.cell_task")  # most of what tasks need, and most of the time that it takes
     _define(tasks.get()())
+    answer("ready")
     while True:
         load, n_jobs = tasks.get()
         try:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from plackett.experiments.cell_task import CellTask
@@ -30,43 +30,100 @@ _THREADS = (
 
 
 def run_in_processes(
-    tasks: list[CellTask], workers: int, n_jobs: int
+    tasks: list[CellTask], workers: int, n_jobs: int, here: Callable[[CellTask], None]
 ) -> Generator[tuple[CellTask, tuple[Any, ...]], None, None]:
     """Run tasks on so many workers of ``n_jobs`` threads each, and tell what happens as it happens.
 
     Messages are ``("begun",)``, ``("trial", number, best)``, ``("done",)`` and ``("failed", line, traceback)``.
+    Processes take seconds to start, in which small cells are computed: until one is ready, ``here`` is called with
+    tasks, one after the other, of which there are no messages.
     """
-    waiting = deque(tasks)
-    events: queue.SimpleQueue[tuple[_Worker, tuple[Any, ...] | None]] = queue.SimpleQueue()
-    team = [_Worker(n_jobs, events) for _ in range(min(workers, len(tasks)))]
+    team = _Team(tasks, n_jobs)
+    left = len(tasks)
     try:
-        for worker in team:
-            yield worker.give(waiting.popleft()), ("begun",)
-        while any(worker.task for worker in team):
-            worker, message = events.get()
-            task = worker.task
-            if task is None:  # the end of a process that was told to end
+        for _ in range(min(workers, left)):
+            team.start()
+        while left:
+            task = None if team.ready.is_set() else team.take(_is_ours)
+            if task is not None:
+                here(task)
+                left -= 1
                 continue
-            ended = message is None or message[0] != "trial"
-            if ended:
-                worker.task = None
-            yield task, worker.obituary() if message is None else message
-            if ended and waiting:
-                if message is None:
-                    team.remove(worker)
-                    worker = _Worker(n_jobs, events)
-                    team.append(worker)
-                yield worker.give(waiting.popleft()), ("begun",)
+            task, message = team.events.get()
+            left -= message[0] in ("done", "failed")
+            yield task, message
     finally:
-        for worker in team:
+        team.end()
+
+
+def _is_ours(task: CellTask) -> bool:
+    """Whether the ranker is of this package: what others wrote may end the process that runs it."""
+    return type(task.contestant.ranker).__module__.partition(".")[0] == "plackett"
+
+
+class _Team:
+    """Workers, each with a thread that listens to it and hands it one task after the other."""
+
+    def __init__(self, tasks: list[CellTask], n_jobs: int) -> None:
+        self.waiting = deque(tasks)
+        self.n_jobs = n_jobs
+        self.events: queue.SimpleQueue[tuple[CellTask, tuple[Any, ...]]] = queue.SimpleQueue()
+        self.ready = threading.Event()
+        self.workers: list[_Worker] = []
+        self.closed = False
+        self.lock = threading.Lock()
+
+    def start(self) -> None:
+        """Start a worker."""
+        with self.lock:
+            if self.closed:
+                return
+            worker = _Worker(self.n_jobs)
+            self.workers.append(worker)
+        threading.Thread(target=self._drive, args=(worker,), daemon=True).start()
+
+    def take(self, wanted: Callable[[CellTask], bool] = lambda task: True) -> CellTask | None:
+        """The first waiting task that is wanted, which then waits no more."""
+        with self.lock:
+            task = next(filter(wanted, self.waiting), None)
+            if task is not None:
+                self.waiting.remove(task)
+            return task
+
+    def end(self) -> None:
+        """End all processes; cells under way are given up."""
+        with self.lock:
+            self.closed = True
+            self.waiting.clear()
+        for worker in self.workers:
             worker.end()
+
+    def _drive(self, worker: _Worker) -> None:
+        while (message := worker.receive()) is not None:
+            if message[0] == "ready":
+                self.ready.set()
+            else:
+                assert worker.task is not None
+                self.events.put((worker.task, message))
+            if message[0] != "trial":
+                worker.task = self.take()
+                if worker.task is None:
+                    return
+                self.events.put((worker.task, ("begun",)))
+                worker.send((_packed(worker.task), self.n_jobs))
+        if self.closed:
+            return
+        task = worker.task or self.take()  # one that does not even start takes a task with it: else it never ended
+        if task is not None:
+            self.events.put((task, worker.obituary()))
+        if self.waiting:
+            self.start()
 
 
 class _Worker:
-    """A process, and the thread that listens to it."""
+    """A process, and the task that it has."""
 
-    def __init__(self, n_jobs: int, events: queue.SimpleQueue[Any]) -> None:
-        self.n_jobs = n_jobs
+    def __init__(self, n_jobs: int) -> None:
         self.task: CellTask | None = None
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the worker
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
@@ -79,10 +136,9 @@ class _Worker:
             env=os.environ | bounds | {"PYTHONPATH": path},
         )
         self.send(_packed(_custom_measures()))
-        threading.Thread(target=self._listen, args=(events,), daemon=True).start()
 
     def send(self, message: Any) -> None:
-        """Write a message; a process that is gone is noticed by its listener."""
+        """Write a message; that a process is gone is noticed when its answers end."""
         assert self.process.stdin is not None
         try:
             pickle.dump(message, self.process.stdin)
@@ -90,11 +146,13 @@ class _Worker:
         except BrokenPipeError:
             return
 
-    def give(self, task: CellTask) -> CellTask:
-        """Hand over a task."""
-        self.task = task
-        self.send((_packed(task), self.n_jobs))
-        return task
+    def receive(self) -> tuple[Any, ...] | None:
+        """The next message, waited for; None where the process has ended."""
+        assert self.process.stdout is not None
+        try:
+            return pickle.load(self.process.stdout)  # type: ignore[no-any-return]
+        except (EOFError, pickle.UnpicklingError, ValueError, OSError):
+            return None
 
     def obituary(self) -> tuple[str, str, str]:
         """What to say of the cell during which the process died."""
@@ -106,7 +164,6 @@ class _Worker:
 
     def end(self) -> None:
         """End the process; a cell under way is given up."""
-        self.task = None
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.log):
@@ -115,18 +172,6 @@ class _Worker:
                 stream.close()
             except BrokenPipeError:
                 continue
-
-    def _listen(self, events: queue.SimpleQueue[Any]) -> None:
-        stream = self.process.stdout
-        assert stream is not None
-        with stream:
-            while True:
-                try:
-                    message = pickle.load(stream)
-                except (EOFError, pickle.UnpicklingError, ValueError, OSError):
-                    events.put((self, None))
-                    return
-                events.put((self, message))
 
 
 def _packed(thing: Any) -> Packed:
