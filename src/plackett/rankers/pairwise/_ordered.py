@@ -64,9 +64,9 @@ class OrderedScorer:
         rows = np.lexsort((keys, query))
         compare = self.comparator.bind(X, n_jobs)
         found = self.ordering.scores(lambda u, v: compare(rows[u], rows[v]), offsets, keys=keys[rows])
-        new = np.concatenate(([True], (np.diff(keys[rows]) != 0) | (np.diff(query) != 0)))
+        equal = np.cumsum((np.diff(keys[rows], prepend=keys[rows[0]]) != 0) | (np.diff(query, prepend=0) != 0))
         scores = np.empty(n)
-        scores[rows] = (np.bincount(np.cumsum(new) - 1, found) / np.bincount(np.cumsum(new) - 1))[np.cumsum(new) - 1]
+        scores[rows] = (np.bincount(equal, found) / np.maximum(np.bincount(equal), 1))[equal]
         return scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:
