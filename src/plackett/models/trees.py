@@ -72,8 +72,8 @@ class Trees:
         Histogram bins per feature.
     reg_alpha, reg_lambda
         L1 and L2 penalty of leaf values.
-    subsample, colsample_bytree
-        Share of the queries, of the features, that each tree sees.
+    subsample, colsample_bytree, colsample_bynode
+        Share of the queries and of the features that each tree sees, and of these features that each split sees.
     boosting
         ``"gbdt"``; ``"dart"`` (dropout; the best prefix is kept, as LightGBM cannot stop it early); ``"forest"``
         (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same); ``"bagged"`` (the
@@ -115,6 +115,7 @@ class Trees:
     reg_lambda: float = 0.0
     subsample: float = 1.0
     colsample_bytree: float = 1.0
+    colsample_bynode: float = 1.0
     boosting: str = "gbdt"
     n_bags: int = 10
     monotone_constraints: tuple[int, ...] | None = None
@@ -172,6 +173,7 @@ class Trees:
             "lambda_l1": self.reg_alpha,
             "lambda_l2": self.reg_lambda,
             "feature_fraction": self.colsample_bytree,
+            "feature_fraction_bynode": self.colsample_bynode,
             "boosting": "gbdt",
             "seed": int(np.random.default_rng(self.random_state).integers(2**31)),
             "num_threads": n_threads(self.n_jobs),
@@ -189,7 +191,7 @@ class Trees:
             chosen["monotone_constraints"] = list(self.monotone_constraints)
         if self.boosting == "forest":
             chosen["learning_rate"] = 1.0 / self.n_estimators
-            chosen["feature_fraction_bynode"] = chosen.pop("feature_fraction")
+            chosen["feature_fraction_bynode"] = chosen.pop("feature_fraction") * self.colsample_bynode
         elif self.boosting == "bagged":
             chosen["learning_rate"] = self.learning_rate / self.n_bags
         elif self.boosting == "dart":
