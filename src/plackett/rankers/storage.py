@@ -40,6 +40,7 @@ SCORERS = {
     "stagewise": ("plackett.rankers.listwise.cps_ranker", "StagewiseScorer"),
     "formula": ("plackett.models.formulas.scorer", "FormulaScorer"),
     "rules": ("plackett.models.rules.scorer", "RuleScorer"),
+    "sigmoid_layers": ("plackett.models.sigmoid_layers", "SigmoidLayersScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
     "ordered": ("plackett.rankers.pairwise._ordered", "OrderedScorer"),
 }
