@@ -80,6 +80,21 @@ def test_most_probable_strengths_are_those_of_the_model(unranked, among):
     assert np.allclose(np.diff(scores), np.diff(model.scores[:4]), atol=1e-6)
 
 
+@pytest.mark.spec("aggregate.plackett_luce")
+def test_with_next_to_no_prior_the_likelihood_is_stationary():
+    """Of log-strengths: wins less expected wins, draw by draw."""
+    orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]]
+    found = BayesianPlackettLuce(prior=(1.0 + 1e-9, 1e-9), tol=1e-13, max_iter=100_000)
+    v = np.exp(found.scores(RankLists.from_orders(orders, documents=range(3))))
+    gradient = np.zeros(3)
+    for order in orders:
+        for place in range(2):
+            rest = order[place:]
+            gradient[order[place]] += 1.0
+            gradient[rest] -= v[rest] / v[rest].sum()
+    assert np.abs(gradient).max() < 1e-6 and np.ptp(v) > 0.1 * v.mean()
+
+
 def test_posterior_mean_by_sampling_against_quadrature():
     lists = RankLists.from_orders([["a", "b"], ["a", "b"], ["b", "a"]])
     a, b = 2.0, 1.0
@@ -117,6 +132,20 @@ def test_one_list_is_the_mallows_model():
     model = Mallows(center, 0.7)
     for order in permutations(range(4)):
         assert _likelihood_of(order, ranks, np.array([0.7])) == pytest.approx(model.log_prob([list(order)])[0])
+
+
+@pytest.mark.spec("aggregate.cps")
+def test_two_lists_are_not_the_product_of_two_mallows_models():
+    """Normalised stage by stage, not over all orders: the difference of the logarithms is not the same throughout."""
+    ranks = np.array([[1.0, 4.0], [2.0, 1.0], [3.0, 2.0], [4.0, 3.0]])
+    theta = np.array([0.7, 0.4])
+    centers = [np.argsort(ranks[:, m]) for m in range(2)]
+    apart = [
+        _likelihood_of(order, ranks, theta)
+        - sum(Mallows(c, t).log_prob([list(order)])[0] for c, t in zip(centers, theta, strict=True))
+        for order in permutations(range(4))
+    ]
+    assert np.ptp(apart) > 0.05
 
 
 def test_probabilities_of_all_orders_sum_to_one():

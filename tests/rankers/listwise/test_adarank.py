@@ -106,6 +106,22 @@ def test_perfect_features_have_a_finite_coefficient():
     assert np.isfinite(ranker.alphas_).all() and ranker.alphas_.size >= 1
 
 
+@pytest.mark.filterwarnings("error")
+def test_features_that_are_wrong_throughout_have_a_finite_coefficient():
+    """Kendall's tau is −1, and no feature may be turned round."""
+    ranker = AdaRank(n_estimators=3, measure="KendallTau", descending=False).fit([[0.0], [1.0]], [1, 0], qid=[1, 1])
+    assert np.isfinite(ranker.predict([[0.0], [1.0]])).all()
+
+
+def test_the_rounds_that_were_kept_make_the_scores():
+    X, y, qid = noisy_task(0)
+    V, v, vid = noisy_task(1)
+    ranker = AdaRank(early_stopping_rounds=2, max_repeats=1, tol=1.0, n_estimators=30)
+    ranker.fit(X, y, qid=qid, eval_set=(V, v), eval_qid=vid)
+    assert ranker.alphas_.size == ranker.card_["validation"]["round"] < ranker.card_["validation"]["rounds"]
+    assert np.allclose(ranker.predict(X, qid=qid), X @ (ranker.alphas_ @ ranker.weak_), atol=1e-5)
+
+
 def test_refuses_what_it_cannot_boost():
     X, y, qid = easy_task(n_queries=3)
     with pytest.raises(MeasureError, match="AdaRank needs a measure between -1 and 1"):

@@ -22,7 +22,7 @@ __all__ = ["AdaRank"]
 
 #: Features are ranked in groups of this many scores.
 _SCORES_AT_ONCE = 1 << 22
-#: A weak ranker that is perfect on all queries would have an infinite coefficient.
+#: A weak ranker that is perfect on all queries, or the contrary, would have an infinite coefficient.
 _LEAST_LOSS = 1e-6
 
 
@@ -59,8 +59,8 @@ class AdaRank(Ranker):
     Attributes
     ----------
     weak_, alphas_
-        The weak rankers, one row of weights for each round, and their coefficients; not stored in files. See
-        `plackett.theory.adarank_residual`.
+        The weak rankers, one row of weights for each round that was kept, and their coefficients; not stored in
+        files. See `plackett.theory.adarank_residual`.
 
     Notes
     -----
@@ -117,7 +117,8 @@ class AdaRank(Ranker):
                     best = weights
                 if stop:
                     break
-        self.weak_, self.alphas_ = np.array(weak).reshape(-1, data.n_features), np.array(alphas)
+        kept = len(alphas) if monitor.best_round < 0 else monitor.best_round + 1
+        self.weak_, self.alphas_ = np.array(weak[:kept]).reshape(-1, data.n_features), np.array(alphas[:kept])
         self.scorer_ = LinearScorer(best[:, None], np.zeros(1))
 
     def _rounds(
@@ -134,7 +135,7 @@ class AdaRank(Ranker):
             pick = int(np.argmax(found))
             if not np.isfinite(found[pick]):
                 return
-            phi = min(float(found[pick]), 1.0 - _LEAST_LOSS)
+            phi = float(np.clip(found[pick], _LEAST_LOSS - 1.0, 1.0 - _LEAST_LOSS))
             alpha = 0.5 * float(np.log((1.0 + phi) / (1.0 - phi)))
             sign, feature = signs[pick // data.n_features], pick % data.n_features
             scores = scores + alpha * sign * _columns(data.X, feature, feature + 1)[0] / scale[feature]
