@@ -11,6 +11,7 @@ from scipy.special import expit
 from plackett._errors import DataError
 from plackett.aggregation.orderings.preference import Preference
 from plackett.models._products import table_times
+from plackett.models._torch import load_torch
 
 __all__ = ["ComparativeNetwork", "outputs"]
 
@@ -81,8 +82,11 @@ class ComparativeNetwork:
 
 def outputs(weights: dict[str, Any], u: Any, v: Any) -> tuple[Any, Any]:
     """The two outputs for tensors of features, with weights that are tensors: what training differentiates."""
-    hidden = (u @ weights["first"] + v @ weights["second"] + weights["bias"]).sigmoid()
-    mirror = (v @ weights["first"] + u @ weights["second"] + weights["bias"]).sigmoid()
+    cat, n, width = load_torch().cat, u.shape[0], weights["bias"].shape[0]
+    # one product for both documents and both sides: small operations cost more to start than to do
+    sides = cat([u, v]) @ cat([weights["first"], weights["second"]], dim=1)
+    hidden = (sides[:n, :width] + sides[n:, width:] + weights["bias"]).sigmoid()
+    mirror = (sides[n:, :width] + sides[:n, width:] + weights["bias"]).sigmoid()
     above = hidden @ weights["own"] + mirror @ weights["other"] + weights["output"]
     below = mirror @ weights["own"] + hidden @ weights["other"] + weights["output"]
     return above.sigmoid(), below.sigmoid()

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["SortNetTraining"]
 
 
+#: Features are mapped once where they are no more numbers than this, 1 GB; else batch by batch.
+_KEPT = 1 << 28
+
+
 class SortNetTraining:
     """The set of pairs, and the weights, as tensors, that are learned from it."""
 
@@ -28,14 +32,16 @@ class SortNetTraining:
         self.ranker, self.data, self.device = ranker, data, device
         self.rng = np.random.default_rng(ranker.random_state)
         self.truth = _Truth(data)
-        plain = data.replace(
-            sample_weight=None, query_weight=None
-        )  # all pairs as likely; their weights count in the loss
+        # all pairs are as likely to be drawn; what they weigh counts in the loss
+        plain = data.replace(sample_weight=None, query_weight=None)
         start = min(ranker.start_pairs, ranker.max_pairs)
         self.winner, self.loser, share = listed_pairs(plain, start, False, ranker.random_state)
         self.weight = self.truth.weight(self.winner, self.loser) * share * max(share.size, 1)
         row_weight = None if data.query_weight is None else data.query_weight[data.query_of_row]
         self.map = FeatureMap.learn(data.X, log1p=False, standardize=ranker.standardize, weight=row_weight)
+        self.features, self.kept = self.map.on(device), None
+        if data.n_rows * data.n_features <= _KEPT:
+            self.kept = self._rows(np.arange(data.n_rows))
         d, h = data.n_features, ranker.n_hidden
         first = {
             "first": self.rng.normal(size=(d, h)) / np.sqrt(2 * d),
@@ -58,12 +64,11 @@ class SortNetTraining:
         """Some passes over the pairs."""
         torch = load_torch()
         mean = max(float(self.weight.mean()) if self.weight.size else 0.0, np.finfo(float).tiny)
-        features = self.map.on(self.device)
         for _ in range(self.ranker.n_epochs):
             order = self.rng.permutation(self.winner.size)
             for start in range(0, order.size, self.ranker.batch_size):
                 part = order[start : start + self.ranker.batch_size]
-                u, v = (features(self._rows(side[part])) for side in (self.winner, self.loser))
+                u, v = (self._rows(side[part]) for side in (self.winner, self.loser))
                 above, below = outputs(self.weights, u, v)
                 weight = torch.tensor((self.weight[part] / mean).astype(np.float32), device=self.device)
                 loss = (weight * ((1.0 - above) ** 2 + below**2)).mean()
@@ -72,8 +77,11 @@ class SortNetTraining:
                 self.optimizer.step()
 
     def _rows(self, rows: np.ndarray) -> Any:
+        """Features of some rows, mapped."""
+        if self.kept is not None:
+            return self.kept[load_torch().from_numpy(rows).to(self.device)]
         taken = np.ascontiguousarray(dense_rows(self.data.X, rows), np.float32)
-        return load_torch().from_numpy(taken).to(self.device)
+        return self.features(load_torch().from_numpy(taken).to(self.device))
 
     def network(self) -> ComparativeNetwork:
         """The network for features as they are: mean and scale become part of the weights."""

@@ -82,7 +82,7 @@ class SortNet(Ranker):
     n_epochs: int = 10
     learning_rate: float = 0.01
     weight_decay: float = 1e-3
-    batch_size: int = 256
+    batch_size: int = 512
     start_pairs: int = 10_000
     max_pairs: int = 100_000
     standardize: bool = True
