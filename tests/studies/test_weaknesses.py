@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from plackett.studies.bottom_documents import bottom_documents
 from plackett.studies.pairwise_problems import changed_pairs, pairwise_problems
 from plackett.studies.pointwise_problems import pointwise_problems
 
@@ -18,6 +19,18 @@ def test_a_long_query_moves_regression_and_not_rankcosine():
     assert cosine["LinearRegression"] < 0.7 and cosine["RankSVM"] < 0.7
     assert min(cosine[m] for m in ("RankCosine", "IRSVM", "ListNet")) > 0.99
     assert quality["LinearRegression"] < quality["RankCosine"] - 0.1
+
+
+@pytest.mark.spec("exp.pointwise_problems")
+def test_documents_at_the_bottom_cost_regression_more_than_losses_that_know_positions():
+    frame = bottom_documents(n_bottom=(0, 30)).frame
+    value = {(row["method"], row["documents of grade 0"]): row for row in frame.iter_rows(named=True)}
+    for method in ("ListNet", "ApproxNDCG", "linear lambdas"):
+        for column in ("nDCG@3 of the others", "share of the first feature"):
+            assert value[method, 30][column] > value["LinearRegression", 30][column] + 0.05
+        assert (
+            abs(value[method, 0]["nDCG@3 of the others"] - value["LinearRegression", 0]["nDCG@3 of the others"]) < 0.02
+        )
 
 
 @pytest.mark.spec("exp.pairwise_problems")

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.studies._tilted import tilted_queries
+from plackett.studies._tilted import bottom_heavy_queries, tilted_queries
 from plackett.studies.base import Study, of_queries, per_query
 
 __all__ = ["changed_pairs", "pairwise_problems"]
@@ -115,17 +115,6 @@ def _noisy(share: float | None, seed: int) -> RankingDataset:
     return data.replace(X=X, y=y)
 
 
-def _bottom(n_bottom: int | None, seed: int) -> RankingDataset:
-    """The first feature orders the top of the list, the second tells the many at the bottom from the others."""
-    rng = np.random.default_rng(seed)
-    n = n_bottom or 0
-    y = np.tile([2.0] * 3 + [1.0] * 7 + [0.0] * n, 40)
-    X = 0.7 * rng.standard_normal((y.size, 2))
-    X[:, 0] += np.where(y == 2, 1.0, np.where(y == 1, -0.3, 0.3))
-    X[:, 1] += np.where(y == 0, -1.5, np.where(y == 1, 0.5, 0.0))
-    return of_queries(X, y, [10 + n] * 40)
-
-
 # ---------------------------------------------------------------------------------------------------------- methods
 
 
@@ -134,7 +123,7 @@ def _weaknesses() -> list[Any]:
         ("grades", "nDCG@3", (1.0, 6.0), _grades, _magnitude),
         ("long queries", "nDCG@10", (20, 400), _long, _normalised),
         ("noise", "nDCG@10", (0.0, 0.15), _noisy, _bounded),
-        ("positions", "nDCG@3", (0, 100), _bottom, _top_heavy),
+        ("positions", "nDCG@3", (0, 100), bottom_heavy_queries, _top_heavy),
     ]
 
 
