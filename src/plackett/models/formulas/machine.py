@@ -16,7 +16,7 @@ from plackett.models.threshold_bins import columns
 __all__ = ["by_column", "evaluate"]
 
 #: Documents run together: the top of the stack and the block's features stay in the processor's cache.
-_BLOCK = 256
+_BLOCK = 512
 _ARITY = np.array([operation.arity for operation in OPERATIONS], np.int64)
 #: Steps of a program on a document that are worth a thread.
 _STEPS_PER_THREAD = 200_000
@@ -53,8 +53,15 @@ def evaluate(programs: Sequence[Program], features: np.ndarray, n_jobs: int | No
 
 
 @kernel
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@kernel
 def _run(lo, hi, work, code, constants, sizes, features, out):  # type: ignore[no-untyped-def]
-    stack = np.empty((code.shape[1] // 2 + 2, _BLOCK))
+    stack = np.empty((code.shape[1] // 2 + 3, _BLOCK))
+    row = np.arange(stack.shape[0])  # row of the table that each place of the stack has; the one above the top is free
     for start in range(0, features.shape[1], _BLOCK):
         n = min(_BLOCK, features.shape[1] - start)
         for p in range(lo, hi):
@@ -63,16 +70,14 @@ def _run(lo, hi, work, code, constants, sizes, features, out):  # type: ignore[n
                 c = code[p, t]
                 if c >= 0:
                     top += 1
-                    for i in range(n):
-                        stack[top, i] = features[c, start + i]
+                    _copy(features[c, start : start + n], stack[row[top]])
                 elif c == CONSTANT:
                     top += 1
-                    for i in range(n):
-                        stack[top, i] = constants[p, t]
-                elif _ARITY[-2 - c] == 1:
-                    apply(-2 - c, stack[top, :n], stack[top, :n], stack[top, :n])
+                    stack[row[top]] = constants[p, t]
                 else:
-                    apply(-2 - c, stack[top, :n], stack[top - 1, :n], stack[top - 1, :n])
-                    top -= 1
-            for i in range(n):
-                out[p, start + i] = stack[0, i]
+                    below = top if _ARITY[-2 - c] == 1 else top - 1
+                    free = row[top + 1]
+                    apply(-2 - c, stack[row[top], :n], stack[row[below], :n], stack[free, :n])
+                    row[top + 1], row[below] = row[below], free
+                    top = below
+            _copy(stack[row[0], :n], out[p, start : start + n])

@@ -61,12 +61,15 @@ def operation_numbers(names: tuple[str, ...]) -> list[int]:
 
 @kernel(inline=True)
 def _cut(value):  # type: ignore[no-untyped-def]
-    return min(max(value, -LIMIT), LIMIT) if value == value else value  # NaN stays
+    return -LIMIT if value < -LIMIT else (LIMIT if value > LIMIT else value)  # NaN stays
 
 
 @kernel
 def apply(operation, a, b, out):  # type: ignore[no-untyped-def]
-    """Apply an operation to whole vectors; ``b`` is looked at by those of two arguments only."""
+    """Apply an operation to whole vectors; ``b`` is looked at by those of two arguments only.
+
+    ``out`` must be neither of the others: loops over vectors that overlap do not use vector registers.
+    """
     n = out.size
     if operation == 0:
         for i in range(n):

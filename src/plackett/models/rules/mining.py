@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett.models.rules.bits import count_bits, lowest_bit
 from plackett.models.threshold_bins import MISSING
 
 __all__ = ["Conjunctions", "mine", "preorder_ends"]
@@ -64,33 +65,36 @@ def mine(
         Of each document.
     """
     feature, code = _items(codes)
-    bits = _sets(codes, feature, code)
-    least = min_support * float(weight.sum()) * (1.0 - _ROUNDING)
     later = np.searchsorted(feature, feature, side="right")  # two ranges of one feature never hold together
+    # documents class by class, each class in words of its own
+    sizes = np.bincount(classes, minlength=n_classes)
+    edges = np.concatenate(([0], np.cumsum(-(-sizes // 64))))
+    place = np.empty(classes.size, np.int64)
+    place[np.argsort(classes, kind="stable")] = np.arange(classes.size) + np.repeat(
+        edges[:-1] * 64 - (np.cumsum(sizes) - sizes), sizes
+    )
+    mass = np.zeros(edges[-1] * 64)
+    mass[place] = weight
+    equal = float(weight[0]) if weight.size and (weight == weight[0]).all() else -1.0
+    documents = _sets(codes, feature, code, place, int(edges[-1])), later, edges, mass, equal
+    limits = min_support * float(weight.sum()) * (1.0 - _ROUNDING), max_items, max_rules
+    found: dict[int, tuple[np.ndarray, ...]] = {0: _mine(0, 0, documents, limits)}
+
+    def part(lo: int, hi: int, work: np.ndarray) -> None:
+        found[lo] = _mine(lo, hi, documents, limits)
+
     # what a first item costs is about the number of items after it
-    work = np.concatenate(([0], np.cumsum((feature.size - later + 1) * max(bits.shape[1], 1))))
-    documents, limits = (bits, later, classes, weight), (least, max_items, max_rules)
-    sizes = np.zeros(feature.size, np.int64)
-
-    def walk(fill: bool, places: np.ndarray, found: tuple[np.ndarray, ...]) -> None:
-        args = documents, limits, fill, places, found
-        over_queries(_mine, work, *args, n_jobs=n_jobs, rows_per_thread=_WORDS_PER_THREAD)
-
-    walk(False, sizes, _tables(0, n_classes))
-    total = int(sizes.sum())
-    if total > max_rules:
+    work = np.concatenate(([0], np.cumsum((feature.size - later + 1) * max(int(edges[-1]), 1))))
+    over_queries(part, work, n_jobs=n_jobs, rows_per_thread=_WORDS_PER_THREAD)
+    item, depth, counts, weights = (
+        np.concatenate(parts) for parts in zip(*(found[lo] for lo in sorted(found)), strict=True)
+    )
+    if item.size > max_rules:
         raise DataError(
             f"more than max_rules={max_rules} conjunctions of up to {max_items} ranges reach "
             f"min_support={min_support:g}; raise min_support, lower max_items or n_bins, or raise max_rules"
         )
-    item, depth, counts, weights = found = _tables(total, n_classes)
-    walk(True, np.cumsum(sizes) - sizes, found)
     return Conjunctions(feature[item], code[item], depth, counts, weights)
-
-
-def _tables(n: int, n_classes: int) -> tuple[np.ndarray, ...]:
-    """Room for items, depths, counts and weights of conjunctions."""
-    return np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, n_classes), np.int64), np.empty((n, n_classes))
 
 
 def _items(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,65 +108,60 @@ def _items(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(features), np.concatenate(found)
 
 
-def _sets(codes: np.ndarray, feature: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """The documents of each item as bits of 64-bit words."""
-    words = -(-codes.shape[1] // 64)
-    out = np.zeros((feature.size, words * 8), np.uint8)
+def _sets(codes: np.ndarray, feature: np.ndarray, code: np.ndarray, place: np.ndarray, words: int) -> np.ndarray:
+    """The documents of each item, at their places, as bits of 64-bit words."""
+    out = np.empty((feature.size, words * 8), np.uint8)
+    inside = np.zeros(words * 64, np.bool_)
     for row, j, c in zip(out, feature, code, strict=True):
-        packed = np.packbits(codes[j] == c, bitorder="little")
-        row[: packed.size] = packed
+        inside[place] = codes[j] == c
+        row[:] = np.packbits(inside, bitorder="little")
     return out.view("<u8").astype(np.uint64, copy=False)
 
 
 @kernel
-def _count(bits, classes, weight, counts, weights):  # type: ignore[no-untyped-def]
-    """Documents of a set by class; the largest weight of a class."""
-    for y in range(counts.size):
-        counts[y], weights[y] = 0, 0.0
-    for w in range(bits.size):
-        word = bits[w]
-        i = w * 64
-        while word:
-            low = word & (~word + np.uint64(1))
-            # place of the lowest bit, by halves
-            p = 0
-            if not low & np.uint64(0xFFFFFFFF):
-                p += 32
-            if not low & np.uint64(0x0000FFFF0000FFFF):
-                p += 16
-            if not low & np.uint64(0x00FF00FF00FF00FF):
-                p += 8
-            if not low & np.uint64(0x0F0F0F0F0F0F0F0F):
-                p += 4
-            if not low & np.uint64(0x3333333333333333):
-                p += 2
-            if not low & np.uint64(0x5555555555555555):
-                p += 1
-            counts[classes[i + p]] += 1
-            weights[classes[i + p]] += weight[i + p]
-            word ^= low
+def _count(bits, edges, mass, equal, counts, weights):  # type: ignore[no-untyped-def]
+    """Number and weight of the documents of a set by class; the largest weight. ``equal`` is every weight, or -1."""
     most = 0.0
     for y in range(counts.size):
-        most = max(most, weights[y])
+        n, total = 0, 0.0
+        for w in range(edges[y], edges[y + 1]):
+            n += count_bits(bits[w])
+        if equal >= 0.0:
+            total = n * equal
+        else:
+            for w in range(edges[y], edges[y + 1]):
+                word = bits[w]
+                while word:
+                    total += mass[w * 64 + lowest_bit(word)]
+                    word &= word - np.uint64(1)
+        counts[y], weights[y] = n, total
+        most = max(most, total)
     return most
 
 
 @kernel
-def _mine(lo, hi, work, documents, limits, fill, places, found):  # type: ignore[no-untyped-def]
-    """Depth first over the conjunctions that begin with items lo … hi − 1.
+def _longer(old, n):  # type: ignore[no-untyped-def]
+    new = np.empty((n, old.shape[1]), old.dtype)
+    new[: old.shape[0]] = old
+    return new
 
-    First their numbers go into ``places``; with ``fill``, ``places`` says where in the tables they are written down.
+
+@kernel
+def _mine(lo, hi, documents, limits):  # type: ignore[no-untyped-def]
+    """Depth first over the conjunctions that begin with items lo … hi − 1: items, depths, counts and weights.
+
+    Ends once there are more than the most that are allowed.
     """
-    bits, later, classes, weight = documents
+    bits, later, edges, mass, equal = documents
     least, max_items, most = limits
-    item, depth, counts, weights = found
     n_items, words = bits.shape
+    k = edges.size - 1
     sets = np.empty((max_items, words), np.uint64)
-    path = np.empty(max_items + 1, np.int64)  # the item at each level, or the one to try next
-    n_classes = counts.shape[1]
-    here, mass = np.empty(n_classes, np.int64), np.empty(n_classes)
+    path = np.empty(max_items, np.int64)  # the item at each level
+    nodes, counts, weights = np.empty((64, 2), np.int64), np.empty((64, k), np.int64), np.empty((64, k))
+    n = 0
     for root in range(lo, hi):
-        n, level = 0, 0
+        level = 0
         path[0] = root
         while level >= 0 and n <= most:
             b = path[level]
@@ -173,23 +172,20 @@ def _mine(lo, hi, work, documents, limits, fill, places, found):  # type: ignore
                 continue
             for w in range(words):
                 sets[level, w] = bits[b, w] if level == 0 else sets[level - 1, w] & bits[b, w]
-            top = _count(sets[level], classes, weight, here, mass)
+            if n == nodes.shape[0]:
+                nodes, counts, weights = _longer(nodes, 2 * n), _longer(counts, 2 * n), _longer(weights, 2 * n)
+            top = _count(sets[level], edges, mass, equal, counts[n], weights[n])
             if top < least or top <= 0.0:
                 path[level] += 1
                 continue
-            if fill:
-                at = places[root] + n
-                item[at], depth[at] = b, level + 1
-                for y in range(n_classes):
-                    counts[at, y], weights[at, y] = here[y], mass[y]
+            nodes[n, 0], nodes[n, 1] = b, level + 1
             n += 1
             if level + 1 < max_items:
                 level += 1
                 path[level] = later[b]
             else:
                 path[level] += 1
-        if not fill:
-            places[root] = n
+    return nodes[:n, 0], nodes[:n, 1], counts[:n], weights[:n]
 
 
 def preorder_ends(depth: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett.models.rules.bits import lowest_bit
 from plackett.models.rules.ranges import range_code, range_text
 from plackett.models.threshold_bins import MISSING
 
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleScorer"]
 
-#: Rows of a sparse table made dense at once, and rows that are worth a thread.
-_DENSE_ROWS, _ROWS_PER_THREAD = 4096, 500
+#: Rows of a sparse table made dense at once.
+_DENSE_ROWS = 4096
+#: Documents scored together, as bits of so many words.
+_WORDS = 8
+_BLOCK = 64 * _WORDS
 
 _TYPES = {
     "grades": (np.float64, 1),
@@ -71,16 +75,20 @@ class RuleScorer:
         if X.shape[1] != self.first.size - 1:
             raise DataError(f"rules of {self.first.size - 1} features for a table of {X.shape[1]}")
         out = np.empty(X.shape[0])
-        used = np.unique(self.feature)
-        forest = self.cuts, self.first, used, self.feature, self.code, self.after, self.confidence
-        step = X.shape[0] if isinstance(X, np.ndarray) else _DENSE_ROWS
-        for start in range(0, X.shape[0], max(step, 1)):
+        steps = np.diff(self.first)
+        room = self.first[:-1] + 2 * np.arange(steps.size)  # each feature has its ranges, and one for missing values
+        item = room[self.feature] + np.where(self.code == MISSING, steps[self.feature] + 1, self.code)
+        features = self.cuts, self.first, room, np.unique(self.feature)
+        # what a match adds to the sums of each grade: confidences, and how many
+        terms = np.hstack([self.confidence, self.confidence > 0])
+        rules = item, self.depth, self.after, terms, self.grades, float(self.grades @ self.prior)
+        step = max(X.shape[0], 1) if isinstance(X, np.ndarray) else _DENSE_ROWS
+        for start in range(0, X.shape[0], step):
             rows = X[start : start + step]
             dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-            part = out[start : start + step]
-            each = np.arange(part.size + 1)
-            args = dense, forest, self.grades, float(self.grades @ self.prior), part
-            over_queries(_score, each, *args, n_jobs=n_jobs, rows_per_thread=_ROWS_PER_THREAD)
+            blocks = np.append(np.arange(0, dense.shape[0], _BLOCK), dense.shape[0])
+            args = dense, features, rules, out[start : start + step]
+            over_queries(_score, blocks, *args, n_jobs=n_jobs, rows_per_thread=_BLOCK)
         return out
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
@@ -164,29 +172,49 @@ class RuleScorer:
 
 
 @kernel
-def _score(lo, hi, each, X, forest, grades, prior, out):  # type: ignore[no-untyped-def]
-    cuts, first, used, feature, code, after, confidence = forest
-    n_grades = grades.size
-    here = np.empty(X.shape[1], np.int64)
-    total, matched = np.empty(n_grades), np.empty(n_grades, np.int64)
-    for i in range(lo, hi):
-        for j in used:
-            here[j] = range_code(X[i, j], cuts, first[j], first[j + 1])
-        for y in range(n_grades):
-            total[y], matched[y] = 0.0, 0
+def _score(lo, hi, blocks, X, features, rules, out):  # type: ignore[no-untyped-def]
+    """Rule by rule for blocks of documents: the documents that have all conditions so far are a set of bits."""
+    cuts, first, room, used = features
+    item, depth, after, terms, grades, prior = rules
+    k = grades.size
+    sets = np.zeros((cuts.size + 2 * X.shape[1], _WORDS), np.uint64)
+    path = np.zeros((depth.max() if depth.size else 1, _WORDS), np.uint64)
+    sums = np.empty((_BLOCK, 2 * k))
+    for b in range(lo, hi):
+        start, n = blocks[b], blocks[b + 1] - blocks[b]
+        sets[:] = np.uint64(0)
+        sums[:] = 0.0
+        for i in range(n):
+            bit = np.uint64(1) << np.uint64(i & 63)
+            for j in used:
+                code = range_code(X[start + i, j], cuts, first[j], first[j + 1])
+                code = first[j + 1] - first[j] + 1 if code == MISSING else code
+                sets[room[j] + code, i >> 6] |= bit
         node = 0
-        while node < feature.size:
-            if here[feature[node]] != code[node]:
+        while node < item.size:
+            level = depth[node] - 1
+            found = np.uint64(0)
+            for w in range(_WORDS):
+                word = sets[item[node], w]
+                if level > 0:
+                    word &= path[level - 1, w]
+                path[level, w] = word
+                found |= word
+            if not found:
                 node = after[node]  # what is below has this condition too
                 continue
-            for y in range(n_grades):
-                if confidence[node, y] > 0.0:
-                    total[y] += confidence[node, y]
-                    matched[y] += 1
+            for w in range(_WORDS):
+                word = path[level, w]
+                while word:
+                    i = w * 64 + lowest_bit(word)
+                    for y in range(2 * k):
+                        sums[i, y] += terms[node, y]
+                    word &= word - np.uint64(1)
             node += 1
-        value, mass = 0.0, 0.0
-        for y in range(n_grades):
-            if matched[y]:
-                value += grades[y] * total[y] / matched[y]
-                mass += total[y] / matched[y]
-        out[i] = value / mass if mass > 0.0 else prior
+        for i in range(n):
+            value, mass = 0.0, 0.0
+            for y in range(k):
+                if sums[i, k + y] > 0.0:
+                    value += grades[y] * sums[i, y] / sums[i, k + y]
+                    mass += sums[i, y] / sums[i, k + y]
+            out[start + i] = value / mass if mass > 0.0 else prior
