@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from plackett import DataError
+from plackett import DataError, RankingDataset
 from plackett.data.splits import Fold
 from plackett.datasets import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.experiments.report import write_report
 from plackett.experiments.report.cost import pareto_front
 from plackett.experiments.report.many import cliques
+from plackett.experiments.report.plots import place_names
 from plackett.experiments.report.write import report_sections
 
 
@@ -117,7 +118,48 @@ def test_bars_are_a_sample_with_the_extremes(data, monkeypatch):
         assert 0 <= int(place) < 12
 
 
+def test_published_figures_stand_beside_ours(data, tmp_path, read_page):
+    """LETOR 4.0's table: ListNet has MAP 0.478 on MQ2008, a mean over five folds."""
+    named = RankingDataset.from_arrays(
+        data.X, data.y, [f"q{i}" for i in data.query_of_row], docids=[f"d<{i}" for i in range(data.n_rows)]
+    )
+    found = run({"mq2008": named}, ["ListNet", "LambdaMART(n_estimators=3)"], preset="letor4")
+    page = read_page(write_report(found, tmp_path).read_text("utf-8"))
+    header, rows = page.table("Leaderboard of mq2008")
+    shown = {row[0]: row[header.index("published AP")] for row in rows}
+    assert shown == {"ListNet": "0.478", "LambdaMART(n_estimators=3)": "–"}
+    assert "means over 5 folds, and this experiment has 3 of mq2008" in " ".join(page.words)
+    assert all(qid.startswith("q") for qid in page.data["browser"]["datasets"][0]["qids"])
+    assert all(d[0].startswith("d<") for e in page.data["browser"]["datasets"][0]["lists"].values() for d in e["docs"])
+
+
+def test_measure_without_values(data, tmp_path):
+    """Every query is skipped: there is no figure to draw, and the report is written all the same."""
+    found = run(data.replace(y=np.zeros(data.n_rows)), ["ListNet", "LinearRegression"], ('AP(empty="skip")',))
+    with np.errstate(all="ignore"):
+        write_report(found, tmp_path)
+
+
 # ---------------------------------------------------------------------------------------------------------- functions
+
+
+@given(st.lists(st.tuples(st.floats(-3, 3), st.floats(0, 1), st.integers(1, 30)), min_size=1, max_size=9))
+def test_names_do_not_lie_on_each_other(points):
+    x, y = [p[0] for p in points], [p[1] for p in points]
+    texts, places = place_names(x, y, ["n" * p[2] for p in points], {0: ("top left",)})
+    spans = [720 / ((max(x) - min(x)) or 1), 250 / ((max(y) - min(y)) or 1)]
+    boxes = []
+    for a, b, text, place in zip(x, y, texts, places, strict=True):
+        if text:
+            centre, low = (a - min(x)) * spans[0], (b - min(y)) * spans[1]
+            vertical, horizontal = place.split()
+            low += {"top": 5, "middle": -8, "bottom": -21}[vertical]
+            left = centre + {"center": -3.5 * len(text), "right": 9, "left": -7 * len(text) - 9}[horizontal]
+            boxes.append((left, low, left + 7 * len(text), low + 16))
+    for one, other in itertools.combinations(boxes, 2):
+        wide = min(one[2], other[2]) - max(one[0], other[0])
+        high = min(one[3], other[3]) - max(one[1], other[1])
+        assert wide <= 1e-6 or high <= 1e-6
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=7))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, seconds
-from plackett.experiments.report.plots import axis, layout, name_sides, plain, time_axis
+from plackett.experiments.report.plots import axis, layout, place_names, plain, time_axis
 from plackett.experiments.report.view import View
 
 __all__ = ["cost", "pareto_front"]
@@ -68,7 +69,12 @@ def _points(view: View, dataset: str, times: dict[str, float]) -> dict[str, tupl
 def _figure(view: View, dataset: str, times: dict[str, float], front: list[str], title: str, name: str) -> Figure:
     rows = view.rows(dataset)
     value = {ranker: rows[ranker]["mean_over_folds"] for ranker in times}
-    drawn = set(view.drawn(dataset)) | set(front)
+    order = list(times)
+    # the line comes from below and goes to the right: names of the front stand above it
+    best = {order.index(ranker): ("top left", "top right") for ranker in front}
+    texts, places = place_names(
+        [math.log10(time) for time in times.values()], list(value.values()), [view.names[r] for r in order], best
+    )
     line: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
@@ -82,8 +88,8 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
         "mode": "markers+text",
         "x": list(times.values()),
         "y": list(value.values()),
-        "text": [plain(view.names[r]) if r in drawn else "" for r in times],
-        "textposition": _sides(times, value, front),
+        "text": texts,
+        "textposition": places,
         "textfont": {"color": "--ink"},
         "cliponaxis": False,
         "marker": {
@@ -98,13 +104,6 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
     figure = layout(time_axis(title, list(times.values())), axis(view.first), height=400)
     figure["margin"] = figure["margin"] | {"r": 50, "t": 30}
     return Figure(name, label[0].upper() + label[1:], [line, points], figure)
-
-
-def _sides(times: dict[str, float], value: dict[str, float], front: list[str]) -> list[str]:
-    """Where each name stands: for rankers on the front above the line, which comes from below and goes to the right."""
-    sides = dict(zip(times, name_sides([[times[r], value[r]] for r in times]), strict=True))
-    fastest = min(times, key=lambda ranker: times[ranker])
-    return list((sides | {r: "top right" if r == fastest else "top left" for r in front}).values())
 
 
 def _table(view: View, dataset: str, times: dict[str, dict[str, float]], fronts: dict[str, list[str]]) -> Table:

@@ -182,9 +182,11 @@
       if (stored) {
         const [wins, losses] = turned ? [stored.losses, stored.wins] : [stored.wins, stored.losses];
         const difference = sign * (turned ? -stored.difference : stored.difference);
-        const p = stored.p < 0.0001 ? "p < 0.0001" : `p = ${Number(stored.p.toPrecision(2))}`;
+        const p = (value) => (value < 0.0001 ? "< 0.0001" : `= ${Number(value.toPrecision(2))}`);
+        const many = Object.keys(set.pairs).length;
+        const corrected = many > 1 ? `; with Holm's correction over all ${many} pairs p ${p(stored.p_corrected)}` : "";
         words.push(`A is better on ${wins} queries, worse on ${losses} and equal on ${stored.ties}.`);
-        words.push(`Mean difference ${signed(difference)}: ${stored.significant ? "" : "not "}significant (${p}, Fisher's randomisation test, Holm's correction over all pairs).`);
+        words.push(`Mean difference ${signed(difference)}: ${stored.significant ? "" : "not "}significant (Fisher's randomisation test: p ${p(stored.p)}${corrected}).`);
       }
       if (set.n_queries > set.qids.length) {
         words.push(`Bars: ${set.qids.length} of ${set.n_queries} queries, those with the largest differences among them.`);

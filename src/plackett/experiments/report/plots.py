@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ __all__ = [
     "bars_height",
     "end_labels",
     "layout",
-    "name_sides",
+    "place_names",
     "plain",
     "round_axis",
     "time_axis",
@@ -88,12 +89,59 @@ def bars_height(number: int) -> int:
     return 90 + 26 * max(number, 2)
 
 
-def name_sides(points: list[list[float]]) -> list[str]:
-    """On which side of its point a name stands: inwards at the edges of the figure, above and below in turn between."""
-    by_x = sorted(range(len(points)), key=lambda i: points[i])
-    by_y = {i: place for place, i in enumerate(sorted(range(len(points)), key=lambda i: points[i][::-1]))}
-    edges = {by_x[0]: " right", by_x[-1]: " left"} if len(points) > 1 else {}
-    return [("top" if by_y[i] % 2 else "bottom") + edges.get(i, " center") for i in range(len(points))]
+def place_names(
+    x: list[float], y: list[float], names: list[str], first: Mapping[int, tuple[str, ...]] | None = None
+) -> tuple[list[str], list[str]]:
+    """Texts and positions of the names of points; a name for which there is no room is left out.
+
+    Parameters
+    ----------
+    x, y
+        The points, in the units of the axes (logarithms on a logarithmic axis).
+    first
+        Points whose names come before the others, with the positions that suit them.
+    """
+    wanted = dict(first or {})
+    across, up = (np.asarray(v, float) - min(v) for v in (x, y))
+    across *= _AREA[0] / (across.max() or 1.0)
+    up *= _AREA[1] / (up.max() or 1.0)
+    taken = [(a - 7, u - 7, a + 7, u + 7) for a, u in zip(across, up, strict=True)]
+    texts, places = [""] * len(names), ["top center"] * len(names)
+    for i in [*wanted, *(i for i in range(len(names)) if i not in wanted)]:
+        for place in (*wanted.get(i, ()), *_PLACES):
+            box = _name_box(across[i], up[i], 7.0 * len(names[i]), place)
+            inside = box[0] > -40 and box[2] < _AREA[0] + 50
+            if inside and not any(_overlap(box, other) for k, other in enumerate(taken) if k != i):
+                taken.append(box)
+                texts[i], places[i] = plain(names[i]), place
+                break
+    return texts, places
+
+
+#: Points on the screen between the outermost points of a figure, and where a name can stand.
+_AREA = (720.0, 250.0)
+_PLACES = (
+    "top center",
+    "bottom center",
+    "middle right",
+    "middle left",
+    "top right",
+    "top left",
+    "bottom right",
+    "bottom left",
+)
+
+
+def _name_box(x: float, y: float, width: float, place: str) -> tuple[float, float, float, float]:
+    """Left, lower, right and upper edge of a name."""
+    vertical, horizontal = place.split()
+    low = y + {"top": 5.0, "middle": -8.0, "bottom": -21.0}[vertical]
+    left = x + {"center": -width / 2, "right": 9.0, "left": -width - 9.0}[horizontal]
+    return left, low, left + width, low + 16.0
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def time_axis(title: str, times: list[float]) -> dict[str, Any]:

@@ -101,7 +101,11 @@ def _statistics(
     view: View, dataset: str, rankers: list[str], names: list[str], values: np.ndarray
 ) -> dict[str, list[dict[str, Any]]]:
     """For each pair, by measure: the mean difference over all queries, wins, ties and losses, and the p-value."""
-    plain = [name for name in names if type(view.found.measures[name]).mean is Measure.mean]
+    plain = [
+        name
+        for m, name in enumerate(names)
+        if type(view.found.measures[name]).mean is Measure.mean and not np.isnan(values[m]).any(axis=0).all()
+    ]
     if not plain:
         return {}
     every = np.arange(values.shape[2])
@@ -115,7 +119,13 @@ def _statistics(
     for row in pairs.iter_rows(named=True):
         i, j = rankers.index(row["a"]), rankers.index(row["b"])
         entry = {"measure": row["measure"], "significant": row["significant"]}
-        entry |= {"p": row["p_corrected"], "wins": row["wins"], "ties": row["ties"], "losses": row["losses"]}
+        entry |= {
+            "p": row["p"],
+            "p_corrected": row["p_corrected"],
+            "wins": row["wins"],
+            "ties": row["ties"],
+            "losses": row["losses"],
+        }
         out.setdefault(f"{i}-{j}", []).append(entry | {"difference": row["difference"]})
     return out
 

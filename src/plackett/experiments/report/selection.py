@@ -7,7 +7,7 @@ import numpy as np
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
-from plackett.experiments.report.plots import axis, layout, name_sides, plain
+from plackett.experiments.report.plots import axis, layout, place_names, plain
 from plackett.experiments.report.view import View
 
 __all__ = ["selection"]
@@ -18,7 +18,7 @@ def selection(view: View) -> Section | None:
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
         cells = [cell for ranker in view.rows(dataset) for cell in view.found.of(dataset, ranker)]
-        if all(cell.chosen_by.get("valid") is not None for cell in cells):
+        if all(np.isfinite(_number(cell.chosen_by[part])) for cell in cells for part in ("valid", "test")):
             blocks += [Heading(dataset)] if view.several else []
             blocks += [_figure(view, dataset, f"selection-{number}"), Tabular(_table(view, dataset))]
     if not blocks:
@@ -41,9 +41,10 @@ def _figure(view: View, dataset: str, name: str) -> Figure:
         )
         for ranker in view.drawn(dataset)
     }
-    sides = dict(zip(points, name_sides([p[0].tolist() for p in points.values()]), strict=True))
+    firsts = np.array([pairs[0] for pairs in points.values()])
+    places = place_names(firsts[:, 0].tolist(), firsts[:, 1].tolist(), [view.names[ranker] for ranker in points])
     traces = []
-    for ranker, pairs in points.items():
+    for (ranker, pairs), text, place in zip(points.items(), *places, strict=True):
         texts = [
             f"{plain(ranker)}<br>fold {plain(cell.fold)}<br>validation {fixed(a)}, test {fixed(b)}<br>"
             + plain(", ".join(f"{key}={value}" for key, value in cell.setting.items()) or "parameters as given")
@@ -52,7 +53,7 @@ def _figure(view: View, dataset: str, name: str) -> Figure:
         traces.append(
             {"type": "scatter", "name": plain(view.names[ranker]), "x": tidy(pairs[:, 0]), "y": tidy(pairs[:, 1])}
             | {"mode": "markers" if several else "markers+text", "hovertext": texts, "hoverinfo": "text"}
-            | {"text": [] if several else [plain(view.names[ranker])], "textposition": sides[ranker]}
+            | {"text": [] if several else [text], "textposition": place}
             | {"marker": {"symbol": view.symbol(ranker), "size": 10, "color": view.colour(ranker)}}
             | {"cliponaxis": False}
         )
