@@ -3,7 +3,8 @@
 Time and memory of a whole fit on 240,000 documents, about ten million pairs, two threads; on few of the queries
 (``--explicit-queries``; LinearSVC needs some 3 kB a pair) its time to an objective as low as ours; one pass over all
 pairs (value and gradient of the squared hinge) beside a compiled loop over them, for lists of 120 and of 2,000
-documents. Features have unit variance.
+documents. Features have unit variance. LinearSVC has one thread only. The default C is small: the larger C
+is, the more planes the hinge takes (some hundred at C=1), and the longer the small problem over them becomes.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import kernel
+from plackett._kernel import REASSOC, kernel
 from plackett._provenance import fulfils
 from plackett.models.proved_gap import relative_gap
 
@@ -21,7 +21,8 @@ _INNER_SHARE = 0.02
 #: Where to look next: this share of the way from the best weights to those of the dual, more after success and less
 #: after none. All the way, the weights swing around the solution while C is large: three to five times the rounds.
 _FARTHER, _NEARER, _LEAST_REACH = 1.5, 0.8, 0.02
-_INNER_STEPS, _PAIR_STEPS = 20_000, 20
+#: Steps between two planes before those of Newton, which take out one by one what too many of the first bring in.
+_INNER_STEPS, _PAIR_STEPS = 20_000, 3
 
 
 @dataclass(frozen=True)
@@ -177,28 +178,31 @@ class _Bundle:
         self.idle = np.append(self.idle, np.zeros(n, np.int64))
 
 
+@kernel(fastmath=REASSOC)
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for k in range(a.size):
+        total += a[k] * b[k]
+    return total
+
+
+@kernel
+def _add_times(out, factor, row):  # type: ignore[no-untyped-def]
+    for k in range(out.size):
+        out[k] += factor * row[k]
+
+
 @kernel
 def _solve_positive(matrix, right, n):  # type: ignore[no-untyped-def]
     """Solve ``matrix[:n, :n] x = right[:n]`` in place (x lands in ``right``) by Cholesky's factors."""
-    for j in range(n):
-        pivot = matrix[j, j]
-        for k in range(j):
-            pivot -= matrix[j, k] * matrix[j, k]
-        root = np.sqrt(max(pivot, 1e-300))
-        matrix[j, j] = root
-        for i in range(j + 1, n):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = total / root
     for i in range(n):
-        for k in range(i):
-            right[i] -= matrix[i, k] * right[k]
-        right[i] /= matrix[i, i]
+        for j in range(i):
+            matrix[i, j] = (matrix[i, j] - _dot(matrix[i, :j], matrix[j, :j])) / matrix[j, j]
+        matrix[i, i] = np.sqrt(max(matrix[i, i] - _dot(matrix[i, :i], matrix[i, :i]), 1e-300))
+        right[i] = (right[i] - _dot(matrix[i, :i], right[:i])) / matrix[i, i]
     for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            right[i] -= matrix[k, i] * right[k]
         right[i] /= matrix[i, i]
+        _add_times(right[:i], -right[i], matrix[i, :i])
 
 
 @kernel
@@ -240,11 +244,9 @@ def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no
     alpha[centre] = max(alpha[centre] + length * rest, 0.0)
     if block >= 0:
         alpha[block] = 0.0
-    for i in range(alpha.size):
-        change = rest * products[centre, i]
-        for a in range(n):
-            change += step[a] * products[used[a], i]
-        slope[i] += length * change
+    _add_times(slope, length * rest, products[centre, : slope.size])
+    for a in range(n):
+        _add_times(slope, length * step[a], products[used[a], : slope.size])
     return block < 0
 
 
@@ -268,13 +270,13 @@ def _pair_step(products, alpha, slope, up):  # type: ignore[no-untyped-def]
         return False
     alpha[down] = 0.0 if moved >= alpha[down] else alpha[down] - moved
     alpha[up] += moved
-    for i in range(alpha.size):
-        slope[i] += moved * (products[up, i] - products[down, i])
+    _add_times(slope, moved, products[up, : slope.size])
+    _add_times(slope, -moved, products[down, : slope.size])
     return True
 
 
 @kernel
-def _simplex_qp(all_products, all_heights, all_alpha, n, accuracy):  # type: ignore[no-untyped-def]
+def _simplex_qp(products, all_heights, all_alpha, n, accuracy):  # type: ignore[no-untyped-def]
     """Maximise heights·α − ½ α·products·α over α ≥ 0 with the sum that α has, from α, in place; returns the value.
 
     Of the arrays the first n entries count; cut here, they have one type, and are compiled for once.
@@ -282,7 +284,7 @@ def _simplex_qp(all_products, all_heights, all_alpha, n, accuracy):  # type: ign
     Steps between two planes find which planes have weight, and Newton's steps over those find the weights; no step
     makes the value worse. Ends when the duality gap of this problem is at most `accuracy`.
     """
-    products, heights, alpha = all_products[:n, :n], all_heights[:n], all_alpha[:n]
+    heights, alpha = all_heights[:n], all_alpha[:n]
     slope = np.empty(n)  # of the function to be minimised
     for i in range(n):
         total = -heights[i]

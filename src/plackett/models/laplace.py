@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.models.intervals import Intervals, Terms
 
 __all__ = ["LaplaceFit", "LaplaceProcess"]
@@ -68,7 +69,7 @@ class LaplaceProcess:
 
         scale, rest = np.exp(parameters[: self.n_scales]), parameters[self.n_scales :]
         between = _covariance(self.points / scale, self.points / scale)
-        lower = np.linalg.cholesky(between + _JITTER * np.eye(between.shape[0]))
+        lower = _factored(between + _JITTER * np.eye(between.shape[0]))
         near = _covariance(self.X / scale, self.points / scale)
         phi = np.ascontiguousarray(solve_triangular(lower, near.T, lower=True).T)
         weights, latent, terms, factor, spread = self._mode(phi, rest)
@@ -114,7 +115,7 @@ class LaplaceProcess:
         value, latent, terms = look(weights)
         for _ in range(_MOST_STEPS):
             spread = self._weighted(phi, terms.bend)
-            factor = np.linalg.cholesky(np.eye(weights.size) + phi.T @ spread)
+            factor = _factored(np.eye(weights.size) + phi.T @ spread)
             slope = phi.T @ self._back(terms.slope) + weights
             step = -cho_solve((factor, True), slope)
             win = -slope @ step  # twice what a full step wins where the function is a parabola
@@ -154,6 +155,17 @@ class LaplaceProcess:
             rows = slice(start, start + _CHUNK)
             out[rows] = np.square(self.observed[rows] @ root).sum(axis=1)
         return out
+
+
+def _factored(matrix: np.ndarray) -> np.ndarray:
+    """Cholesky's factor."""
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "the Gaussian process lost all digits: the weights of the observations are too large; divide them by their "
+            "mean"
+        ) from None
 
 
 def _covariance(X: np.ndarray, Z: np.ndarray) -> np.ndarray:

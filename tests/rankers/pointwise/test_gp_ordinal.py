@@ -7,7 +7,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF
 
-from plackett import RankingDataset
+from plackett import DataError, RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.rankers.pairwise.gp_preference import GPPreference
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal
@@ -120,3 +120,10 @@ def test_grades_of_any_value():
         GPOrdinal().fit(np.arange(300.0)[:, None], np.arange(300), qid=np.zeros(300, int))
     with pytest.raises(ValueError, match="saw no label"):
         GPOrdinal().fit(X, -np.ones(y.size), qid=qid).predict_proba(X)
+
+
+def test_weights_beyond_all_digits_are_refused():
+    X = np.random.default_rng(0).normal(size=(48, 4))
+    qid, weight = np.repeat(np.arange(8), 6), np.full(48, 1e9)
+    with pytest.raises(DataError, match="weights of the observations are too large"):
+        GPPreference(n_jobs=1).fit(X, np.arange(48) % 3, qid=qid, sample_weight=weight)

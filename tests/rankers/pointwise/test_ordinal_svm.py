@@ -308,3 +308,25 @@ def test_too_much_is_refused():
         SVORImplicit(kernel="rbf").fit(X, np.arange(5000) % 2, qid=np.zeros(5000, int))
     with pytest.raises(ValueError, match="8193 columns"):
         SVORImplicit().fit(rng.normal(size=(4, 8193)), [0, 1, 0, 1], qid=[1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit, SumOfMarginsSVM])
+def test_a_large_constant_feature_does_no_harm(form):
+    """The thresholds take up any shift: the solution is that without the feature, on the shifted scale."""
+    X, y, qid = task(n=90, noise=0.3)
+    high = np.hstack([X + 100.0, np.full((90, 1), 3e6)])
+    plain, moved = (form(tol=1e-9, n_jobs=1).fit(table, y, qid=qid) for table in (X, high))
+    np.testing.assert_allclose(moved.objective_, plain.objective_, rtol=1e-4)
+    np.testing.assert_allclose(moved.scorer_.weights[:-1], plain.scorer_.weights, atol=1e-3)
+    shift = 100.0 * moved.scorer_.weights[:-1].sum() + 3e6 * moved.scorer_.weights[-1, 0]
+    np.testing.assert_allclose(moved.thresholds_ - shift, plain.thresholds_, atol=1e-2)
+
+
+@pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit])
+def test_prices_near_nothing(form):
+    """At C → 0 the weights are C times a sum over documents, and both sides of a threshold lose all of their margin."""
+    X, y, qid = task(n=90)
+    small = form(C=1e-14, n_jobs=1).fit(X, y, qid=qid)
+    assert small.gap_ <= small.tol
+    larger = form(C=1e-10, n_jobs=1, tol=1e-9).fit(X, y, qid=qid)
+    np.testing.assert_allclose(small.objective_, 1e-4 * larger.objective_, rtol=1e-5)

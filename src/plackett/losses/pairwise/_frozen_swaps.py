@@ -53,7 +53,12 @@ class _Bound(BoundLoss):
         at = loss.at.predict(data.X, data.offsets, n_jobs) if hasattr(loss.at, "predict") else loss.at
         ranking = Scored(data, self.check(at), n_jobs=n_jobs).ranking("stable")
         self.rows = ranking.rows
-        self.state = np.ascontiguousarray(measure.swap_state(ranking))
+        with np.errstate(over="ignore", invalid="ignore"):  # refused here
+            self.state = np.ascontiguousarray(measure.swap_state(ranking))
+        if not np.isfinite(self.state).all():
+            raise LossError(
+                f"{measure}: the gain of label {data.labels.max():g} is not finite; use a linear gain or smaller labels"
+            )
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

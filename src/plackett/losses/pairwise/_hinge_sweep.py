@@ -1,4 +1,7 @@
-"""Sorted sweeps for the hinge losses: exact sums over all violated pairs in O(n log n)."""
+"""Sorted sweeps for the hinge losses: exact sums over all violated pairs in O(n log n).
+
+The support vector machines, which need more than value and gradient, have `_pair_sweeps`.
+"""
 
 from __future__ import annotations
 

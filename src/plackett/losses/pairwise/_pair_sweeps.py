@@ -2,6 +2,10 @@
 
 One half of a sweep goes through the documents as the better ones of their pairs, with the worse ones entering as they
 come within the margin; the other half is the same on negated scores, with the roles exchanged.
+
+`_hinge_sweep` has the same sweep for the hinge losses as losses: value, gradient and diagonal curvature of each query
+in one pass, for pairs of labels and one margin. Here the sums over pairs are given out instead, for anything that the
+documents carry: that makes products with the whole curvature, tables of weights and ties possible.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) 
     """What finds the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
     if k is not None and k < 1:
         raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
-    gains = finite_gains(lists.labels, check_gain(gain, "SVMNDCG"), "SVMNDCG")
+    gains = finite_gains(lists.labels, check_gain(gain, "nDCG"), "nDCG")
     for i in np.flatnonzero(gains < 0)[:1]:
         raise LossError(f"label {lists.labels[i]:g} has gain {gains[i]:g}; gains must not be negative")
     discount = discount_table("log2", lists.longest)
