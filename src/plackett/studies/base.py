@@ -60,7 +60,8 @@ def _text(value: Any, digits: int) -> str:
         return "–"
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.{digits}f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.3g}"
+    plain = abs(value) < 1e-12 or 1e-3 <= abs(value) < 1e5  # what is left of a zero after rounding is shown as one
+    return f"{abs(value) if abs(value) < 1e-12 else value:.{digits}f}" if plain else f"{value:.3g}"
 
 
 def studies() -> dict[str, Callable[..., Study]]:
