@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from plackett.cli import main
+from plackett.data.letor import write_letor
 from plackett.datasets import make_ranking
 from plackett.experiments.experiment_result import Experiment
 
@@ -111,3 +112,13 @@ def test_failed_cells_are_named_and_told_by_the_exit_code(run, folder):
     rankers = ("-a", "ListNet(solver='nonsense')", "-a", "LinearRegression")
     code, out, _ = run("compare", folder / "train.plackett", *rankers, "-m", "AP", *FAST)
     assert code == 1 and "Failed: ListNet" in out and "nonsense" in out and "LinearRegression" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "extra"), [(["--mlflow", "x"], "mlflow", "mlflow"), (["--search", "bayes"], "optuna", "tune")]
+)
+def test_a_missing_extra_is_named_before_anything_is_trained(run, tmp_path, monkeypatch, words, module, extra):
+    write_letor(make_ranking(9, 4, 3, random_state=0), tmp_path / "data.txt")
+    monkeypatch.setitem(sys.modules, module, None)
+    code, out, err = run("compare", tmp_path / "data.txt", "-a", "LinearRegression", *FAST, *words)
+    assert code == 1 and out == "" and f"pip install plackett[{extra}]" in err and "Traceback" not in err

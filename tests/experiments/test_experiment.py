@@ -520,6 +520,7 @@ def test_failing_trial_is_recorded_and_not_chosen(data):
         ({"search": "luck"}, "search='luck'; give one of"),
         ({"n_trials": 0}, "n_trials=0"),
         ({"time_budget": -1}, "time_budget=-1"),
+        ({"n_jobs": 0}, "n_jobs must be"),
         ({"random_state": None}, "random_state=None; give a whole number"),
         ({"measures": "nDGC"}, "unknown measure 'nDGC'"),
         ({"select": "nDGC"}, "unknown measure 'nDGC'"),

@@ -111,6 +111,12 @@ def test_impossible_solver_is_refused_with_the_reason():
     assert np.isfinite(Linear(max_iter=3).train(Lambda(), data, Monitor()).weights).all()
 
 
+@pytest.mark.parametrize("words", [{"alpha": -1.0}, {"alpha": float("nan")}, {"l1_ratio": 1.5}])
+def test_penalties_without_a_minimum_are_refused(words):
+    with pytest.raises(ValueError, match="give 0 or more"):
+        Linear(**words).train(Square(), task(), Monitor())
+
+
 @pytest.mark.parametrize("solver", ["lbfgs", "sgd"])
 def test_several_outputs_with_validation_data(solver):
     """Softmax: batches that lack the highest grade, and validation by the expected grade."""

@@ -17,6 +17,11 @@ def main() -> None:
     except (DataError, LossError, MeasureError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+    except ImportError as error:
+        if "pip install" not in str(error):  # not a missing extra
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         print(f"error: {name}{error.strerror or error}", file=sys.stderr)

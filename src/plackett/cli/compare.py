@@ -45,13 +45,14 @@ def compare(
     ] = None,
     mlflow: Annotated[str | None, typer.Option(help="Log the results to this experiment of MLflow.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed and trials, the same table.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads in all; all cores if not given.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Threads in all; all cores if not given.")] = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Train, tune and compare rankers: means with confidence intervals, significance, and the one to take."""
     from plackett.experiments.experiment import experiment
     from plackett.experiments.search import SEARCHES
+    from plackett.experiments.tracking import load_mlflow, log_to_mlflow
 
     form = check_form("json" if as_json else form)
     kind = None if search == "none" else search
@@ -65,6 +66,8 @@ def compare(
             load_extra()  # what is missing should be known before anything is trained
         except ImportError as error:
             raise typer.BadParameter(str(error), param_hint="--report") from None
+    if mlflow is not None:
+        load_mlflow()  # that it is missing is better known before the work than after it
     found = experiment(
         _data(data, valid, test),
         algorithm,
@@ -85,8 +88,6 @@ def compare(
     if report is not None:
         _write(found, report)
     if mlflow is not None:
-        from plackett.experiments.tracking import log_to_mlflow
-
         log_to_mlflow(found, mlflow)
     if found.failures:
         raise typer.Exit(1)  # the table names them

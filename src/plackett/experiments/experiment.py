@@ -126,6 +126,7 @@ def experiment(
     12
     """
     parsed = parse_all(measures)
+    threads = n_threads(n_jobs)
     protocol = _protocol(
         select=with_preset(parse(select), preset),
         search=search,
@@ -159,7 +160,7 @@ def experiment(
     ]
     manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
     folder.write_manifest(manifest)
-    run = CellQueue(tasks, splits, folder, n_threads(n_jobs), keep_data=owner is None)
+    run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
     with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
         run.run(board)
     failures = [vars(failure) for failure in run.failures]

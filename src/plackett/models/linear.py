@@ -95,6 +95,8 @@ class Linear:
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> LinearScorer:
         """Minimise the loss on the data."""
+        if not (0.0 <= self.alpha < np.inf and 0.0 <= self.l1_ratio <= 1.0):
+            raise LossError(f"alpha={self.alpha}, l1_ratio={self.l1_ratio}; give 0 or more, and a share from 0 to 1")
         fits = loss.has_value and loss.smooth
         solver = self.solver if self.solver != "auto" else ("lbfgs" if fits else "sgd")
         if solver not in _SOLVERS:
