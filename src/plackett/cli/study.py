@@ -21,6 +21,12 @@ def study(
         typer.Option(help="A file, or the name of a public dataset such as ohsumed; may be repeated. Made up without."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .json, .tex or .html.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Rules of another tool for the measures: letor3, letor4, …")
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Settings per ranker and fold, where rankers are tuned.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Of data that are made up, and of rankers.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
 ) -> None:
@@ -44,8 +50,12 @@ def study(
         if "data" not in known:
             raise typer.BadParameter(f"{name} makes its own data", param_hint="--data")
         words["data"] = _data(data, None, None)
-    given = {"random_state": seed, "n_jobs": jobs}
-    words |= {word: value for word, value in given.items() if value is not None and word in known}
+    options = {"preset": preset, "n_trials": trials, "random_state": seed, "n_jobs": jobs}
+    given = {word: value for word, value in options.items() if value is not None}
+    for word in ("preset", "n_trials"):
+        if word in given and word not in known:
+            raise typer.BadParameter(f"{name} has no use for it", param_hint=f"--{word.removeprefix('n_')}")
+    words |= {word: value for word, value in given.items() if word in known}
     found = function(**words)
     print(found)
     if out is not None:
