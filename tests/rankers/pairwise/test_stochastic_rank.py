@@ -283,6 +283,9 @@ def test_partial_fit_learns_from_batches():
     assert ranker.score(X, X[:, 0] > 0.5 * X[:, 2], qid=np.arange(200) // 10) > 0.95
     with pytest.raises(ValueError, match="2 features"):
         ranker.partial_fit(X[:, :2], X[:, 0] > 0, qid=np.arange(200) // 10)
+    for n_steps in (0, -5, 2.5):
+        with pytest.raises(ValueError, match=f"n_steps={n_steps}; give a whole number"):
+            ranker.partial_fit(X, X[:, 0] > 0, qid=np.arange(200) // 10, n_steps=n_steps)
 
 
 def test_loaded_rankers_do_not_go_on(tmp_path, monkeypatch):

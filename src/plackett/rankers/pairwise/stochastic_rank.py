@@ -181,7 +181,7 @@ class StochasticRank(Ranker):
                 raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
         else:
             self.descent_ = self._begin(data.n_features, self._scale(data))
-        steps = data.n_rows if n_steps is None else n_steps
+        steps = data.n_rows if n_steps is None else _whole("n_steps", n_steps)
         rows = rows_of(data.X, self.descent_.scale)
         self.descent_.run(learner.run, rows, self._draws(data), settings, steps)
         self.scorer_ = self._scorer(self.descent_)
@@ -261,9 +261,11 @@ class StochasticRank(Ranker):
         for field, known in (("learner", LEARNERS), ("loop", LOOPS), ("rate", {"auto": None, **RATES})):
             if getattr(self, field) not in known:
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
-        for field, least in (("n_steps", 1), ("n_rounds", 1), ("alpha", 0.0), ("eta0", 0.0), ("C", 0.0)):
-            if not getattr(self, field) >= least:
-                raise LossError(f"{field}={getattr(self, field)!r}; give {least:g} or more")
+        for field in ("n_steps", "n_rounds"):
+            _whole(field, getattr(self, field))
+        for field in ("alpha", "eta0", "C"):
+            if not getattr(self, field) >= 0.0:
+                raise LossError(f"{field}={getattr(self, field)!r}; give 0 or more")
         if not 0.0 <= self.rank_step_probability <= 1.0:
             raise LossError(f"rank_step_probability={self.rank_step_probability}; give a number from 0 to 1")
         learner = LEARNERS[self.learner]
@@ -302,3 +304,9 @@ class StochasticRank(Ranker):
         scorer, before, valid = self._scorer(descent), monitor.best_round, monitor.valid
         stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
         return scorer if valid is None or monitor.best_round != before else best, stop
+
+
+def _whole(field: str, number: Any) -> int:
+    if not isinstance(number, (int, np.integer)) or number < 1:
+        raise LossError(f"{field}={number!r}; give a whole number of 1 or more")
+    return int(number)
