@@ -104,7 +104,7 @@ def test_list_aware_models_are_explained_in_their_list(data):
     found = explain(ranker, data, 3, n_orders=4)
     assert found.method == "sampling"
     np.testing.assert_allclose(found.scores, ranker.predict(data.select([3])), rtol=1e-6)
-    np.testing.assert_allclose(found._score(1, found.X[1:2]), found.scores[1:2], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found._score(1, found.X[1:2], 1), found.scores[1:2], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("ranker", [pk.rankers.ListNet(), pk.LambdaMART(n_estimators=10, min_child_samples=2)])
@@ -143,7 +143,7 @@ def test_the_change_really_passes_and_none_nearer_does(data, ranker):
 
 
 def test_changes_together_where_no_feature_suffices():
-    """With weights (1, 1), the document (0, 0) passes (0.9, 0.9) with 1 in one feature and at least 0.9 in the other."""
+    """With weights (1, 1), the document (0, 0) passes (0.9, 0.9) with 1 in one feature and 0.9 or more in the other."""
     X = np.array([[0.0, 0.0], [0.9, 0.9], [0.0, 1.0], [1.0, 0.0]], np.float32)
     data = RankingDataset.from_arrays(X, [0, 2, 1, 1], [1] * 4)
     ranker = pk.rankers.LinearRegression().fit(data)
@@ -173,3 +173,38 @@ def test_ranking_is_in_order_of_scores(data):
     found = explain(pk.rankers.ListNet().fit(data), data, 3)
     frame = found.ranking()
     assert (np.diff(frame["score"].to_numpy()) <= 0).all() and frame["position"][0] == 1
+
+
+def test_to_pass_in_a_model_that_looks_at_the_whole_list():
+    """Borda counts: who passes the best document takes its places, and never has more points than it had."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)).astype(np.float32), rng.integers(0, 3, 40)
+    data = pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(8), 5))
+    ranker = pk.rankers.MultipleHyperplaneRanker(n_jobs=1).fit(data)
+    assert ranker.scorer_.list_aware
+    for qid in range(8):
+        found = pk.explain(ranker, data, qid, n_orders=2)
+        order = np.argsort(-found.scores)
+        last, first = int(order[-1]), int(order[0])
+        if found.scores[last] == found.scores[first]:
+            continue
+        ways = found.to_pass(last, first)
+        assert ways.height > 0
+        table = found.X.copy()
+        changed = ways if ways["together"][0] else ways[:1]
+        for feature, value in changed.select("feature", "to").iter_rows():
+            table[last, int(feature) - 1] = value
+        scores = ranker.predict(table, qid=np.zeros(5))
+        assert scores[last] > scores[first]
+
+
+def test_what_cannot_be_explained_is_refused():
+    X, y, qid = easy_task()
+    data = pk.RankingDataset.from_arrays(X, y, qid)
+    ranker = pk.rankers.RankSVM(n_jobs=1).fit(data)
+    with pytest.raises(pk.DataError, match="n_orders=0"):
+        pk.explain(ranker, data, 0, n_orders=0)
+    with pytest.raises(pk.DataError, match="background has shape"):
+        pk.explain(ranker, data, 0, background=data.select(np.array([], int)))
+    with pytest.raises(pk.DataError, match="cannot pass itself"):
+        pk.explain(ranker, data, 0).to_pass(1, 1)

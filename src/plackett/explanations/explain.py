@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.explanations.exact import EXACT
-from plackett.explanations.explanation import Explanation
+from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import sampled_contributions
 
 __all__ = ["explain"]
@@ -63,12 +63,14 @@ def explain(
     ('linear', '1')
     """
     ranker = _checked(ranker)
+    if n_orders < 1:
+        raise DataError(f"n_orders={n_orders}; give an order at least, or two for standard errors")
     query = _query(data, qid)
     names = [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
     dense, score = _dense(query.X), _scorer(ranker, query)
     around = dense if background is None else _dense(background.X)
-    if around.shape[1] != dense.shape[1]:
-        raise DataError(f"background has {around.shape[1]} features, and data {dense.shape[1]}")
+    if around.shape[1] != dense.shape[1] or around.shape[0] == 0:
+        raise DataError(f"background has shape {around.shape}; give documents with {dense.shape[1]} features")
     rng = np.random.default_rng(random_state)
     if around.shape[0] > _BACKGROUND:
         around = around[np.sort(rng.choice(around.shape[0], _BACKGROUND, replace=False))]
@@ -100,8 +102,8 @@ def explain(
     )
 
 
-def _of(score: Callable[[int, np.ndarray], np.ndarray], i: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda rows: score(i, rows)
+def _of(score: Score, i: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda rows: score(i, rows, i)
 
 
 def _checked(ranker: Any) -> Any:
@@ -131,19 +133,21 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
 
 
-def _scorer(ranker: Any, query: RankingDataset) -> Callable[[int, np.ndarray], np.ndarray]:
-    """Scores of versions of the i-th document; in a list-aware model each in a list of its own beside the others."""
+def _scorer(ranker: Any, query: RankingDataset) -> Score:
+    """Scores with versions of the i-th document; in a list-aware model each in a list of its own beside the others."""
 
-    def alone(i: int, rows: np.ndarray) -> np.ndarray:
+    def alone(i: int, rows: np.ndarray, of: int) -> np.ndarray:
+        if of != i:
+            return np.full(len(rows), ranker._score_rows(query)[of])
         versions = RankingDataset(X=rows, y=None, offsets=np.array([0, len(rows)]), qids=query.qids)
         return ranker._score_rows(versions)
 
-    def in_list(i: int, rows: np.ndarray) -> np.ndarray:
+    def in_list(i: int, rows: np.ndarray, of: int) -> np.ndarray:
         n = query.n_rows
         lists = np.tile(_dense(query.X), (len(rows), 1))
         lists[np.arange(len(rows)) * n + i] = rows
         offsets = np.arange(len(rows) + 1) * n
         versions = RankingDataset(X=lists, y=None, offsets=offsets, qids=np.arange(len(rows)))
-        return ranker._score_rows(versions)[np.arange(len(rows)) * n + i]
+        return ranker._score_rows(versions)[np.arange(len(rows)) * n + of]
 
     return in_list if ranker.scorer_.list_aware else alone

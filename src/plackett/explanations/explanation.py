@@ -12,7 +12,10 @@ import polars as pl
 from plackett._errors import DataError
 from plackett.explanations.passing import ways_to_pass
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "Score"]
+
+#: Given a document's number, versions of it and another number: the score that this one has with each of the versions.
+Score = Callable[[int, np.ndarray, int], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Explanation:
     base: np.ndarray
     method: str
     standard_error: np.ndarray | None = None
-    _score: Callable[[int, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    _score: Score | None = field(default=None, repr=False)
     _seen: np.ndarray | None = field(default=None, repr=False)
 
     def ranking(self) -> pl.DataFrame:
@@ -98,15 +101,14 @@ class Explanation:
         """
         if self._score is None or self._seen is None:
             raise DataError("this explanation has no ranker with it; make it with plackett.explain")
-        a, b = self._index(above), self._index(below)
+        a, b, score = self._index(above), self._index(below), self._score
+        if a == b:
+            raise DataError(f"document {below!r} cannot pass itself")
         if self.scores[b] > self.scores[a]:
             raise DataError(f"document {below!r} is above {above!r} already")
+        # where the model looks at the whole list, the other document's score changes too
         return ways_to_pass(
-            lambda rows: self._score(b, rows),  # type: ignore[misc]
-            self.X[b],
-            float(self.scores[a]),
-            self._seen,
-            self.feature_names,
+            lambda rows: (score(b, rows, b), score(b, rows, a)), self.X[b], self._seen, self.feature_names
         )
 
     def _index(self, document: Any) -> int:

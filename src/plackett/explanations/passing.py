@@ -15,22 +15,19 @@ _TOGETHER = 8
 
 
 def ways_to_pass(
-    score: Callable[[np.ndarray], np.ndarray],
+    score: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     x: np.ndarray,
-    goal: float,
     seen: np.ndarray,
     names: list[str],
 ) -> pl.DataFrame:
-    """The nearest single changes of a document that lift its score above ``goal``, or a small set of changes.
+    """The nearest single changes of a document that lift it above another one, or a small set of changes.
 
     Parameters
     ----------
     score
-        Scores of versions of the document.
+        Scores of versions of the document, and of the other one beside each.
     x
         The document.
-    goal
-        The score to pass.
     seen
         Documents whose values may be taken.
     names
@@ -46,14 +43,14 @@ def ways_to_pass(
     changed: list[int] = []
     after: list[float] = []
     while len(changed) < _TOGETHER:
-        scores = score(_versions(current, feature, value))
-        passes = scores > goal
+        scores, others = score(_versions(current, feature, value))
+        passes = scores > others
         if passes.any():
             if not changed:
                 return _alone(feature, value, distance, scores, passes, x, names)
             k = int(np.flatnonzero(passes)[np.argmin(distance[passes])])
         else:
-            k = int(np.argmax(np.where(np.isin(feature, changed), -np.inf, scores)))
+            k = int(np.argmax(np.where(np.isin(feature, changed), -np.inf, scores - others)))
         if feature[k] in changed:
             break
         current[feature[k]] = value[k]
