@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -12,22 +13,24 @@ from plackett._errors import DataError
 
 __all__ = ["foreign_reader", "load"]
 
-#: What the model files of other tools begin with, and the module and function that read them.
+#: What the first line of another tool's model file is or begins with, and the module and function that read it. A
+#: dataset may begin with a comment, so RankLib's models are known by their whole first line.
 _FOREIGN = {
-    b"## ": ("plackett.export.ranklib", "read_ranklib"),
-    b"SVM-light Version": ("plackett.export.svm_rank", "read_svm_rank"),
+    rb"SVM-light Version .*": ("plackett.export.svm_rank", "read_svm_rank"),
+    rb"## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear Regression|RankNet|LambdaRank|"
+    rb"ListNet)": ("plackett.export.ranklib", "read_ranklib"),
 }
 
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
-    """The function that reads a model file of another tool, by its first bytes; None for any other file."""
+    """The function that reads a model file of another tool, by its first line; None for any other file."""
     try:
         with open(path, "rb") as file:
-            begin = file.read(max(map(len, _FOREIGN)))
+            first = file.readline(100)
     except OSError:
         return None  # whoever opens it next says what is wrong
-    for mark, (module, name) in _FOREIGN.items():
-        if begin.startswith(mark):
+    for line, (module, name) in _FOREIGN.items():
+        if re.fullmatch(line, first.rstrip()):
             return getattr(import_module(module), name)
     return None
 

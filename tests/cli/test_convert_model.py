@@ -54,3 +54,12 @@ def test_refusals(folder):
     assert found.exit_code == 2 and "exists" in found.output
     found = run("convert-model", folder / "line.plackett", folder / "new", "--to", "onnx")
     assert found.exit_code == 2 and "svm_rank" in found.output
+
+
+def test_info_about_a_foreign_model(folder):
+    (folder / "model.txt").write_text("## Coordinate Ascent\n1:1.0\n")
+    found = run("info", folder / "model.txt")
+    assert found.exit_code == 0 and "RankLib (Coordinate Ascent)" in found.output and "CoordinateAscent" in found.output
+    found = run("info", folder / "model.txt", "--json")
+    assert found.exit_code == 0 and '"read_from"' in found.output
+    assert run("info", folder / "data.txt").exit_code == 0

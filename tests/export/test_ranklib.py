@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plackett as pk
+from plackett._load import foreign_reader
 from plackett.export._lines import below32
-from plackett.export.ranklib import read_ranklib, write_ranklib
+from plackett.export.ranklib import _ALGORITHMS, read_ranklib, write_ranklib
 
 #: As RankLib's `-save` writes them: tabs, spaces inside tags, settings in comments.
 ENSEMBLE = """<ensemble>
@@ -192,6 +193,10 @@ def test_round_trip_of_networks(tmp_path):
 
 def test_load_knows_it(tmp_path):
     assert pk.load(written(tmp_path, LAMBDAMART)).predict(X).tolist() == TREE_SCORES
+    for name in _ALGORITHMS:
+        assert foreign_reader(written(tmp_path, f"## {name}\n")) is read_ranklib
+    for text in ("## a comment above data\n1 qid:1 1:0.5\n", "1 qid:1 1:0.5\n", ""):
+        assert foreign_reader(written(tmp_path, text)) is None
 
 
 @given(st.floats(-1e38, 1e38), st.floats(width=32, allow_nan=False, allow_infinity=False))
@@ -232,6 +237,16 @@ def test_a_threshold_below_splits_float32_the_same_way(threshold, value):
         ("no weights of neuron 1 of layer 0", "## ListNet\n1\n0\n0 0 1"),
         (":4: the network has no neuron 2", "## ListNet\n1\n0\n0 2 1"),
         (":3: expected the number of hidden layers", "## ListNet\n1\n101\n"),
+        (
+            "more than can be held",
+            "## RankNet\n9999999\n1\n99\n0 0"
+            + " 1" * 99
+            + "\n0 1"
+            + " 1" * 100
+            + "\n"
+            + "".join(f"1 {k} 1\n" for k in range(99)),
+        ),
+        ("from 1 to 1000000", LAMBDAMART.replace("<feature>2 ", "<feature>1000001 ")),
     ],
 )
 def test_damaged_files_are_refused_by_line(tmp_path, match, text):

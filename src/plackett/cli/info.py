@@ -35,15 +35,24 @@ def info(
 
 def _is_model(path: Path) -> bool:
     from plackett import _storage
+    from plackett._load import foreign_reader
     from plackett.data.files import NATIVE, format_of
 
-    return format_of(path) is NATIVE and _storage.read(path)[1].get("kind") == "model"
+    return foreign_reader(path) is not None or (
+        format_of(path) is NATIVE and _storage.read(path)[1].get("kind") == "model"
+    )
 
 
 def _model(path: Path, as_json: bool) -> None:
+    from plackett._load import foreign_reader
     from plackett.rankers.storage import card
 
-    words = card(path)
+    foreign = foreign_reader(path)
+    if foreign is None:
+        words = card(path)
+    else:
+        ranker = foreign(path)
+        words = {"card": ranker.card_, "parameters": ranker.get_params(deep=False)}
     if as_json:
         print_json(words)
     else:

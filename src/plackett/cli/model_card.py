@@ -11,12 +11,13 @@ __all__ = ["print_card"]
 
 def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) -> None:
     """What was trained on what, and how good it was on validation data."""
-    data = card.get("data", {})
-    rows = [
-        ("algorithm", str(card.get("algorithm"))),
-        ("trained on", ", ".join(f"{data.get(name, 0):,} {name}" for name in ("queries", "rows", "features"))),
-        ("fingerprint of the data", str(data.get("fingerprint"))),
-    ]
+    rows = [("algorithm", str(card.get("algorithm")))]
+    if "read_from" in card:  # a model of another tool, which does not say more
+        rows.append(("read from", str(card["read_from"])))
+    else:
+        data = card.get("data", {})
+        sizes = ", ".join(f"{data.get(name, 0):,} {name}" for name in ("queries", "rows", "features"))
+        rows += [("trained on", sizes), ("fingerprint of the data", str(data.get("fingerprint")))]
     valid = card.get("validation")
     if valid:
         best = f"{valid['measure']} {valid['value']:.4f}"

@@ -13,6 +13,8 @@ from plackett.models.sigmoid_layers import SigmoidLayersScorer
 __all__ = ["read_network", "write_network"]
 
 _MOST_LAYERS, _MOST_NEURONS = 100, 1_000_000
+#: Weights of the first layer, a gigabyte of them.
+_MOST_WEIGHTS = 1 << 27
 
 
 def read_network(model: ModelText, n_features: int | None) -> tuple[SigmoidLayersScorer, int]:
@@ -53,6 +55,8 @@ def read_network(model: ModelText, n_features: int | None) -> tuple[SigmoidLayer
     size = int(features.max()) + 1 if n_features is None else n_features
     if size <= features.max():
         raise DataError(f"{model.path}: the model uses feature {features.max() + 1}, and n_features={n_features}")
+    if size * widths[1] > _MOST_WEIGHTS:
+        raise DataError(f"{model.path}: {size} features and {widths[1]} neurons are more than can be held in memory")
     weights = [np.array([found[i, k] for k in range(width)]) for i, width in enumerate(widths[:-1])]
     first = np.zeros((size, widths[1]))
     np.add.at(first, features, weights[0])

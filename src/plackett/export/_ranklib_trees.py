@@ -20,6 +20,8 @@ _TOKEN = re.compile(r"<(/?)([a-z]+)((?:\s+[a-z]+\s*=\s*\"[^\"<>]*\")*)\s*>|([^<]
 _WEIGHT = re.compile(r"\bweight\s*=\s*\"([^\"]*)\"")
 _SIDE = re.compile(r"\bpos\s*=\s*\"(left|right)\"")
 _MOST_DEPTH = 1000
+#: LightGBM's text names every feature up to the largest.
+_MOST_FEATURES = 1_000_000
 
 #: ``(feature, threshold, left, right)`` or ``(value,)``.
 _Node = tuple[Any, ...]
@@ -88,7 +90,7 @@ def _node(model: ModelText, tokens: Iterator[tuple[int, str, str, str]]) -> _Nod
         else:
             _expect(model, token, "open", "feature")
             line, word = _value(model, tokens, "feature")
-            feature = model.whole(word, line, "a feature number", 1) - 1
+            feature = model.whole(word, line, "a feature number", 1, _MOST_FEATURES) - 1
             _expect(model, _next(model, tokens), "open", "threshold")
             line, word = _value(model, tokens, "threshold")
             waiting.append([feature, _float32(model, word, line, "a threshold")])

@@ -69,7 +69,8 @@ def prune(
 
     Notes
     -----
-    Memory: eight bytes per document and tree. Weights may be negative.
+    Memory: eight bytes per document and tree. Weights may be negative. On few queries (a hundred, say) new weights fit
+    the noise of ``data``: hold the result against further data, and compare with ``reweight=False``.
 
     Examples
     --------
