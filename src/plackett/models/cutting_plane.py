@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import REASSOC, kernel
 from plackett._provenance import fulfils
 from plackett.models.proved_gap import relative_gap
+from plackett.models.simplex_qp import simplex_qp
 
 __all__ = ["CuttingPlaneSolution", "minimise"]
 
@@ -21,8 +21,6 @@ _INNER_SHARE = 0.02
 #: Where to look next: this share of the way from the best weights to those of the dual, more after success and less
 #: after none. All the way, the weights swing around the solution while C is large: three to five times the rounds.
 _FARTHER, _NEARER, _LEAST_REACH = 1.5, 0.8, 0.02
-#: Steps between two planes before those of Newton, which take out one by one what too many of the first bring in.
-_INNER_STEPS, _PAIR_STEPS = 20_000, 3
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ class _Bundle:
         """Value of the dual, at most so far from its maximum."""
         n = self.size
         used = self.alpha[:n]
-        value = _simplex_qp(self.products, self.heights, self.alpha, n, accuracy)
+        value = simplex_qp(self.products, self.heights, self.alpha, n, accuracy)
         self.idle[:n] = np.where(used > 0.0, 0, self.idle[:n] + 1)
         return float(value)
 
@@ -176,138 +174,3 @@ class _Bundle:
         self.planes, self.products = planes, products
         self.heights, self.alpha = np.append(self.heights, np.zeros(n)), np.append(self.alpha, np.zeros(n))
         self.idle = np.append(self.idle, np.zeros(n, np.int64))
-
-
-@kernel(fastmath=REASSOC)
-def _dot(a, b):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for k in range(a.size):
-        total += a[k] * b[k]
-    return total
-
-
-@kernel
-def _add_times(out, factor, row):  # type: ignore[no-untyped-def]
-    for k in range(out.size):
-        out[k] += factor * row[k]
-
-
-@kernel
-def _solve_positive(matrix, right, n):  # type: ignore[no-untyped-def]
-    """Solve ``matrix[:n, :n] x = right[:n]`` in place (x lands in ``right``) by Cholesky's factors."""
-    for i in range(n):
-        for j in range(i):
-            matrix[i, j] = (matrix[i, j] - _dot(matrix[i, :j], matrix[j, :j])) / matrix[j, j]
-        matrix[i, i] = np.sqrt(max(matrix[i, i] - _dot(matrix[i, :i], matrix[i, :i]), 1e-300))
-        right[i] = (right[i] - _dot(matrix[i, :i], right[:i])) / matrix[i, i]
-    for i in range(n - 1, -1, -1):
-        right[i] /= matrix[i, i]
-        _add_times(right[:i], -right[i], matrix[i, :i])
-
-
-@kernel
-def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no-untyped-def]
-    """Minimise over the planes that have weight, up to the first whose weight ends; True where none does.
-
-    The plane of the largest weight gives and takes what keeps the sum, so the others move freely.
-    """
-    centre = np.argmax(alpha)
-    n = 0
-    for i in range(alpha.size):
-        if alpha[i] > 0.0 and i != centre:
-            used[n] = i
-            n += 1
-    largest = 0.0
-    for a in range(n):
-        i = used[a]
-        step[a] = slope[centre] - slope[i]
-        for b in range(a + 1):
-            j = used[b]
-            matrix[a, b] = products[i, j] - products[i, centre] - products[centre, j] + products[centre, centre]
-        largest = max(largest, matrix[a, a])
-    for a in range(n):
-        matrix[a, a] += 1e-12 * largest + 1e-300  # planes may depend on each other
-    _solve_positive(matrix, step, n)
-    rest = 0.0
-    length = 1.0
-    block = np.int64(-1)
-    for a in range(n):
-        rest -= step[a]
-        if alpha[used[a]] + length * step[a] < 0.0:
-            length = -alpha[used[a]] / step[a]
-            block = used[a]
-    if alpha[centre] + length * rest < 0.0:
-        length = -alpha[centre] / rest
-        block = centre
-    for a in range(n):
-        alpha[used[a]] = max(alpha[used[a]] + length * step[a], 0.0)
-    alpha[centre] = max(alpha[centre] + length * rest, 0.0)
-    if block >= 0:
-        alpha[block] = 0.0
-    _add_times(slope, length * rest, products[centre, : slope.size])
-    for a in range(n):
-        _add_times(slope, length * step[a], products[used[a], : slope.size])
-    return block < 0
-
-
-@kernel
-def _pair_step(products, alpha, slope, up):  # type: ignore[no-untyped-def]
-    """Move weight to one plane from the one that gains most by it; False where none gains."""
-    down = -1
-    most = 0.0
-    moved = 0.0
-    for j in range(alpha.size):
-        difference = slope[j] - slope[up]
-        if alpha[j] > 0.0 and difference > 0.0:
-            curvature = max(products[up, up] + products[j, j] - 2.0 * products[up, j], 1e-300)
-            step = min(difference / curvature, alpha[j])
-            gain = step * (difference - 0.5 * step * curvature)
-            if gain > most:
-                most = gain
-                moved = step
-                down = j
-    if down < 0:
-        return False
-    alpha[down] = 0.0 if moved >= alpha[down] else alpha[down] - moved
-    alpha[up] += moved
-    _add_times(slope, moved, products[up, : slope.size])
-    _add_times(slope, -moved, products[down, : slope.size])
-    return True
-
-
-@kernel
-def _simplex_qp(products, all_heights, all_alpha, n, accuracy):  # type: ignore[no-untyped-def]
-    """Maximise heights·α − ½ α·products·α over α ≥ 0 with the sum that α has, from α, in place; returns the value.
-
-    Of the arrays the first n entries count; cut here, they have one type, and are compiled for once.
-
-    Steps between two planes find which planes have weight, and Newton's steps over those find the weights; no step
-    makes the value worse. Ends when the duality gap of this problem is at most `accuracy`.
-    """
-    heights, alpha = all_heights[:n], all_alpha[:n]
-    slope = np.empty(n)  # of the function to be minimised
-    for i in range(n):
-        total = -heights[i]
-        for j in range(n):
-            total += products[i, j] * alpha[j]
-        slope[i] = total
-    used, matrix, step = np.empty(n, np.int64), np.empty((n, n)), np.empty(n)
-    for t in range(_INNER_STEPS):
-        up = np.argmin(slope)
-        mass = 0.0
-        inner = 0.0
-        for i in range(n):
-            mass += alpha[i]
-            inner += alpha[i] * slope[i]
-        if inner - mass * slope[up] <= accuracy or not _pair_step(products, alpha, slope, up):
-            break
-        if t % _PAIR_STEPS == _PAIR_STEPS - 1:
-            while not _newton_step(products, alpha, slope, used, matrix, step):
-                pass  # each one takes a plane away
-    value = 0.0
-    for i in range(n):
-        total = 0.0
-        for j in range(n):
-            total += products[i, j] * alpha[j]
-        value += alpha[i] * (heights[i] - 0.5 * total)
-    return value

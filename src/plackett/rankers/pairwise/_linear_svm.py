@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise._margin_pairs import MarginPairs
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
 from plackett.models.pair_svm import train
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.pointwise._sides import document_weight
 
 __all__ = ["LinearPairSVM"]
 
@@ -78,8 +78,7 @@ class LinearPairSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         scale = np.ones(data.n_features)
         if self.standardize:
-            bound = BoundLoss(data)
-            scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
+            scale = spread(data.X, document_weight(data), self.n_jobs)
         found = train(
             data.X,
             scale,

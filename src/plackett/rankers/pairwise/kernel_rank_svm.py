@@ -10,7 +10,6 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
 from plackett.models import pair_dual
 from plackett.models._products import table_times
@@ -21,6 +20,7 @@ from plackett.models.pair_svm import check_loss, train
 from plackett.models.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.pointwise._sides import document_weight
 
 __all__ = ["KernelRankSVM"]
 
@@ -107,8 +107,7 @@ class KernelRankSVM(Ranker):
         check_settings(self.C, self.tol, self.max_iter)
         scale = np.ones(data.n_features)
         if self.standardize:
-            bound = BoundLoss(data)
-            scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
+            scale = spread(data.X, document_weight(data), self.n_jobs)
         space = KernelSpace.of(self.kernel, scale, self.gamma, self.coef0, self.degree, self.n_jobs)
         solve = self._exact if self.n_components is None else self._approximate
         support, found = solve(data, monitor, space)

@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
 from plackett.models.base import Monitor
 from plackett.models.kernels import KERNELS, KernelSpace
 from plackett.models.linear import spread
@@ -17,6 +16,7 @@ from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
+from plackett.rankers.pointwise._sides import document_weight
 
 __all__ = ["OnlineRankSVM"]
 
@@ -152,8 +152,7 @@ class OnlineRankSVM(Ranker):
     def _begin(self, data: RankingDataset) -> Stream:
         scale = np.ones(data.n_features)
         if self.standardize:
-            bound = BoundLoss(data)
-            scale = spread(data.X, bound.sample_weight * bound.query_weight[data.query_of_row], self.n_jobs)
+            scale = spread(data.X, document_weight(data), self.n_jobs)
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
             return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))
