@@ -73,7 +73,7 @@ def _run(lo, hi, work, code, constants, sizes, features, out):  # type: ignore[n
                     _copy(features[c, start : start + n], stack[row[top]])
                 elif c == CONSTANT:
                     top += 1
-                    stack[row[top]] = constants[p, t]
+                    stack[row[top]].fill(constants[p, t])
                 else:
                     below = top if _ARITY[-2 - c] == 1 else top - 1
                     free = row[top + 1]

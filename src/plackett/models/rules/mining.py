@@ -142,7 +142,9 @@ def _count(bits, edges, mass, equal, counts, weights):  # type: ignore[no-untype
 @kernel
 def _longer(old, n):  # type: ignore[no-untyped-def]
     new = np.empty((n, old.shape[1]), old.dtype)
-    new[: old.shape[0]] = old
+    for i in range(old.shape[0]):  # a slice would take seconds to compile
+        for y in range(old.shape[1]):
+            new[i, y] = old[i, y]
     return new
 
 

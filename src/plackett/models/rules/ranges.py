@@ -113,7 +113,7 @@ def _split(x, classes, weight, n_classes, out):  # type: ignore[no-untyped-def]
     edges = np.empty((out.size + 1, 2), np.int64)
     place, gain = np.empty(out.size + 1, np.int64), np.empty(out.size + 1)
     edges[0, 0], edges[0, 1] = 0, x.size
-    place[0], gain[0] = _best_split(x, classes, weight, 0, x.size, left, right)
+    place[0], gain[0] = _best_split(x, classes, weight, edges[0, 0], edges[0, 1], left, right)
     for n in range(out.size):
         top = 0
         for s in range(1, n + 1):

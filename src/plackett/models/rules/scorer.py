@@ -182,8 +182,8 @@ def _score(lo, hi, blocks, X, features, rules, out):  # type: ignore[no-untyped-
     sums = np.empty((_BLOCK, 2 * k))
     for b in range(lo, hi):
         start, n = blocks[b], blocks[b + 1] - blocks[b]
-        sets[:] = np.uint64(0)
-        sums[:] = 0.0
+        sets.fill(0)
+        sums.fill(0.0)
         for i in range(n):
             bit = np.uint64(1) << np.uint64(i & 63)
             for j in used:
