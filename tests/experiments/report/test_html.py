@@ -161,6 +161,28 @@ def test_ranks_over_datasets(page, found):
         assert row[header.index("winning number")] == str(found.winning_numbers()[row[0]])
 
 
+def test_profile_and_list_lengths(page, found):
+    fold = found.folds["two"][1]
+    header, rows = page.table("Profile of two, fold 1")
+    facts = {row[0]: row[1:] for row in rows}
+    parts = (fold.train, fold.valid, fold.test)
+    assert header[1:] == ["training", "validation", "test"]
+    assert facts["queries"] == [str(part.n_queries) for part in parts]
+    assert facts["documents of label 0"] == [str(int((part.y == 0).sum())) for part in parts]
+    _, rows = page.table("Queries of two by the length of their lists")
+    assert rows == [["6", *(str(part.n_queries) for part in parts)]]  # every list has 6 documents
+
+
+def test_contributions_add_up(page):
+    """What sets the first document above the second is the difference of their columns."""
+    pairs = [table for table in page.tables if table["caption"].startswith("Contributions to the scores")]
+    why = [table["caption"] for table in page.tables if table["caption"].startswith("Why ")]
+    assert len(pairs) == len(why) == 2
+    for table, caption in zip(pairs, why, strict=True):
+        first, second = (sum(float(row[i].replace("−", "-")) for row in table["rows"][1:]) for i in (1, 2))
+        assert first - second == pytest.approx(float(caption.rpartition(" ")[2]), abs=1e-3)
+
+
 def test_fingerprints_and_settings(page, found):
     _, rows = page.table("Fingerprints of the data")
     assert ["two", "2", "valid", found.folds["two"][2].valid.fingerprint()] in [row[:4] for row in rows]

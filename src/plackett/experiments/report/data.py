@@ -122,31 +122,36 @@ def _leaks(folds: Any, dataset: str) -> Table:
 
 def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figure:
     longest = max(int(part.group.max(initial=1)) for part in parts.values())
-    edges = np.unique(np.linspace(0.5, longest + 0.5, min(_BINS, longest) + 1).round(0) + 0.5)
-    edges = np.unique(np.r_[0.5, edges])
-    traces = []
-    for number, (role, part) in enumerate(parts.items()):
-        counts, _ = np.histogram(part.group, edges)
-        share = 100 * counts / max(part.n_queries, 1)
-        span = [_span(a, b) for a, b in itertools.pairwise(edges)]
-        traces.append(
-            {"type": "scatter", "mode": "lines", "name": _ROLES[role], "x": ((edges[:-1] + edges[1:]) / 2).tolist()}
-            | {"y": share.round(2).tolist(), "line": {"color": f"--s{number}", "width": 2, "shape": "hvh"}}
-            | {
-                "hovertext": [
-                    f"{_ROLES[role]}<br>{s} documents: {c:,} queries" for s, c in zip(span, counts, strict=True)
-                ]
-            }
-            | {
-                "hoverinfo": "text",
-                "line": {"color": f"--s{number}", "shape": "hvh", "dash": ("solid", "dash", "dot")[number]},
-            }
-        )
+    edges = np.unique(np.floor(np.linspace(0, longest, min(_BINS, longest) + 1))) + 0.5
+    spans = [_span(a, b) for a, b in itertools.pairwise(edges)]
+    counts = {role: np.histogram(part.group, edges)[0] for role, part in parts.items()}
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": _ROLES[role],
+            "x": ((edges[:-1] + edges[1:]) / 2).tolist(),
+            "y": (100 * counts[role] / max(part.n_queries, 1)).round(2).tolist(),
+            "line": {"color": f"--s{k}", "width": 2, "shape": "hvh", "dash": ("solid", "dash", "dot")[k]},
+            "hovertext": [
+                f"{_ROLES[role]}<br>{span} documents: {count:,} queries"
+                for span, count in zip(spans, counts[role].tolist(), strict=True)
+            ],
+            "hoverinfo": "text",
+        }
+        for k, (role, part) in enumerate(parts.items())
+    ]
     figure = layout(
         axis("documents in the list"), axis("share of queries (%)", rangemode="tozero"), height=320, showlegend=True
     )
-    label = f"Distribution of list lengths in the parts of {dataset}."
-    return Figure(name, label, traces, figure)
+    rows = tuple(
+        (Cell(span), *(Cell(f"{found[i]:,}") for found in counts.values()))
+        for i, span in enumerate(spans)
+        if any(found[i] for found in counts.values())
+    )
+    header = ("documents", *(_ROLES[role] for role in parts))
+    table = Table(header, rows, caption=f"Queries of {dataset} by the length of their lists")
+    return Figure(name, f"Distribution of list lengths in the parts of {dataset}.", traces, figure, table)
 
 
 def _span(a: float, b: float) -> str:
@@ -158,23 +163,21 @@ def _labels(profiles: dict[str, Profile], dataset: str, name: str) -> Figure:
     labels = sorted({label for p in profiles.values() for label in p.labels or {}})
     if len(labels) > _BINS:
         labels = labels[-_BINS:]
-    traces = []
-    for number, (role, found) in enumerate(profiles.items()):
-        counts = [(found.labels or {}).get(label, 0) for label in labels]
-        share = [100 * count / max(found.n_rows, 1) for count in counts]
-        traces.append(
-            {"type": "bar", "name": _ROLES[role], "x": [f"{label:g}" for label in labels]}
-            | {
-                "y": [round(s, 2) for s in share],
-                "marker": {"color": f"--s{number}", "pattern": {"shape": ("", "/", ".")[number]}},
-            }
-            | {
-                "hovertext": [
-                    f"{_ROLES[role]}<br>label {label:g}: {c:,} documents"
-                    for label, c in zip(labels, counts, strict=True)
-                ]
-            }
-            | {"hoverinfo": "text"}
-        )
+    traces = [
+        {
+            "type": "bar",
+            "name": _ROLES[role],
+            "x": [f"{label:g}" for label in labels],
+            "y": [round(100 * count / max(found.n_rows, 1), 2) for count in counts],
+            "marker": {"color": f"--s{k}", "pattern": {"shape": ("", "/", ".")[k]}},
+            "hovertext": [
+                f"{_ROLES[role]}<br>label {label:g}: {count:,} documents"
+                for label, count in zip(labels, counts, strict=True)
+            ],
+            "hoverinfo": "text",
+        }
+        for k, (role, found) in enumerate(profiles.items())
+        for counts in [[(found.labels or {}).get(label, 0) for label in labels]]
+    ]
     figure = layout(axis("label", type="category"), axis("share of documents (%)"), height=320, showlegend=True)
     return Figure(name, f"Share of each label in the parts of {dataset}.", traces, figure)

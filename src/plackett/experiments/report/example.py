@@ -134,7 +134,10 @@ def _contributions(found: Explanation, top: list[int], names: list[str], name: s
         showlegend=True,
     )
     label = f"Contributions of features to the scores of the first {len(top)} documents of query {found.qid}, stacked."
-    return Figure(name, label, traces, figure)
+    rows = tuple((Cell(title), *(Cell(signed(float(v))) for v in values)) for title, values, _ in columns)
+    caption = f"Contributions to the scores of query {found.qid}"
+    table = Table(("", *names), rows, caption=caption, notes=("A column and the base add up to the score.",))
+    return Figure(name, label, traces, figure, table)
 
 
 def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Figure:
