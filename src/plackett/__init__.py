@@ -93,7 +93,9 @@ if TYPE_CHECKING:
     from plackett.rankers.listwise.adarank import AdaRank as AdaRank
     from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
     from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
+    from plackett.rankers.listwise.arranger import ARRANGER as ARRANGER
     from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
+    from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
     from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
     from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from plackett.rankers.listwise.listnet_top_k import ListNetTopK as ListNetTopK
     from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
     from plackett.rankers.listwise.permurank import PermuRank as PermuRank
+    from plackett.rankers.listwise.rankgp import RankGP as RankGP
     from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
     from plackett.rankers.listwise.softrank import SoftRank as SoftRank
     from plackett.rankers.listwise.softrank_gp import SoftRankGP as SoftRankGP
@@ -109,11 +112,13 @@ if TYPE_CHECKING:
     from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
     from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
     from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
+    from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
     from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
     from plackett.rankers.pairwise.bartell_ranker import BartellRanker as BartellRanker
     from plackett.rankers.pairwise.frank import FRank as FRank
     from plackett.rankers.pairwise.gbrank import GBRank as GBRank
     from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
+    from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
     from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
     from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
     from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
@@ -128,8 +133,10 @@ if TYPE_CHECKING:
         MultipleHyperplaneRanker as MultipleHyperplaneRanker,
     )
     from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
+    from plackett.rankers.pairwise.oblivious_lambdamart import ObliviousLambdaMART as ObliviousLambdaMART
     from plackett.rankers.pairwise.online_rank_svm import OnlineRankSVM as OnlineRankSVM
     from plackett.rankers.pairwise.owpc import OWPC as OWPC
+    from plackett.rankers.pairwise.pair_classifier import PairClassifier as PairClassifier
     from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
     from plackett.rankers.pairwise.pnorm_push import PNormPush as PNormPush
     from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost as PNormPushBoost
@@ -139,12 +146,15 @@ if TYPE_CHECKING:
     from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
     from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
     from plackett.rankers.pairwise.ranknet import RankNet as RankNet
+    from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
     from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
     from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
     from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
+    from plackett.rankers.pairwise.sortnet import SortNet as SortNet
     from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
     from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
     from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
+    from plackett.rankers.pointwise.association_rules import AssociationRules as AssociationRules
     from plackett.rankers.pointwise.averaged_prank import AveragedPRank as AveragedPRank
     from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as BayesPointMachine
     from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedMarginSVM
@@ -155,6 +165,7 @@ if TYPE_CHECKING:
     from plackett.rankers.pointwise.logistic_regression import LogisticRegression as LogisticRegression
     from plackett.rankers.pointwise.mart import MART as MART
     from plackett.rankers.pointwise.mcrank import McRank as McRank
+    from plackett.rankers.pointwise.oblivious_mart import ObliviousMART as ObliviousMART
     from plackett.rankers.pointwise.ordinal_tree import OrdinalTree as OrdinalTree
     from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
     from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
@@ -188,6 +199,7 @@ _PACKAGES = (
     "models",
     "permutation_models",
     "rankers",
+    "studies",
     "theory",
 )
 
