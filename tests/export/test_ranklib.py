@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -252,6 +255,36 @@ def test_a_threshold_below_splits_float32_the_same_way(threshold, value):
 def test_damaged_files_are_refused_by_line(tmp_path, match, text):
     with pytest.raises(ValueError, match=match):
         read_ranklib(written(tmp_path, text))
+
+
+NETWORK = "## RankNet\n1 3\n1\n2\n0 0 0.5 -1.0\n0 1 0.25 2.0\n0 2 0.1 0.2 0.3\n1 0 1.5\n1 1 -0.5\n"
+BOOST = "## RankBoost\n1:0.5:0.25 3:-2.0:1.0 1:1.5:2.0\n"
+
+
+@given(
+    st.sampled_from([LAMBDAMART, NETWORK, BOOST]),
+    st.integers(0, 1000),
+    st.integers(0, 12),
+    st.text('<>/"=:.01 \nae-#', max_size=8),
+)
+def test_any_damage_is_a_model_or_an_error_of_ours(text, place, gone, new):
+    """Part of a file taken out and something else put in: a ranker that scores, or a DataError that names the file."""
+    place %= len(text)
+    damaged = text[:place] + new + text[place + gone :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder), damaged)
+        ranker, message = _read(path)
+        if ranker is None:
+            assert str(path) in message
+        elif ranker.n_features_in_ < 1000:
+            assert np.isfinite(ranker.predict(np.zeros((2, ranker.n_features_in_), np.float32))).all()
+
+
+def _read(path):
+    try:
+        return read_ranklib(path), ""
+    except pk.DataError as error:
+        return None, str(error)
 
 
 def test_too_few_features_are_refused(tmp_path):

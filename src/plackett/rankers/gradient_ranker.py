@@ -26,8 +26,8 @@ class GradientRanker(GradientTrained):
         Name of a loss (`plackett.losses()`), a loss object such as ``Lambda(measure="AP")``, or a user's own
         (`plackett.loss`).
     model
-        ``"linear"``, ``"trees"``, ``"neural"``, or a model object such as ``Trees(num_leaves=63)``. Seed and threads of
-        the ranker hold for a model given by name; a model object has its own.
+        ``"linear"``, ``"trees"``, ``"oblivious"``, ``"neural"``, or a model object such as ``Trees(num_leaves=63)``.
+        Seed and threads of the ranker hold for a model given by name; a model object has its own.
     warm_start
         Go on from the last ``fit``.
 
