@@ -24,6 +24,7 @@ import plackett as pk
 from plackett import DataError
 from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
+from plackett.experiments import workers
 from plackett.experiments.cell_folder import CellFolder
 from plackett.experiments.cell_key import describe
 from plackett.experiments.contestants import contestants
@@ -243,8 +244,9 @@ def test_string_ids(tmp_path):
 
 
 @pytest.mark.spec("summary.benchmark")
-def test_the_same_for_any_number_of_processes(data):
+def test_the_same_for_any_number_of_processes(data, monkeypatch):
     """Scores, choices and figures to the last bit, in one process and in two."""
+    monkeypatch.setattr(workers, "_is_ours", lambda task: False)  # else all would be done before two have started
     rankers = ["ListNet", "LambdaMART(n_estimators=6, min_child_samples=2)"]
     one, two = run(data, rankers, n_jobs=1), run(data, rankers, n_jobs=2)
     assert table(one).equals(table(two))
@@ -255,6 +257,31 @@ def test_the_same_for_any_number_of_processes(data):
         np.testing.assert_array_equal(a.scores, b.scores)
         np.testing.assert_array_equal(a.history, b.history)
     assert table(run(data, rankers, random_state=1)).equals(table(one)) is False
+
+
+def test_small_work_starts_no_process(data, monkeypatch):
+    monkeypatch.setattr(workers, "_PATIENCE", 600.0)
+    monkeypatch.setattr(workers._Team, "start", lambda team: pytest.fail("a process was started"))
+    two, one = (run(data, "LinearRegression", search=None, n_jobs=n) for n in (2, 1))
+    assert table(one).equals(table(two))
+
+
+def test_work_goes_on_in_processes_that_have_started(data, monkeypatch):
+    """Some cells here, the rest there: together all of them, each once."""
+    monkeypatch.setattr(workers, "_PATIENCE", 0.0)
+    places = []
+    original = workers._Team.take
+
+    def take(team, *wanted):
+        if wanted and len(places) == 2:  # two here, then wait for a process
+            return None
+        task = original(team, *wanted)
+        places.extend([task.place] if wanted and task else [])
+        return task
+
+    monkeypatch.setattr(workers._Team, "take", take)
+    found = run(data, ["LinearRegression", "ListNet"], search=None, n_jobs=2)
+    assert len(places) <= 2 and len(found.cells) == 6 and not found.failures
 
 
 def test_what_is_defined_in_a_script_reaches_the_processes(data):

@@ -28,6 +28,9 @@ _THREADS = (
     "POLARS_MAX_THREADS", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
 
+#: Seconds to work without processes first: about what starting them costs.
+_PATIENCE = 2.0
+
 
 def run_in_processes(
     tasks: list[CellTask], workers: int, n_jobs: int, here: Callable[[CellTask], None]
@@ -35,24 +38,27 @@ def run_in_processes(
     """Run tasks on so many workers of ``n_jobs`` threads each, and tell what happens as it happens.
 
     Messages are ``("begun",)``, ``("trial", number, best)``, ``("done",)`` and ``("failed", line, traceback)``.
-    Processes take seconds to start, in which small cells are computed: until one is ready, ``here`` is called with
-    tasks, one after the other, of which there are no messages.
+    Until a process is ready, ``here`` is called with tasks, one after the other, of which there are no messages; where
+    all are done in the time that it takes to start processes, none is started.
     """
     team = _Team(tasks, n_jobs)
     left = len(tasks)
+    timer = threading.Timer(_PATIENCE, team.begin, [workers])
+    timer.daemon = True
     try:
-        for _ in range(min(workers, left)):
-            team.start()
+        timer.start()
         while left:
             task = None if team.ready.is_set() else team.take(_is_ours)
             if task is not None:
                 here(task)
                 left -= 1
                 continue
+            team.begin(workers)
             task, message = team.events.get()
             left -= message[0] in ("done", "failed")
             yield task, message
     finally:
+        timer.cancel()
         team.end()
 
 
@@ -70,8 +76,16 @@ class _Team:
         self.events: queue.SimpleQueue[tuple[CellTask, tuple[Any, ...]]] = queue.SimpleQueue()
         self.ready = threading.Event()
         self.workers: list[_Worker] = []
+        self.begun = False
         self.closed = False
         self.lock = threading.Lock()
+
+    def begin(self, workers: int) -> None:
+        """Start so many workers, but no more than there are tasks; nothing at a second call."""
+        with self.lock:
+            begun, self.begun = self.begun, True
+        for _ in range(0 if begun else min(workers, len(self.waiting))):
+            self.start()
 
     def start(self) -> None:
         """Start a worker."""
