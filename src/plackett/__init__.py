@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from plackett.data.judgements import to_pointwise as to_pointwise
     from plackett.data.kfold import QueryKFold as QueryKFold
     from plackett.data.labelled_pairs import labelled_pairs as labelled_pairs
+    from plackett.data.leaks import leaks as leaks
     from plackett.data.letor import letor_comment_fields as letor_comment_fields
     from plackett.data.letor import read_letor as read_letor
     from plackett.data.letor import read_letor_chunks as read_letor_chunks
@@ -49,9 +50,11 @@ if TYPE_CHECKING:
     from plackett.data.trec_diversity import read_diversity_qrels as read_diversity_qrels
     from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels
     from plackett.data.trec_join import join_run as join_run
+    from plackett.experiments.baselines import letor_baselines as letor_baselines
     from plackett.experiments.compare import compare as compare
     from plackett.experiments.compare_evaluations import compare_evaluations as compare_evaluations
     from plackett.experiments.compare_runs import compare_runs as compare_runs
+    from plackett.experiments.components import components as components
     from plackett.experiments.cross_validate import cross_validate as cross_validate
     from plackett.experiments.evaluate import evaluate as evaluate
     from plackett.experiments.evaluate_run import evaluate_run as evaluate_run
@@ -60,11 +63,23 @@ if TYPE_CHECKING:
     from plackett.experiments.friedman import friedman as friedman
     from plackett.experiments.friedman import mean_ranks as mean_ranks
     from plackett.experiments.friedman import nemenyi as nemenyi
+    from plackett.experiments.importance import model_importance as model_importance
+    from plackett.experiments.importance import permutation_importance as permutation_importance
+    from plackett.experiments.importance import single_feature_importance as single_feature_importance
+    from plackett.experiments.published import beside_published as beside_published
+    from plackett.experiments.published import published as published
     from plackett.experiments.risk import geo_risk as geo_risk
     from plackett.experiments.risk import trisk as trisk
     from plackett.experiments.risk import urisk as urisk
+    from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
     from plackett.experiments.winning_number import winning_number as winning_number
     from plackett.explanations.explain import explain as explain
+    from plackett.export.ranklib import read_ranklib as read_ranklib
+    from plackett.export.ranklib import write_ranklib as write_ranklib
+    from plackett.export.ranklib_scores import read_ranklib_scores as read_ranklib_scores
+    from plackett.export.ranklib_scores import write_ranklib_scores as write_ranklib_scores
+    from plackett.export.svm_rank import read_svm_rank as read_svm_rank
+    from plackett.export.svm_rank import write_svm_rank as write_svm_rank
     from plackett.losses.custom import loss as loss
     from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
     from plackett.measures.curves import measure_curve as measure_curve
@@ -81,6 +96,7 @@ if TYPE_CHECKING:
     from plackett.measures.tau_ap import tau_ap as tau_ap
     from plackett.models.linear import Linear as Linear
     from plackett.models.neural import Neural as Neural
+    from plackett.models.oblivious import Oblivious as Oblivious
     from plackett.models.search_space import Integer as Integer
     from plackett.models.search_space import Real as Real
     from plackett.models.trees import Trees as Trees
@@ -177,6 +193,7 @@ if TYPE_CHECKING:
     from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
     from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
     from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
+    from plackett.rankers.pruning import prune as prune
     from plackett.rankers.scorer import scorer as scorer
 
     # packages that give all their items when called
@@ -194,6 +211,7 @@ _PACKAGES = (
     "data",
     "datasets",
     "experiments",
+    "export",
     "losses",
     "measures",
     "models",
