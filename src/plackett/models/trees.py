@@ -191,7 +191,8 @@ class Trees:
             chosen["monotone_constraints"] = list(self.monotone_constraints)
         if self.boosting == "forest":
             chosen["learning_rate"] = 1.0 / self.n_estimators
-            chosen["feature_fraction_bynode"] = chosen.pop("feature_fraction") * self.colsample_bynode
+            chosen["feature_fraction_bynode"] = self.colsample_bytree * self.colsample_bynode
+            del chosen["feature_fraction"]
         elif self.boosting == "bagged":
             chosen["learning_rate"] = self.learning_rate / self.n_bags
         elif self.boosting == "dart":

@@ -46,7 +46,7 @@ class PolynomialRegression(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
     paper: ClassVar[str] = "Fuhr 1989"
-    #: With some thousand products a penalty must be strong: on LETOR's sets the best on validation data were around 100.
+    #: With some thousand products a penalty must be strong: on LETOR's sets around 100 was best on validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e3, log=True)}
 
     alpha: float = 1.0
