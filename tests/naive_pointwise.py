@@ -42,6 +42,7 @@ PHI = {
     "squared_hinge": lambda z: max(0.0, 1.0 - z) ** 2,
     "square": lambda z: (1.0 - z) ** 2,
     "exponential": lambda z: np.exp(-z),
+    "perceptron": lambda z: max(0.0, -z),
 }
 
 
@@ -102,6 +103,7 @@ NAIVE = {
     "SubsetSquare": naive_subset_square,
     "ImmediateThreshold": naive_threshold(False),
     "AllThreshold": naive_threshold(True),
+    "PRank": naive_threshold(True),
     "Cosine": naive_cosine,
     "Isotonic": naive_isotonic,
 }
@@ -114,6 +116,7 @@ OTHERS = {
     "SubsetSquare": [{"rel": 2.0, "over": 5.0, "level": -1.0}],
     "ImmediateThreshold": [{"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (1.0,), "penalty": "square"}],
     "AllThreshold": [{"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (0.5, 2.5), "penalty": "squared_hinge"}],
+    "PRank": [{"cuts": (0.5, 1.5)}],
     "Cosine": [{"transform": "linear"}, {"transform": "logistic"}],
     "Isotonic": [{"slack": 0.3}, {"slack": float("inf"), "gain": "exp2"}],
 }

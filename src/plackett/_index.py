@@ -673,7 +673,6 @@ ITEMS: list[tuple] = \
   'Freund, Iyer, Schapire, Singer 2003',
   ()),
  ('loss', 'Fidelity', 'plackett.losses.pairwise.fidelity', 'Fidelity', (), 'Tsai, Liu, Qin, Chen, Ma 2007', ()),
- ('loss', 'FrozenSwaps', 'plackett.losses.pairwise._frozen_swaps', 'FrozenSwaps', (), '', ()),
  ('loss',
   'Guttman',
   'plackett.losses.pairwise.guttman',

@@ -124,7 +124,8 @@ def _contribution(loss: Loss, labels: np.ndarray, scores: np.ndarray, rows: list
 
 
 def _query(labels: np.ndarray) -> RankingDataset:
-    return RankingDataset.from_arrays(None, labels, qid=np.zeros(labels.size, np.int64))
+    # a feature, for losses that look at one (a baseline ranking)
+    return RankingDataset.from_arrays(np.zeros((labels.size, 1)), labels, qid=np.zeros(labels.size, np.int64))
 
 
 def _trained(ranker: Ranker) -> Any:

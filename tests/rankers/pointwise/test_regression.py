@@ -51,7 +51,7 @@ def test_degree_one_is_linear_regression():
     X, y, qid = task()
     one, two = (
         cls(**EXACT, **extra).fit(X, y, qid=qid).predict(X)
-        for cls, extra in ((PolynomialRegression, {"degree": 1}), (LinearRegression, {}))
+        for cls, extra in ((PolynomialRegression, {"degree": 1, "alpha": 0.1}), (LinearRegression, {"alpha": 0.1}))
     )
     np.testing.assert_array_equal(one, two)
 

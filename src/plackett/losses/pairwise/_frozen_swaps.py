@@ -33,7 +33,6 @@ class FrozenSwaps(Loss):
     """
 
     name: ClassVar[str] = "FrozenSwaps"
-    ids: ClassVar[tuple[str, ...]] = ()
     convex: ClassVar[bool] = True
 
     measure: str = "nDCG"
