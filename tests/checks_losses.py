@@ -128,6 +128,15 @@ def naive_softmax(loss, scores, labels, weights):
     )
 
 
+def naive_cumulative(loss, scores, labels, weights):
+    return sum(
+        weights[i] * np.logaddexp(0.0, -scores[i][k] if labels[i] > k else scores[i][k])
+        for i in range(len(labels))
+        if labels[i] >= 0
+        for k in range(len(scores[i]))
+    )
+
+
 #: Value of one query from scores, labels and sample weights. A new loss is written out here, a pair loss in `PHI`;
 #: until it is, `tests/losses/test_all.py` says so and the other checks hold it to the common rules only.
 NAIVE = {
@@ -139,6 +148,7 @@ NAIVE = {
     "ApproxNDCG": naive_approx_ndcg,
     "Square": naive_square,
     "Softmax": naive_softmax,
+    "Cumulative": naive_cumulative,
 }
 
 
@@ -209,7 +219,7 @@ def check_gradient(loss, rng):
     """The gradient against differences of the value, at ties too where the loss is smooth."""
     if not loss.has_value:
         return
-    data = lists(rng, labels=(*LABELS, 1.5)) if loss.name != "Softmax" else lists(rng)
+    data = lists(rng, labels=(*LABELS, 1.5)) if not hasattr(loss, "n_classes") else lists(rng)
     for levels in (None, 3) if loss.smooth else (None,):
         scores = random_scores(loss, data, rng, levels=levels)
         if levels is not None:
@@ -447,7 +457,7 @@ def check_any_labels(loss, rng):
     """Labels are numbers, not grades: fractions, close together, large."""
     large = () if "ERR" in str(loss) else (3.25, 40, 400)  # ERR must be told the largest grade
     data = lists(rng, labels=(-1, 0, 1e-9, 0.5, 0.5 + 1e-9, 3.0, *large))
-    if loss.name == "Softmax":  # labels are classes
+    if hasattr(loss, "n_classes"):  # labels are classes
         with pytest.raises(LossError, match="whole-number"):
             loss.bind(data)
         return

@@ -39,6 +39,7 @@ OTHERS = {
     "ApproxNDCG": [{"alpha": 10.0}, {"gain": "linear", "alpha": 0.1}],
     "Square": [{"target": "exp2"}, {"target": {0: 0.5, 1: 3, 2: 1}}],
     "Softmax": [{"gamma": 0.3}, {"n_classes": 7}],
+    "Cumulative": [{"n_classes": 7, "gain": "exp2"}],
 }
 
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from plackett.losses.pointwise.binary_hinge import BinaryHinge as BinaryHinge
     from plackett.losses.pointwise.binary_logistic import BinaryLogistic as BinaryLogistic
     from plackett.losses.pointwise.cosine import Cosine as Cosine
+    from plackett.losses.pointwise.cumulative import Cumulative as Cumulative
     from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss as ImmediateThresholdLoss
     from plackett.losses.pointwise.softmax import Softmax as Softmax
     from plackett.losses.pointwise.square import Square as Square

@@ -49,3 +49,26 @@ def test_training_loss_falls():
     booster = ranker.scorer_.booster
     losses = [Softmax()(booster.predict(X, num_iteration=t, raw_score=True), data) for t in range(1, 16)]
     assert losses[0] < 200 * np.log(3) and (np.diff(losses) < 0).all()
+
+
+@pytest.mark.spec("pointwise.mcrank")
+def test_gains_weigh_the_grades():
+    X, y, qid = task()
+    ranker = McRank(n_estimators=6, num_leaves=4, n_jobs=1, gain="exp2").fit(X, y, qid=qid)
+    np.testing.assert_allclose(ranker.predict(X), ranker.predict_proba(X) @ [0, 1, 3], rtol=1e-9)
+
+
+@pytest.mark.spec("pointwise.mcrank")
+def test_ordinal_questions_are_binary_problems():
+    """Each ensemble is LightGBM's logistic boosting on "grade k or better", the score the sum of the probabilities."""
+    X, y, qid = task()
+    ours = McRank(n_estimators=8, num_leaves=4, n_jobs=1, ordinal=True).fit(X, y, qid=qid)
+    settings = {"objective": "binary", "boost_from_average": False, "learning_rate": 0.1, "num_leaves": 4}
+    settings |= {"verbosity": -1, "num_threads": 1, "deterministic": True, "feature_pre_filter": False}
+    at_least = [lgb.train(settings, lgb.Dataset(X, y >= k), 8).predict(X) for k in (1, 2)]
+    np.testing.assert_allclose(ours.predict(X), at_least[0] + at_least[1], rtol=1e-4)
+    probability = ours.predict_proba(X)
+    np.testing.assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
+    agree = at_least[0] >= at_least[1]  # elsewhere the questions contradict each other
+    assert agree.mean() > 0.5
+    np.testing.assert_allclose(probability[agree, 0], 1 - at_least[0][agree], rtol=1e-4)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
+from plackett.measures.gains import check_gain
 
 __all__ = ["Softmax"]
 
@@ -18,7 +20,7 @@ __all__ = ["Softmax"]
 class Softmax(Loss):
     r"""Cross entropy over label classes: :math:`-\sum_j w_j \log P_{y_j}` with :math:`P_k \propto e^{\gamma s_{jk}}`.
 
-    A document has one score per class 0..K−1; `expected_grade` turns them into one score to rank by.
+    A document has one score per class 0..K−1, and is ranked by its expected gain :math:`\sum_k g(k) P_k`.
 
     Parameters
     ----------
@@ -26,6 +28,8 @@ class Softmax(Loss):
         K; None is the largest label of the data plus one. Labels must be whole numbers.
     gamma
         Inverse temperature.
+    gain
+        What grades are worth in the ranking: ``"linear"``, ``"exp2"`` or a table label: gain.
 
     References
     ----------
@@ -40,16 +44,22 @@ class Softmax(Loss):
 
     n_classes: int | None = None
     gamma: float = 1.0
+    gain: Any = "linear"
 
     def __post_init__(self) -> None:
         if not self.gamma > 0:
             raise LossError(f"{self.name}: gamma={self.gamma}; give a positive number")
-        if self.n_classes is not None and self.n_classes < 1:
-            raise LossError(f"{self.name}: n_classes={self.n_classes}; give a positive number, or None for the data's")
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        check_n_classes(self)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Probability of each class."""
+        power = np.exp(self.gamma * (scores - scores.max(axis=1, keepdims=True)))
+        return power / power.sum(axis=1, keepdims=True)
 
     def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
-        """Expected grade of each document."""
-        return expected_grade(scores, self.gamma)
+        """Expected gain of each document."""
+        return self.probabilities(scores) @ class_gains(scores.shape[1], self.gain)
 
     def settle(self, data: RankingDataset) -> Softmax:
         """The loss with as many classes as all of the data have."""
@@ -62,15 +72,7 @@ class Softmax(Loss):
 
 class _Bound(BoundLoss):
     def __init__(self, loss: Softmax, data: RankingDataset, n_jobs: int | None) -> None:
-        labels = data.labels
-        judged = labels >= 0
-        whole = labels.astype(np.int64)
-        if not (whole == labels)[judged].all():
-            row = np.flatnonzero((whole != labels) & judged)[0]
-            raise LossError(f"{loss.name} needs whole-number labels as classes, but label {row} is {labels[row]}")
-        classes = loss.n_classes or int(whole.max(initial=0)) + 1
-        if whole.max(initial=0) >= classes:
-            raise LossError(f"{loss.name}: label {whole.max()} with n_classes={classes}; labels must be below it")
+        whole, judged, classes = classes_of(loss, data)
         super().__init__(data, n_jobs=n_jobs, n_outputs=max(classes, 2))
         self.gamma = loss.gamma
         self.weight = (self.sample_weight * self.query_weight[data.query_of_row] * judged)[:, None]
@@ -89,13 +91,3 @@ class _Bound(BoundLoss):
             losses = np.bincount(self.data.query_of_row, terms, self.data.n_queries)
         gradient = self.gamma * self.weight * (probability - self.target)
         return losses, gradient, self.gamma**2 * self.weight * probability * (1.0 - probability)
-
-
-def expected_grade(scores: np.ndarray, gamma: float = 1.0) -> np.ndarray:
-    """Mean class under the softmax of each row of class scores.
-
-    >>> expected_grade(np.zeros((1, 3)))
-    array([1.])
-    """
-    probability = np.exp(gamma * (scores - scores.max(axis=1, keepdims=True)))
-    return probability @ np.arange(scores.shape[1]) / probability.sum(axis=1)

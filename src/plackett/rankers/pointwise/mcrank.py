@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.losses.base import Loss
+from plackett.losses.pointwise.cumulative import Cumulative
 from plackett.losses.pointwise.softmax import Softmax
 from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
@@ -17,7 +17,15 @@ __all__ = ["McRank"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class McRank(GradientTrained, Trees):
-    r"""McRank: one ensemble of trees per grade, softmax over grades, ranked by :math:`\sum_k k\,P(y = k)`.
+    r"""McRank: one ensemble of trees per grade, softmax over grades, ranked by :math:`\sum_k g(k)\,P(y = k)`.
+
+    Parameters
+    ----------
+    gain
+        Worth g of a grade: ``"linear"``, ``"exp2"`` or a table label: gain.
+    ordinal
+        Ask of each grade but the first whether a document has it or a better one (`plackett.losses.Cumulative`),
+        instead of which grade it has.
 
     Examples
     --------
@@ -34,9 +42,12 @@ class McRank(GradientTrained, Trees):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
 
-    def make_loss(self) -> Loss:
+    gain: Any = "linear"
+    ordinal: bool = False
+
+    def make_loss(self) -> Softmax | Cumulative:
         """The loss to minimise."""
-        return Softmax()
+        return (Cumulative if self.ordinal else Softmax)(gain=self.gain)
 
     def predict_proba(self, X: object, *, qid: object = None) -> np.ndarray:
         """Probability of each grade."""
@@ -46,5 +57,4 @@ class McRank(GradientTrained, Trees):
         rows = rows_to_score(X, qid)
         self._check_features(rows.data)
         scores = self.scorer_.predict(rows.data.X, rows.data.offsets, self.n_jobs)
-        power = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return rows.give_back(power / power.sum(axis=1, keepdims=True))
+        return rows.give_back(self.make_loss().probabilities(scores))

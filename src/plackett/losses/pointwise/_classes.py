@@ -1,0 +1,38 @@
+"""Labels as classes 0..K−1, for losses with a score per class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.data.dataset import RankingDataset
+from plackett.measures.gains import gains_of
+
+__all__ = ["check_n_classes", "class_gains", "classes_of"]
+
+
+def check_n_classes(loss: Any) -> None:
+    """Refuse a number of classes that is none."""
+    if loss.n_classes is not None and loss.n_classes < 1:
+        raise LossError(f"{loss.name}: n_classes={loss.n_classes}; give a positive number, or None for the data's")
+
+
+def classes_of(loss: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, int]:
+    """Class of each document, whether it is judged, and the number of classes."""
+    labels = data.labels
+    judged = labels >= 0
+    whole = labels.astype(np.int64)
+    if not (whole == labels)[judged].all():
+        row = np.flatnonzero((whole != labels) & judged)[0]
+        raise LossError(f"{loss.name} needs whole-number labels as classes, but label {row} is {labels[row]}")
+    classes = loss.n_classes or int(whole.max(initial=0)) + 1
+    if whole.max(initial=0) >= classes:
+        raise LossError(f"{loss.name}: label {whole.max()} with n_classes={classes}; labels must be below it")
+    return whole, judged, classes
+
+
+def class_gains(n_classes: int, gain: Any) -> np.ndarray:
+    """What each class is worth when documents are ranked by their expected worth."""
+    return gains_of(np.arange(n_classes, dtype=np.float64), gain)
