@@ -39,8 +39,12 @@ def explain(
     else:
         pair = _named(found, document), _named(found, above)
         tables[f"why {above} is above {document}"] = found.pair(pair[1], pair[0])
-        if found.scores[found.documents.index(pair[0])] <= found.scores[found.documents.index(pair[1])]:
-            tables[f"what would lift {document} above {above}"] = found.to_pass(*pair)
+        lower, higher = (found.scores[found.documents.index(name)] for name in pair)
+        if lower > higher:
+            raise typer.BadParameter(
+                f"{above} is below {document}, the other way round", param_hint="--above"
+            )
+        tables[f"what would lift {document} above {above}"] = found.to_pass(*pair)
     if as_json:
         print_json({"method": found.method, "tables": {title: frame.to_dicts() for title, frame in tables.items()}})
         return
