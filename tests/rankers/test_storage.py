@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from checks_rankers import easy_task
 from plackett import _storage
 from plackett._load import load
 from plackett.measures.language import parse
@@ -251,3 +252,30 @@ def test_linear_weights_are_checked(tmp_path):
     rewritten(path, lambda h: h, lambda _: {"weights": np.zeros((2, 1)), "intercept": np.zeros(1)})
     with pytest.raises(ValueError, match="3 features with weights for 2"):
         load(path).predict(X)
+
+
+def test_what_a_ranker_says_of_itself_is_kept(tmp_path):
+    """Numbers and arrays learned beside the scorer, such as proved gaps and thresholds."""
+    X, y, qid = easy_task()
+    for cls, names in (
+        (pk.SVORImplicit, ("objective_", "gap_", "thresholds_", "grades_")),
+        (pk.RankSVM, ("objective_", "gap_", "n_iter_")),
+    ):
+        ranker = cls(n_jobs=1).fit(X, y, qid=qid)
+        ranker.save(tmp_path / "model")
+        again = pk.load(tmp_path / "model")
+        for name in names:
+            np.testing.assert_array_equal(getattr(again, name), getattr(ranker, name))
+
+
+def test_learned_attributes_of_a_file_replace_nothing(tmp_path):
+    """A file cannot put a value in the place of a method, the scorer or anything private."""
+    X, y, qid = easy_task()
+    ranker = pk.rankers.ListNet(n_jobs=1).fit(X, y, qid=qid)
+    ranker.harmless_ = 1.5
+    vars(ranker)["_hidden_"] = 2
+    numbers, tables = storage._learned(ranker)
+    assert numbers["harmless_"] == 1.5 and "_hidden_" not in numbers and "scorer_" not in numbers and not tables
+    ranker.save(tmp_path / "model")
+    again = pk.load(tmp_path / "model")
+    assert again.harmless_ == 1.5 and not hasattr(again, "_hidden_")

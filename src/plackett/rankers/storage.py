@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -45,8 +46,11 @@ SCORERS = {
     "ordered": ("plackett.rankers.pairwise._ordered", "OrderedScorer"),
 }
 
-#: What the names of a calibration's arrays begin with.
-_CALIBRATION = "calibration/"
+#: What the names of a calibration's arrays begin with, and those of other learned arrays.
+_CALIBRATION, _LEARNED = "calibration/", "learned/"
+#: Learned attributes are named like this; these are stored in a way of their own.
+_NAME = re.compile(r"[a-z][a-z0-9_]*_")
+_APART = ("scorer_", "history_", "card_", "calibration_", "n_features_in_", "feature_names_in_")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -80,6 +84,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if steps is not None:
         header["pipeline"] = steps
     arrays = dict(ranker.scorer_.to_arrays())
+    numbers, tables = _learned(ranker)
+    header["fitted"]["learned"] = numbers
+    arrays |= {_LEARNED + name: array for name, array in tables.items()}
     if hasattr(ranker, "calibration_"):
         header["calibration"] = ranker.calibration_.kind
         arrays |= {_CALIBRATION + name: array for name, array in ranker.calibration_.to_arrays().items()}
@@ -136,13 +143,34 @@ def _ranker(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     ranker.card_ = dict(header["card"])
     if "feature_names_in_" in fitted:
         ranker.feature_names_in_ = np.array([str(name) for name in fitted["feature_names_in_"]], dtype=object)
+    for name, value in (fitted.get("learned", {}) | _taken(arrays, _LEARNED)).items():
+        if _NAME.fullmatch(name) and name not in _APART and not hasattr(type(ranker), name):
+            setattr(ranker, name, from_plain(value))
     if "calibration" in header:
-        taken = {name: arrays.pop(name) for name in list(arrays) if name.startswith(_CALIBRATION)}
-        parts = {name.removeprefix(_CALIBRATION): array for name, array in taken.items()}
+        parts = _taken(arrays, _CALIBRATION)
         ranker.calibration_ = CALIBRATIONS[header["calibration"]].from_arrays(parts)
     module, symbol = SCORERS[scorer]
     ranker.scorer_ = getattr(import_module(module), symbol).from_arrays(arrays)
     return ranker
+
+
+def _learned(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What else a ranker learned and says of itself (``gap_``, ``thresholds_``), as far as it is numbers and text."""
+    numbers: dict[str, Any] = {}
+    tables: dict[str, np.ndarray] = {}
+    for name, value in vars(ranker).items():
+        if not _NAME.fullmatch(name) or name in _APART:
+            continue
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            tables[name] = value
+        elif value is None or isinstance(value, (bool, int, float, str, np.integer, np.floating)):
+            numbers[name] = to_plain(value, name)
+    return numbers, tables
+
+
+def _taken(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin with a prefix, without it; they are taken away from the others."""
+    return {name.removeprefix(prefix): arrays.pop(name) for name in list(arrays) if name.startswith(prefix)}
 
 
 def _digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:
