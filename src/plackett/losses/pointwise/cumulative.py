@@ -36,7 +36,7 @@ class Cumulative(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [0, 1, 2])
-    >>> float(Cumulative()(np.zeros((3, 2)), data).round(4))  # six questions, each log 2
+    >>> round(Cumulative()(np.zeros((3, 2)), data), 4)  # six questions, each log 2
     4.1589
 
     References
