@@ -32,6 +32,8 @@ TITLES = {
     "ohsumed-letor2": "OHSUMED, LETOR 2.0",
 }
 ROUNDS, PATIENCE = 300, 50
+#: The exact dual of the kernel machine is for smaller data.
+FIXED = {"KernelRankSVM": {"n_components": 300}}
 BEGIN, END = "<!-- letor: begin -->", "<!-- letor: end -->"
 
 
@@ -55,7 +57,7 @@ def contestants(names: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]
     for name, cls in pk.rankers().items():
         if name != "GradientRanker":
             rounds = {"n_estimators": ROUNDS, "early_stopping_rounds": PATIENCE} if issubclass(cls, pk.Trees) else {}
-            ours[name] = cls(**rounds)
+            ours[name] = cls(**rounds, **FIXED.get(name, {}))
     rankers = ours | peers
     rankers = {name: rankers[name] for name in names or rankers}
     return rankers, {name: dict(pk.Trees.search_space) for name in peers if name in rankers}
