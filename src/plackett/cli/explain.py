@@ -41,9 +41,7 @@ def explain(
         tables[f"why {above} is above {document}"] = found.pair(pair[1], pair[0])
         lower, higher = (found.scores[found.documents.index(name)] for name in pair)
         if lower > higher:
-            raise typer.BadParameter(
-                f"{above} is below {document}, the other way round", param_hint="--above"
-            )
+            raise typer.BadParameter(f"{above} is below {document}, the other way round", param_hint="--above")
         tables[f"what would lift {document} above {above}"] = found.to_pass(*pair)
     if as_json:
         print_json({"method": found.method, "tables": {title: frame.to_dicts() for title, frame in tables.items()}})
