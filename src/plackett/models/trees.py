@@ -13,6 +13,7 @@ from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.base import Monitor, Scorer
+from plackett.models.openmp import dismiss_waiting_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_text import check_text, trees_only
@@ -146,8 +147,12 @@ class Trees:
             valid_sets = [_lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
         gradients = _GRADIENTS[self.boosting](self, loss, bound)
         drops = _Drops(gradients, parameters.get("drop_seed", parameters["seed"])) if self.boosting == "dart" else None
-        # a function, as LightGBM copies its parameters deeply, and objects with them
-        parameters["objective"] = lambda scores, dataset: (drops or gradients)(scores, dataset)
+
+        def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+            dismiss_waiting_threads()
+            return (drops or gradients)(scores, dataset)
+
+        parameters["objective"] = objective  # a function, as LightGBM copies its parameters deeply, and objects too
         watch = _Watch(monitor, loss, reweighs=self.boosting == "dart")
         with monitor.training(self.n_estimators, f"{loss.name} · {self.boosting}"):
             lgb.train(
@@ -243,6 +248,7 @@ class _Watch:
         self.copied: tuple[int, str] = (-1, "")
 
     def feval(self, scores: np.ndarray, dataset: Any) -> tuple[str, float, bool]:
+        dismiss_waiting_threads()
         self.stop = self.monitor.update(self.loss.ranking_scores(scores))
         return "measure", self.monitor.history[-1], True
 
