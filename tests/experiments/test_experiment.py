@@ -522,6 +522,26 @@ def test_failing_cell_takes_no_other_with_it(data, n_jobs, how):
     assert "fails" not in set(found.leaderboard["ranker"]) and "Failed: fails" in str(found)
 
 
+def test_frames_have_their_columns_where_everything_failed(data):
+    good, bad = run(data, "ListNet"), run(data, {"fails": Fails(how="raise", limit=-1.0)})
+    assert good.cells and good.curves.height and len(bad.failures) == 3 and not bad.cells
+    for name in ("leaderboard", "per_query", "trials", "selection", "curves", "times"):
+        assert getattr(bad, name).schema == getattr(good, name).schema, name
+        assert getattr(bad, name).height == 0
+    assert "No ranker is finished" in str(bad) and str(bad).count("Failed: fails in folds 1, 2, 3 of data") == 1
+    assert json.loads(bad.to_json())["leaderboard"] == []
+
+
+def test_grid_with_too_few_trials_is_refused_before_any_work(data, tmp_path):
+    space = {"alpha": (0.1, 1.0, 10.0), "target": ("linear", "exp2")}
+    with pytest.raises(DataError, match=r"n_trials=5 .* ListNet has 6 settings \(3 of alpha × 2 of target\)"):
+        experiment(
+            "no such dataset", "ListNet", "AP", search="grid", n_trials=5, spaces={"ListNet": space}, out=tmp_path / "x"
+        )
+    assert not (tmp_path / "x").exists()
+    assert run(data, "ListNet", search="grid", n_trials=6, spaces={"ListNet": space}).trials.height == 3 * 6
+
+
 def test_failing_trial_is_recorded_and_not_chosen(data):
     spaces = {"fails": {"alpha": (0.5, 1.5)}}
     found = run(data, {"fails": Fails(limit=1.0)}, search="grid", n_trials=None, spaces=spaces)

@@ -125,5 +125,4 @@ def _name(name: str) -> str:
 def _write(found: Experiment, folder: Path) -> None:
     """Everything that is written beside the cells, when all of them are done."""
     found.to_json(folder / "results.json")
-    if any(found.complete(dataset) for dataset in found.datasets):
-        print(f"Report: {found.report(folder)}", file=sys.stderr)
+    print(f"Report: {found.report(folder)}", file=sys.stderr)

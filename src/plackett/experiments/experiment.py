@@ -22,6 +22,7 @@ from plackett.experiments.experiment_data import Folds, folds_by_dataset
 from plackett.experiments.experiment_result import Experiment
 from plackett.experiments.live import Board
 from plackett.experiments.search import search_named
+from plackett.experiments.search.grid import check_trials
 from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
@@ -86,7 +87,8 @@ def experiment(
         halving), or None for the parameters as given. Every search but the grid tries these too.
     n_trials
         Trainings per ranker and fold (for ``"halving"`` those of the first round). None is 10; for the grid three
-        steps of each range; with a time budget alone, as many as fit.
+        steps of each range; with a time budget alone, as many as fit. A grid whose lists have more combinations than
+        this is refused before anything is read or trained: a part of a grid would be no grid.
     time_budget
         Seconds of searching per ranker and fold; no trial begins later. How many fit depends on the machine and on
         what else it does: with a time budget two runs need not give the same table, with trials alone they do.
@@ -137,6 +139,8 @@ def experiment(
         random_state=random_state,
     )
     entries = contestants(rankers, spaces, random_state)
+    if search == "grid" and protocol.n_trials is not None:
+        check_trials({entry.name: entry.space for entry in entries}, protocol.n_trials)
     splits = folds_by_dataset(data, folds, validation=search is not None or refit)
     owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
     folder = CellFolder(owner.name if owner is not None else out or "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.experiments import experiment_frames as frames
 from plackett.experiments.cell import Cell, Failure
 from plackett.experiments.cell_folder import CellFolder, StoredFold
 from plackett.experiments.compare_evaluations import compare_evaluations
@@ -19,7 +20,7 @@ from plackett.experiments.comparison import Comparison
 from plackett.experiments.evaluate import Evaluation
 from plackett.experiments.friedman import FriedmanTest, Nemenyi, friedman, mean_ranks, nemenyi
 from plackett.experiments.leaderboard import leaderboard
-from plackett.experiments.render import Cell as TableCell
+from plackett.experiments.leaderboard_table import leaderboard_table
 from plackett.experiments.render import Renderable, Table
 from plackett.experiments.winning_number import winning_number
 from plackett.measures.base import Measure
@@ -186,33 +187,12 @@ class Experiment(Renderable):
     @cached_property
     def per_query(self) -> pl.DataFrame:
         """One row per dataset, ranker, fold and tested query, with a column per measure; null is a skipped query."""
-        import polars as pl
-
-        frames = [
-            cell.evaluation.per_query.select(
-                pl.lit(cell.dataset).alias("dataset"),
-                pl.lit(cell.fold).cast(pl.String).alias("fold"),
-                pl.lit(cell.ranker).alias("ranker"),
-                pl.col("qid").cast(pl.String),
-                *self.measures,
-            )
-            for cell in self.cells
-        ]
-        return pl.concat(frames) if frames else pl.DataFrame()
+        return frames.per_query(self)
 
     @cached_property
     def trials(self) -> pl.DataFrame:
         """One row per trial: place, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
-        import polars as pl
-
-        rows = [
-            {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker, "trial": number}
-            | {"setting": _setting(trial.setting)}
-            | {name: getattr(trial, name) for name in ("validation", "seconds", "share", "selected", "error")}
-            for cell in self.cells
-            for number, trial in enumerate(cell.trials, 1)
-        ]
-        return pl.DataFrame(rows, schema_overrides={"validation": pl.Float64, "error": pl.String})
+        return frames.trials(self)
 
     @cached_property
     def selection(self) -> pl.DataFrame:
@@ -221,45 +201,17 @@ class Experiment(Renderable):
         A value on the training part far above the other two is overfitting to the documents; one on the validation
         part far above the test part is overfitting by the search.
         """
-        import polars as pl
-
-        rows = [
-            {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker, "setting": _setting(cell.setting)}
-            | cell.chosen_by
-            for cell in self.cells
-        ]
-        return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("train", "valid", "test"), pl.Float64))
+        return frames.selection(self)
 
     @cached_property
     def curves(self) -> pl.DataFrame:
         """Learning curves: the selecting measure on the validation part after each round, where rankers have rounds."""
-        import polars as pl
-
-        frames = [
-            pl.DataFrame(
-                {
-                    "dataset": cell.dataset,
-                    "fold": str(cell.fold),
-                    "ranker": cell.ranker,
-                    "round": np.arange(1, cell.history.size + 1),
-                    "value": cell.history,
-                }
-            )
-            for cell in self.cells
-            if cell.history.size
-        ]
-        return pl.concat(frames) if frames else pl.DataFrame()
+        return frames.curves(self)
 
     @cached_property
     def times(self) -> pl.DataFrame:
         """Seconds of each cell: ``search``, ``train`` and ``score``."""
-        import polars as pl
-
-        rows = [
-            {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker} | cell.seconds
-            for cell in self.cells
-        ]
-        return pl.DataFrame(rows)
+        return frames.times(self)
 
     # -------------------------------------------------------------------------------------------------- comparisons
 
@@ -334,54 +286,7 @@ class Experiment(Renderable):
         )
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
-        several = len(self.datasets) > 1
-        first = next(iter(self.measures))
-        header = (
-            *(("dataset",) if several else ()),
-            "ranker",
-            *self.measures,
-            f"{first} over queries",
-            "95 % interval",
-            f"valid. {parse(self.select).name}",
-            "train s",
-        )
-        board = self.leaderboard
-        rows = []
-        for dataset in self.datasets if board.height else ():
-            part = board.filter(board["dataset"] == dataset)
-            for ranker in part["ranker"].unique(maintain_order=True):
-                found = {row["measure"]: row for row in part.filter(part["ranker"] == ranker).iter_rows(named=True)}
-                row = found[first]
-                figures = (
-                    TableCell(
-                        _number(entry["mean_over_folds"], digits),
-                        bool(entry["best"]),
-                        "−" if entry["significantly_worse"] else "",
-                    )
-                    for entry in (found[name] for name in self.measures)
-                )
-                rows.append(
-                    (
-                        *((TableCell(dataset),) if several else ()),
-                        TableCell(ranker, bool(row["chosen"])),
-                        *figures,
-                        TableCell(_number(row["mean_over_queries"], digits)),
-                        TableCell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
-                        TableCell(_number(row["validation"], digits)),
-                        TableCell(f"{row['train_seconds']:.1f}"),
-                    )
-                )
-        return Table(header, tuple(rows), notes=self._notes(), n_names=2 if several else 1)
-
-    def _notes(self) -> tuple[str, ...]:
-        notes = [
-            "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
-            "queries with its interval.",
-            "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
-            f"p ≤ 0.05). In bold: the best of a column, and the ranker chosen by {self.select} on validation data.",
-        ]
-        notes += [f"Failed: {f.ranker} in fold {f.fold} of {f.dataset}: {f.error}" for f in self.failures]
-        return tuple(notes)
+        return leaderboard_table(self, digits=digits)
 
     def _frame(self) -> pl.DataFrame:
         return self.leaderboard
@@ -401,11 +306,3 @@ class Experiment(Renderable):
             "per_query": self.per_query.to_dicts(),
             "failures": [vars(failure) for failure in self.failures],
         }
-
-
-def _setting(setting: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in setting.items())
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None or np.isnan(value) else f"{value:.{digits}f}"

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["leaderboard"]
 
+_COLUMNS = (
+    "dataset", "ranker", "measure", "mean_over_folds", "mean_over_queries", "low", "high", "best", "p", "p_corrected",
+    "significantly_worse", "validation", "chosen", "n_queries", "n_folds", "search_seconds", "train_seconds",
+    "score_seconds",
+)  # fmt: skip
+_FIGURES = (
+    "mean_over_folds", "mean_over_queries", "low", "high", "p", "p_corrected", "validation", "search_seconds",
+    "train_seconds", "score_seconds",
+)  # fmt: skip
+
 
 def leaderboard(
     found: Experiment, *, test: str = "fisher", correction: str = "holm", alpha: float = 0.05
@@ -33,9 +43,11 @@ def leaderboard(
     import polars as pl
 
     rows = [row for dataset in found.datasets for row in _dataset(found, dataset, test, correction, alpha)]
-    floats = ("mean_over_folds", "mean_over_queries", "low", "high", "p", "p_corrected", "validation")
-    schema = dict.fromkeys(floats, pl.Float64) | {"significantly_worse": pl.Boolean}
-    return pl.DataFrame(rows, schema_overrides=schema)
+    # all of them are named, so that a leaderboard without rows has its columns too
+    names, figures = dict.fromkeys(("dataset", "ranker", "measure"), pl.String), dict.fromkeys(_FIGURES, pl.Float64)
+    marks = dict.fromkeys(("best", "significantly_worse", "chosen"), pl.Boolean)
+    kinds = names | figures | marks | {"n_queries": pl.Int64, "n_folds": pl.Int64}
+    return pl.DataFrame(rows, schema={name: kinds[name] for name in _COLUMNS})
 
 
 def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha: float) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from plackett import DataError, RankingDataset
+from plackett import Experiment, RankingDataset
 from plackett.data.splits import Fold
 from plackett.datasets import make_ranking
 from plackett.experiments.experiment import experiment
@@ -90,9 +90,32 @@ def test_failures_are_named(data):
         raise RuntimeError("no luck")
 
     found = run(data, {"ListNet": "ListNet", "broken": broken})
-    assert "Not finished: broken in fold 1" in words(found)["answer"]
-    with pytest.raises(DataError, match="nothing to report"):
-        report_sections(run(data, {"broken": broken}))
+    (table,) = [b.table for b in report_sections(found)[0].blocks if b.kind == "table"]
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["broken", "data", "1, 2, 3", "RuntimeError: no luck"]  # the three folds in one row
+    ]
+
+
+def test_report_where_everything_failed(data, tmp_path):
+    def broken():
+        raise RuntimeError("no luck <here>")
+
+    found = run({"one": data, "two": data}, {"broken": broken})
+    said = words(found)
+    assert list(said) == ["answer", "data", "making"] and "No ranker is finished" in said["answer"]
+    page = write_report(found, tmp_path).read_text("utf-8")
+    assert "RuntimeError: no luck &lt;here&gt;" in page and "Profile of two" in page
+    for name in ("report.md", "report.tex"):
+        assert "no luck" in (tmp_path / name).read_text("utf-8")
+
+
+def test_report_of_a_run_that_was_stopped(data, tmp_path):
+    found = run(data, ["ListNet", "LinearRegression"], out=tmp_path)
+    for cell in found.cells:
+        if cell.ranker == "ListNet" or cell.fold == 3:
+            (tmp_path / "cells" / f"{cell.key}.plackett").unlink()
+    again = Experiment.load(tmp_path)
+    assert "4 cells of the experiment are still to be computed" in words(again)["answer"]
 
 
 def test_large_test_part_is_sampled_for_importances(data):

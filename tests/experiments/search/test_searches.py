@@ -54,7 +54,7 @@ def test_grid_attains_the_best_of_the_grid():
 def test_grid_is_as_fine_as_the_trials_allow():
     assert len(run("grid", Recorder(), {"x": Real(0.0, 1.0)}, n_trials=5).tried) == 5
     assert len(run("grid", Recorder(), n_trials=31).tried) == 18  # 3 × 3 × 2; 4 × 4 × 2 would be 32
-    with pytest.raises(ValueError, match="the lists alone make 2 settings"):
+    with pytest.raises(ValueError, match="this grid has 2 settings"):
         run("grid", Recorder(), n_trials=1)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from plackett.experiments.report.blocks import Block, Section, Text
-from plackett.experiments.report.numbers import fixed, p_value, seconds
+from plackett.experiments.failed import failed_cells
+from plackett.experiments.render import Cell, Table
+from plackett.experiments.report.blocks import Block, Section, Tabular, Text
+from plackett.experiments.report.numbers import fixed, p_value, plural, seconds
 from plackett.experiments.report.view import View
 
 __all__ = ["answer"]
@@ -15,10 +17,28 @@ def answer(view: View) -> Section:
     for dataset in view.datasets:
         before = f"{dataset}: " if view.several else ""
         blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)]), lead=True))
-    if view.found.failures:
-        failed = "; ".join(f"{f.ranker} in fold {f.fold} of {f.dataset} ({f.error})" for f in view.found.failures)
-        blocks.append(Text(f"Not finished: {failed}."))
+    if not blocks:
+        blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))
+    blocks += _unfinished(view)
     return Section("answer", "In short", tuple(blocks))
+
+
+def _unfinished(view: View) -> list[Block]:
+    """What is missing, and why."""
+    failed, found = failed_cells(view.found), view.found
+    missing = sum(len(folds) for folds in found.folds.values()) * len(found.rankers) - len(found.cells)
+    waiting = missing - len(found.failures)
+    blocks: list[Block] = []
+    if waiting > 0:
+        blocks.append(
+            Text(f"The run was stopped: {plural(waiting, 'cell')} of the experiment are still to be computed.")
+        )
+    if failed:
+        header = ("ranker", "dataset", "folds", "error")
+        rows = tuple(tuple(map(Cell, (f.ranker, f.dataset, ", ".join(f.folds), f.error))) for f in failed)
+        notes = ("A ranker that failed in a fold is left out of all comparisons on that dataset.",)
+        blocks.append(Tabular(Table(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
+    return blocks
 
 
 def _quality(view: View, dataset: str) -> list[str]:

@@ -25,8 +25,8 @@ _BINS = 30
 def data(view: View) -> Section:
     """Profile of each dataset: the parts of its first fold, and leaks in all folds."""
     blocks: list[Block] = []
-    for number, dataset in enumerate(view.datasets):
-        if view.several:
+    for number, dataset in enumerate(view.found.datasets):  # those too on which nothing is finished
+        if len(view.found.datasets) > 1:
             blocks.append(Heading(dataset))
         blocks += _dataset(view, dataset, number)
     return Section("data", "The data", tuple(blocks))

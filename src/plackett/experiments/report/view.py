@@ -6,7 +6,6 @@ from collections import Counter
 from functools import cached_property
 from typing import Any
 
-from plackett._errors import DataError
 from plackett.experiments.experiment_result import Experiment
 from plackett.measures.language import parse
 
@@ -22,8 +21,6 @@ class View:
     """An experiment as its report shows it."""
 
     def __init__(self, found: Experiment, *, max_rows: int) -> None:
-        if not any(found.complete(dataset) for dataset in found.datasets):
-            raise DataError("no ranker is finished in every fold of a dataset: there is nothing to report")
         self.found = found
         self.max_rows = max_rows
         self.first = next(iter(found.measures))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,10 @@ def write_report(
 
 
 def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[Section]:
-    """What the report says, before it is drawn in any format."""
+    """What the report says, before it is drawn in any format.
+
+    Where no ranker is finished in every fold of a dataset, that is what failed, the data, and how it was made.
+    """
     from plackett.experiments.report.answer import answer
     from plackett.experiments.report.board import board
     from plackett.experiments.report.cost import cost
@@ -84,18 +88,6 @@ def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[S
     from plackett.experiments.report.view import View
 
     view = View(experiment, max_rows=max_rows)
-    order = (
-        answer,
-        board,
-        many,
-        queries,
-        cutoffs,
-        learning,
-        selection,
-        cost,
-        features,
-        example,
-        data,
-        making,
-    )
+    results = (board, many, queries, cutoffs, learning, selection, cost, features, example) if view.datasets else ()
+    order: tuple[Callable[[View], Section | None], ...] = (answer, *results, data, making)
     return [section for make in order if (section := make(view)) is not None]

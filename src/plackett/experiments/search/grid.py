@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.experiments.search.base import Objective
 from plackett.models.search_space import SearchSpace, grid_values
 
-__all__ = ["grid"]
+__all__ = ["check_trials", "grid"]
 
 #: Values of a range where the number of trials does not say how many.
 STEPS = 3
@@ -28,7 +29,8 @@ def grid(
     """Try every combination: all values of a list, and as many equal steps of each range as ``n_trials`` allows.
 
     Without ``n_trials`` a range has three steps. The parameters as given are not among the trials unless they are on
-    the grid.
+    the grid. Lists are never cut: a grid is all combinations or it is refused (`check_trials`), because a part of it
+    would be a random search under another name.
 
     >>> grid(lambda setting, share=1.0: print(setting) or 0.0, {"C": (1, 10), "kernel": ("rbf",)}, n_trials=None,
     ...      out_of_time=lambda: False, random_state=0)
@@ -37,15 +39,37 @@ def grid(
     """
     values = _values(space, STEPS)
     if n_trials is not None:
-        size = math.prod(map(len, _values(space, 1)))
-        if size > n_trials:
-            raise ValueError(f"n_trials={n_trials} is too few for this grid: the lists alone make {size} settings")
+        check_trials({"this grid": space}, n_trials)
         fitting = [_values(space, steps) for steps in range(1, n_trials + 1)]
         values = [found for found in fitting if math.prod(map(len, found)) <= n_trials][-1]
     for number, setting in enumerate(itertools.product(*values)):
         if number and out_of_time():
             return
         objective(dict(zip(space, setting, strict=True)))
+
+
+def check_trials(spaces: Mapping[str, SearchSpace], n_trials: int) -> None:
+    """Refuse a number of trials that is smaller than the grid of some ranker, with one value of each range.
+
+    >>> check_trials({"SVMMAP": {"C": (1, 10, 100)}, "ListNet": {"alpha": (0.1, 1)}}, 2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    plackett._errors.DataError: n_trials=2 is too few for a grid search: SVMMAP has 3 settings (3 of C); ...
+    """
+    grids = {
+        name: {key: len(grid_values(choice, 1)) for key, choice in space.items()} for name, space in spaces.items()
+    }
+    sizes = {name: math.prod(counts.values()) for name, counts in grids.items()}
+    large = [f"{name} has {sizes[name]} settings ({_product(grids[name])})" for name in grids if sizes[name] > n_trials]
+    if large:
+        raise DataError(
+            f"n_trials={n_trials} is too few for a grid search: {', '.join(large)}; allow {max(sizes.values())} "
+            "trials, or search at random, which tries as many settings as it may"
+        )
+
+
+def _product(size: dict[str, int]) -> str:
+    return " × ".join(f"{count} of {name}" for name, count in size.items() if count > 1)
 
 
 def _values(space: SearchSpace, steps: int) -> list[list[object]]:
