@@ -15,7 +15,8 @@ from plackett.models.oblivious_tree import Limits, grow
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.threshold_bins import ThresholdBins
-from plackett.models.tree_text import join_trees, new_head, split_trees
+from plackett.models.tree_start import start_scores, start_trees
+from plackett.models.tree_text import join_trees, new_head
 from plackett.models.trees import TreeScorer
 
 __all__ = ["Oblivious"]
@@ -96,9 +97,9 @@ class Oblivious:
         head = new_head(data.n_features, outputs)
         trees: list[dict[str, str]] = []
         if start is not None:
-            head, trees = _goes_on(start, data.n_features, outputs)
+            head, trees = start_trees(start, data.n_features, outputs)
         before = len(trees) // outputs
-        scores, watched = (_start_scores(part, start, outputs) for part in (data, valid))
+        scores, watched = (start_scores(part, start, outputs) for part in (data, valid))
         bins = ThresholdBins.of(data.X, self.max_bin, self.n_jobs)
         limits = Limits(self.depth, self.min_child_samples, self.min_child_weight, self.reg_lambda)
         sample = QuerySample(data, self.subsample, self.random_state, replace=False)
@@ -142,19 +143,3 @@ class Oblivious:
             n_kept = max(1, round(self.colsample_bytree * n_features))
             used[rng.permutation(n_features)[n_kept:]] = False
         return used
-
-
-def _goes_on(start: Scorer, n_features: int, outputs: int) -> tuple[dict[str, str], list[dict[str, str]]]:
-    if isinstance(start, TreeScorer):
-        head, trees = split_trees(start.text)
-        if int(head["max_feature_idx"]) + 1 == n_features and int(head["num_class"]) == outputs:
-            return head, trees
-    raise LossError("trees can only go on from trees of the same features")
-
-
-def _start_scores(data: RankingDataset | None, start: Scorer | None, outputs: int) -> np.ndarray:
-    if data is None:
-        return np.zeros((0, outputs))
-    if start is None:
-        return np.zeros((data.n_rows, outputs))
-    return np.array(start.predict(data.X, data.offsets)).reshape(-1, outputs)

@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError
 
-__all__ = ["check_text", "join_trees", "new_head", "split_trees", "trees_only"]
+__all__ = ["check_text", "join_trees", "new_head", "scale_tree", "split_trees", "trees_only"]
 
 _END = "end of trees\n"
 
@@ -65,6 +65,16 @@ def new_head(n_features: int, n_outputs: int = 1) -> dict[str, str]:
         "feature_names": " ".join(f"Column_{j}" for j in range(n_features)),
         "feature_infos": " ".join(["none"] * n_features),
     }
+
+
+def scale_tree(tree: dict[str, str], weight: float) -> dict[str, str]:
+    """The tree with all its values multiplied."""
+    scaled = {
+        name: " ".join(repr(float(weight) * float(value)) for value in tree[name].split())
+        for name in ("leaf_value", "internal_value")
+        if name in tree
+    }
+    return tree | scaled
 
 
 def _parts(text: str) -> tuple[dict[str, str], list[str]]:

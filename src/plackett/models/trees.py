@@ -18,7 +18,7 @@ from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_text import check_text, trees_only
 
-__all__ = ["TreeScorer", "Trees"]
+__all__ = ["TreeScorer", "Trees", "boosted_gradients", "lightgbm_dataset"]
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,10 @@ class Trees:
         loss = loss.settle(data)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         parameters = self._parameters(bound, data)
-        train_set = _lightgbm_dataset(lgb, data, parameters, self.categorical_features)
+        train_set = lightgbm_dataset(lgb, data, parameters, self.categorical_features)
         valid_sets = []
         if monitor.valid is not None:
-            valid_sets = [_lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
+            valid_sets = [lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
         gradients = _GRADIENTS[self.boosting](self, loss, bound)
         drops = _Drops(gradients, parameters.get("drop_seed", parameters["seed"])) if self.boosting == "dart" else None
 
@@ -216,9 +216,10 @@ class Trees:
         return chosen | (self.lightgbm_params or {})
 
 
-def _lightgbm_dataset(
+def lightgbm_dataset(
     lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any = None, reference: Any = None
 ) -> Any:
+    """The data as LightGBM's; validation data with the training data's as ``reference``."""
     return lgb.Dataset(
         data.X,
         label=np.zeros(data.n_rows, np.float32),  # the gradients know the labels
@@ -305,7 +306,7 @@ class _Drops:
 # ------------------------------------------------------------------------------------------------- gradients per round
 
 
-def _boosted(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
+def boosted_gradients(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
     """Gradient at the current scores, of the queries drawn for this tree."""
     sample = QuerySample(bound.data, model.subsample, model.random_state, replace=False)
 
@@ -351,4 +352,4 @@ class _Bagged:
         return gradient * self.times, curvature * self.times
 
 
-_GRADIENTS = {"gbdt": _boosted, "dart": _boosted, "forest": _bootstrapped, "bagged": _Bagged}
+_GRADIENTS = {"gbdt": boosted_gradients, "dart": boosted_gradients, "forest": _bootstrapped, "bagged": _Bagged}

@@ -16,7 +16,7 @@ from plackett.measures.language import parse
 from plackett.models.measured import MeasuredLists
 from plackett.models.search.coordinate import Coordinate
 from plackett.models.search.problem import LinearProblem
-from plackett.models.tree_text import join_trees, split_trees
+from plackett.models.tree_text import join_trees, scale_tree, split_trees
 from plackett.models.trees import TreeScorer
 
 __all__ = ["METHODS", "prune"]
@@ -103,7 +103,7 @@ def prune(
     if reweight:
         weights = trees_as_features.searched(kept, weights, max_iter, tol, rng)
     small = copy.deepcopy(ranker)
-    small.scorer_ = TreeScorer(join_trees(head, [_times(trees[t], w) for t, w in zip(kept, weights, strict=True)]))
+    small.scorer_ = TreeScorer(join_trees(head, [scale_tree(trees[t], w) for t, w in zip(kept, weights, strict=True)]))
     small.card_ = ranker.card_ | {"pruned": {"method": method, "trees": n_trees, "of": len(trees), "weights": reweight}}
     return small
 
@@ -127,16 +127,6 @@ def _taken_apart(
         for t, leaf in enumerate(leaves.astype(np.int64).reshape(-1, len(trees)).T):
             outputs[t, rows] = values[t][leaf]
     return head, trees, outputs
-
-
-def _times(tree: dict[str, str], weight: float) -> dict[str, str]:
-    """The tree with all its values multiplied."""
-    scaled = {
-        name: " ".join(repr(float(weight) * float(value)) for value in tree[name].split())
-        for name in ("leaf_value", "internal_value")
-        if name in tree
-    }
-    return tree | scaled
 
 
 class _Weighted:
