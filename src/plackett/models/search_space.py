@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-__all__ = ["Integer", "Real", "SearchSpace", "draw", "grid_values"]
+__all__ = ["Integer", "Real", "SearchSpace", "grid_values", "value_at"]
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,12 @@ def grid_values(choice: Real | Integer | Sequence[Any], n: int = 3) -> list[Any]
     return choice.grid(n) if isinstance(choice, (Real, Integer)) else list(choice)
 
 
-def draw(choice: Real | Integer | Sequence[Any], rng: np.random.Generator) -> Any:
-    """One value at random; a range takes one uniform number of the generator, a list one too."""
-    share = rng.random()
+def value_at(choice: Real | Integer | Sequence[Any], share: float) -> Any:
+    """The value at a share in [0, 1) of a range or a list, of which all have parts of the same size.
+
+    >>> value_at(Integer(1, 4), 0.99), value_at(("hinge", "logistic"), 0.3)
+    (4, 'hinge')
+    """
     if isinstance(choice, Real):
         return choice.at(share)
     if isinstance(choice, Integer):  # every whole number has the same part of the (log) range

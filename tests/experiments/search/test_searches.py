@@ -87,6 +87,14 @@ def test_bayes_survives_failing_trials():
     assert len(found.tried) == 20 and found.best().get("kind") != "b"
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_few_random_settings_leave_no_quarter_of_a_range_untried(seed):
+    space = {"C": Real(1e-4, 1e4, log=True), "leaves": Integer(1, 400)}
+    tried = [setting for setting, _, _ in run("random", Recorder(), space, n_trials=13, seed=seed).tried[1:]]
+    assert {int((np.log10(setting["C"]) + 4) // 2) for setting in tried} == {0, 1, 2, 3}
+    assert {(setting["leaves"] - 1) // 100 for setting in tried} == {0, 1, 2, 3}
+
+
 def test_random_tries_nothing_twice():
     found = run("random", Recorder(), {"kind": ("a", "b", "c")}, n_trials=50)
     assert sorted(t[0].get("kind", "") for t in found.tried) == ["", "a", "b", "c"]

@@ -36,8 +36,8 @@ def halving(
     >>> halving(lambda setting, share=1.0: print(f"{share:.2f}", setting) or setting.get("C", 0.0), {"C": (1.0, 10.0)},
     ...         n_trials=3, out_of_time=lambda: False, random_state=1)
     0.33 {}
-    0.33 {'C': 10.0}
     0.33 {'C': 1.0}
+    0.33 {'C': 10.0}
     1.00 {'C': 10.0}
     """
     left = list(itertools.islice(settings_at_random(space, random_state), n_trials or DEFAULT_TRIALS))

@@ -6,11 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from plackett._provenance import fulfils
 from plackett.experiments.search.base import Objective, frozen
-from plackett.models.search_space import SearchSpace, draw
+from plackett.models.search_space import SearchSpace, value_at
 
 __all__ = ["random", "settings_at_random"]
 
@@ -18,7 +16,7 @@ __all__ = ["random", "settings_at_random"]
 PATIENCE = 100
 
 
-@fulfils(paper="Bergstra and Bengio 2012, Random search for hyper-parameter optimization")
+@fulfils(paper="Bergstra and Bengio 2012, Random search for hyper-parameter optimization; Halton 1960")
 def random(
     objective: Objective,
     space: SearchSpace,
@@ -29,11 +27,14 @@ def random(
 ) -> None:
     """Try settings drawn at random, the parameters as given first; none twice.
 
+    The draws are points of a scrambled Halton sequence: each is uniform in the space, and together they leave no large
+    part of a range untried, which independent draws do when they are few.
+
     >>> random(lambda setting, share=1.0: print(setting) or 0.0, {"C": (1, 10)}, n_trials=9,
     ...        out_of_time=lambda: False, random_state=1)
     {}
-    {'C': 10}
     {'C': 1}
+    {'C': 10}
     """
     for number, setting in enumerate(itertools.islice(settings_at_random(space, random_state), n_trials)):
         if number and out_of_time():
@@ -43,12 +44,17 @@ def random(
 
 def settings_at_random(space: SearchSpace, random_state: int) -> Iterator[dict[str, Any]]:
     """The parameters as given, then different settings of the space until none is left."""
+    from scipy.stats.qmc import Halton
+
     yield {}
-    rng = np.random.default_rng(random_state)
+    points = Halton(max(1, len(space)), seed=random_state)
     seen: set[str] = set()
     while space:
         for _ in range(PATIENCE):
-            setting = {name: draw(choice, rng) for name, choice in space.items()}
+            shares = points.random(1)[0].tolist()
+            setting = {
+                name: value_at(choice, share) for (name, choice), share in zip(space.items(), shares, strict=True)
+            }
             if frozen(setting) not in seen:
                 break
         else:

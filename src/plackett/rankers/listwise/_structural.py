@@ -107,7 +107,7 @@ class StructuralSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"C": Real(0.1, 1000.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"C": Real(0.01, 100.0, log=True)}
 
     C: float = 10.0
     tol: float = 1e-4

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ListMLE"]
@@ -40,6 +41,7 @@ class ListMLE(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.listmle", "listwise.position_weighted")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     k: int | None = None
     discount: Any = "none"

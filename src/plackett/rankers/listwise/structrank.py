@@ -8,6 +8,7 @@ from typing import ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.listwise.structrank import StructRankLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["StructRank"]
@@ -43,6 +44,7 @@ class StructRank(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
     paper: ClassVar[str] = "Huang, Frey 2008"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     structure: str = "edges"
     theta: tuple[float, float] = (1.0, 1.0)

@@ -63,7 +63,7 @@ class OrdinalSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 1.0, log=True)}
 
     C: float = 0.01
     kernel: str = "linear"

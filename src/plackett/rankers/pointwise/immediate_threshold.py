@@ -8,6 +8,7 @@ from typing import ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ImmediateThreshold"]
@@ -38,6 +39,7 @@ class ImmediateThreshold(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     penalty: str = "logistic"
 

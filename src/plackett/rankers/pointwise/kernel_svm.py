@@ -60,7 +60,7 @@ class KernelSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"C": Real(0.01, 100.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-3, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}
 
     kernel: str = "rbf"
     C: float = 1.0

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["LinearRegression"]
@@ -36,6 +37,7 @@ class LinearRegression(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.regression",)
     paper: ClassVar[str] = "Cossock and Zhang 2006"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     target: Any = "linear"
 

@@ -12,6 +12,7 @@ from plackett.losses.base import Loss
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.base import Monitor
 from plackett.models.linear import Linear
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.pointwise._sides import check_sides
 
@@ -43,6 +44,7 @@ class LogisticRegression(GradientTrained, Linear):
 
     ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic", "pointwise.maxent")
     paper: ClassVar[str] = "Gey 1994"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     rel: float = 1.0
 

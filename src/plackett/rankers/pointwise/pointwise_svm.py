@@ -58,7 +58,7 @@ class PointwiseSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 1.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 0.1, log=True)}
 
     C: float = 0.01
     rel: float = 1.0

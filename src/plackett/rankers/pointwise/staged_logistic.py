@@ -51,7 +51,7 @@ class StagedLogistic(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.staged_logistic",)
     paper: ClassVar[str] = "Cooper, Gey, Dabney 1992"
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     groups: Sequence[Sequence[int]] | None = None
     rel: float = 1.0
