@@ -69,6 +69,52 @@ def test_report(run, folder):
     assert Experiment.load(folder / "out").report(folder / "again").exists()
 
 
+def test_folder_of_folds(run, tmp_path):
+    for fold in (1, 2):
+        (tmp_path / "mine" / f"Fold{fold}").mkdir(parents=True)
+        for seed, name in enumerate(("train", "vali", "test")):
+            data = make_ranking(8, 6, 4, random_state=10 * fold + seed)
+            write_letor(replace(data, qids=data.qids + 100 * seed), tmp_path / "mine" / f"Fold{fold}" / f"{name}.txt")
+    code, out, _ = run("compare", tmp_path / "mine", "-a", "ListNet", "--json", "--trials", "1", "--jobs", "1")
+    (row, *_) = json.loads(out)["leaderboard"]
+    assert code == 0 and (row["dataset"], row["n_folds"], row["n_queries"]) == ("mine", 2, 16)
+
+
+def test_what_is_wrong_is_said_before_the_work(run, folder):
+    train = folder / "train.plackett"
+    code, _, err = run("compare", "mq20008", "-a", "ListNet")
+    assert code == 1 and "did you mean mq2008?" in err
+    code, _, err = run("compare", train, "-a", "ListNet", "--report", train, *FAST)
+    assert code == 1 and "cannot be written" in err and "it is a file" in err
+    code, _, err = run("compare", train, "-a", "AdaRank", "--search", "grid", "--trials", "1", "--folds", "3")
+    assert code == 1 and "AdaRank has 3 settings" in err
+    code, _, err = run("compare", train, "-a", "ListNt")
+    assert code == 1 and "did you mean ListNet" in err
+
+
+def test_chosen_ranker_is_named_and_doubts_are_raised(run, folder):
+    """Bold cannot be seen in a file, and figures of nothing look like figures."""
+    data = make_ranking(9, 6, 4, random_state=5)
+    write_letor(replace(data, y=np.zeros_like(data.y), qids=data.qids + 900), folder / "bare.txt")
+    rankers = ("-a", "ListNet", "-a", "LinearRegression")
+    _, out, _ = run("compare", folder / "train.plackett", *rankers, *FAST)
+    assert "Chosen by AP on validation data: L" in out and "Beware" not in out
+    parts = ("--valid", folder / "valid.plackett", "--test", folder / "bare.txt")
+    _, out, _ = run("compare", folder / "train.plackett", *parts, *rankers, *FAST)
+    assert "no document of the test part of fold 1 of train is relevant" in out
+
+
+def test_interrupted(run, folder, monkeypatch):
+    from plackett.experiments.cell_task import CellTask
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CellTask, "run", stop)
+    code, out, err = run("compare", folder / "train.plackett", "-a", "ListNet", "--report", folder / "out", *FAST)
+    assert (code, out) == (130, "") and "interrupted: the same command goes on" in err
+
+
 def test_report_without_its_extra(run, folder, monkeypatch):
     """Known before anything is trained."""
     monkeypatch.setitem(sys.modules, "plotly.offline", None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from plackett import DataError
-from plackett.experiments.friedman import friedman, mean_ranks, nemenyi
+from plackett.experiments.friedman import friedman, friedman_permuted, mean_ranks, nemenyi
 from plackett.experiments.winning_number import normalised_winning_number, winning_number
 
 MEASURES = ["NDCG@1", "NDCG@3", "NDCG@10", "P@1", "P@3", "P@10", "MAP"]
@@ -216,3 +218,29 @@ def test_errors():
         winning_number({"a": 0.3})
     with pytest.raises(DataError, match="value of 'a' on 'd1'"):
         winning_number({"d1": {"a": "high"}})
+
+
+@pytest.mark.parametrize(("n", "k", "ties"), [(2, 2, False), (2, 3, False), (3, 3, True)])
+def test_permuted_friedman_is_the_share_of_all_orders(n, k, ties):
+    """Against an enumeration of all orders in all datasets, with scipy's statistic."""
+    rng = np.random.default_rng(n * k)
+    values = np.array([rng.permutation(k) for _ in range(n)], float)
+    if ties:
+        values[0, 0] = values[0, 1]
+    ranks = stats.rankdata(-values, axis=1)
+
+    def statistic(rows):  # grows with χ² for given ranks in each dataset
+        return np.square(np.sum(rows, axis=0)).sum()
+
+    every = [statistic(rows) for rows in itertools.product(*(itertools.permutations(row) for row in ranks))]
+    expected = np.mean(np.array(every) >= statistic(ranks) - 1e-9)
+    results = {f"d{i}": {f"a{j}": values[i, j] for j in range(k)} for i in range(n)}
+    assert friedman_permuted(results) == pytest.approx(expected)
+
+
+def test_permuted_friedman_of_many_datasets_is_near_the_chi_square():
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal((60, 5)) + np.array([0.0, 0.1, 0.2, 0.3, 0.4])
+    results = {f"d{i}": {f"a{j}": values[i, j] for j in range(5)} for i in range(60)}
+    expected = stats.friedmanchisquare(*values.T).pvalue
+    assert friedman_permuted(results) == pytest.approx(expected, abs=0.01)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._errors import DataError
 from plackett.cli.arguments import check_form
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 def compare(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA...", help="Datasets: files, or names of public ones such as mq2008."),
+        typer.Argument(
+            metavar="DATA...", help="Datasets: files, folders with folds, or names of public ones such as mq2008."
+        ),
     ],
     algorithm: Annotated[
         list[str],
@@ -37,6 +40,9 @@ def compare(
     ] = None,
     time_budget: Annotated[float | None, typer.Option(min=0.001, help="Seconds to search per ranker and fold.")] = None,
     refit: Annotated[bool, typer.Option(help="Train the chosen one again with the validation data.")] = False,
+    blend: Annotated[
+        int | None, typer.Option(min=2, help="Add the mean of so many rankers, the best on validation data.")
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -50,6 +56,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Train, tune and compare rankers: means with confidence intervals, significance, and the one to take."""
+    from plackett.experiments.contestants import contestants
     from plackett.experiments.experiment import experiment
     from plackett.experiments.search import SEARCHES
     from plackett.experiments.tracking import load_mlflow, log_to_mlflow
@@ -68,22 +75,28 @@ def compare(
             raise typer.BadParameter(str(error), param_hint="--report") from None
     if mlflow is not None:
         load_mlflow()  # that it is missing is better known before the work than after it
-    found = experiment(
-        _data(data, valid, test),
-        algorithm,
-        measure or ["AP", "nDCG@10", "P@10"],
-        select=select,
-        preset=preset,
-        folds=folds,
-        search=kind,
-        n_trials=trials,
-        time_budget=time_budget,
-        refit=refit,
-        out=report,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=sys.stderr.isatty(),
-    )
+    contestants(algorithm, random_state=seed)  # and that a name is misspelt, before large files are read
+    try:
+        found = experiment(
+            _data(data, valid, test),
+            algorithm,
+            measure or ["AP", "nDCG@10", "P@10"],
+            select=select,
+            preset=preset,
+            folds=folds,
+            search=kind,
+            n_trials=trials,
+            time_budget=time_budget,
+            refit=refit,
+            out=report,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=sys.stderr.isatty(),
+        )
+    except KeyboardInterrupt:
+        where = "" if report is None else f": the same command goes on from what is finished in {report}"
+        print(f"interrupted{where}", file=sys.stderr)
+        raise typer.Exit(130) from None
     print(getattr(found, f"to_{form}")())
     if report is not None:
         _write(found, report)
@@ -99,8 +112,10 @@ def _data(names: list[str], valid: Path | None, test: Path | None) -> Any:
     from plackett.data.files import read
     from plackett.data.splits import Fold
 
+    for name in names:
+        _check_there(name)
     if test is None and valid is None:
-        found = {_name(name): _public(name) or read(name) for name in names}
+        found = {_name(name): _public(name) or _read(name) for name in names}
         if len(found) < len(names):
             raise typer.BadParameter("two datasets have the same name", param_hint="DATA")
         return found
@@ -109,6 +124,26 @@ def _data(names: list[str], valid: Path | None, test: Path | None) -> Any:
     train = read(names[0])
     parts = [None if path is None else read_like(path, train.n_features) for path in (valid, test)]
     return {_name(names[0]): Fold(train, *parts)}
+
+
+def _check_there(name: str) -> None:
+    """Neither a file nor a public dataset: say what it may have been."""
+    from difflib import get_close_matches
+
+    from plackett.datasets.registry import DATASETS
+
+    if _public(name) is None and not Path(name).exists():
+        near = get_close_matches(name.lower(), DATASETS, 1)
+        hint = f"; did you mean {near[0]}?" if near else " (docs/data.md has their names)"
+        raise DataError(f"{name}: there is no such file or folder, and no public dataset is called so{hint}")
+
+
+def _read(name: str) -> Any:
+    """A file, or the folds of a folder."""
+    from plackett.data.files import read
+    from plackett.data.fold_folder import read_folds
+
+    return read_folds(name) if Path(name).is_dir() else read(name)
 
 
 def _public(name: str) -> str | None:

@@ -18,7 +18,9 @@ def study(
     list_them: Annotated[bool, typer.Option("--list", help="Name the studies and stop.")] = False,
     data: Annotated[
         list[str] | None,
-        typer.Option(help="A file, or the name of a public dataset such as ohsumed; may be repeated. Made up without."),
+        typer.Option(
+            help="A file, a folder with folds, or a public dataset such as ohsumed; may be repeated. Made up without."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .json, .tex or .html.")] = None,
     preset: Annotated[

@@ -71,7 +71,8 @@ def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: 
     if n_parts < 3:
         raise DataError(f"folds need at least 3 parts (train, validation, test), got {n_parts}")
     if min(sizes) == 0:
-        raise DataError(f"{sum(sizes)} queries are too few for {n_parts} parts")
+        count = "1 query is" if sum(sizes) == 1 else f"{sum(sizes)} queries are"
+        raise DataError(f"{count} too few for {n_parts} parts of whole queries")
     queries = _Queries(data)
     edges = np.cumsum([0, *sizes])
     part = [np.arange(a, b) for a, b in itertools.pairwise(edges)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.concat import concat
+from plackett.data.fold_folder import PART_NAMES
 from plackett.data.splits import Fold
 from plackett.datasets.registry import DATASETS, DatasetInfo, info
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["available", "load"]
 
-#: What the releases call the parts of a fold.
-_PART_NAMES = {"train": ("train", "training"), "valid": ("vali", "valid", "validation"), "test": ("test",)}
 _SUFFIXES = ("", ".gz", ".xz", ".zst", ".bz2")
 
 
@@ -71,8 +70,8 @@ def load(
     files = _Files(dataset, variant, root)
     if part is not None and part.upper() in _pieces(dataset):
         return _read(files.piece(int(part[1:])), dataset, sparse)
-    if part is not None and part not in _PART_NAMES:
-        choice = ", ".join([*map(repr, _PART_NAMES), *map(repr, _pieces(dataset))])
+    if part is not None and part not in PART_NAMES:
+        choice = ", ".join([*map(repr, PART_NAMES), *map(repr, _pieces(dataset))])
         raise DataError(f"part is {part!r}; {dataset.name} has {choice}")
     if dataset.n_folds and fold not in range(1, dataset.n_folds + 1):
         raise DataError(
@@ -81,7 +80,7 @@ def load(
     if not dataset.n_folds and fold is not None:
         raise DataError(f"{dataset.name} has one fixed split; leave fold out (got {fold})")
     if part is None:
-        return _FoldOnDisk({role: files.role(fold, role) for role in _PART_NAMES}, dataset, sparse)
+        return _FoldOnDisk({role: files.role(fold, role) for role in PART_NAMES}, dataset, sparse)
     paths = files.role(fold, part)
     if paths is None:
         raise DataError(f"{dataset.name} has no part {part!r}")
@@ -192,7 +191,7 @@ class _Files:
         """Files of the training, validation or test part; None where the release has no such part."""
         if self.dataset.split and role not in self.dataset.split:
             return None
-        names = [pattern.format(fold=fold, part=name) for pattern in self.dataset.files for name in _PART_NAMES[role]]
+        names = [pattern.format(fold=fold, part=name) for pattern in self.dataset.files for name in PART_NAMES[role]]
         found = self._first(names)
         if found:
             return [found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -39,8 +40,14 @@ class CellFolder:
         """Make the folders; one with an ``experiment.json`` of something else is refused, not written into."""
         if self.manifest_path.exists():
             self.read_manifest()
-        for folder in (self.cells, self.data):
-            folder.mkdir(parents=True, exist_ok=True)
+        try:
+            for folder in (self.cells, self.data):
+                folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=folder):  # that it cannot be written is better known before the work
+                    pass
+        except OSError as error:
+            reason = "it is a file" if self.path.is_file() else error.strerror
+            raise DataError(f"results cannot be written to the folder {self.path}: {reason}") from None
 
     # -------------------------------------------------------------------------------------------------------- cells
 

@@ -70,7 +70,9 @@ def contestants(
     found: dict[str, Contestant] = {}
     for name, given in named:
         if str(name) in found:
-            raise DataError(f"two rankers are called {name!r}; give a dict of rankers by name to tell them apart")
+            raise DataError(
+                f"two rankers are called {name!r}; name each once, or give a dict of rankers by names of your own"
+            )
         found[str(name)] = _contestant(str(name), given, random_state)
     if not found:
         raise DataError("no ranker given; `plackett list --kind ranker` shows what there is")

@@ -43,7 +43,8 @@ def folds_by_dataset(data: Any, folds: Any = 5, *, validation: bool = True) -> F
             splits, _ = named_folds(_splits(given), folds, validation=validation)
             found[str(name)] = dict(splits)
         except DataError as error:
-            raise DataError(f"{name}: {error}" if isinstance(data, Mapping) else str(error)) from None
+            known = isinstance(given, str)  # what is said of a public dataset names it
+            raise DataError(f"{name}: {error}" if isinstance(data, Mapping) and not known else str(error)) from None
         if not found[str(name)]:
             raise DataError(f"{name} has no folds")
     if not found:

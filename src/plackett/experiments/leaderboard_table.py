@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from plackett.experiments.doubts import doubts
 from plackett.experiments.failed import failed_cells
 from plackett.experiments.render import Cell, Table
 from plackett.measures.language import parse
@@ -63,10 +64,20 @@ def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
         "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
         "queries with its interval.",
         "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
-        f"p ≤ 0.05). In bold: the best of a column, and the ranker chosen by {found.select} on validation data.",
+        "p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
+        *_chosen(found),
+        *doubts(found),
     ]
     failed = [f"Failed: {entry}" for entry in failed_cells(found)]
     return (*(notes if rows else ["No ranker is finished in every fold of a dataset."]), *failed)
+
+
+def _chosen(found: Experiment) -> list[str]:
+    """Which ranker to take, where there are several; bold is not to be seen in a file."""
+    several = len(found.datasets) > 1
+    chosen = {dataset: found.chosen(dataset) for dataset in found.datasets if len(found.complete(dataset)) > 1}
+    said = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
+    return [f"Chosen by {found.select} on validation data: {', '.join(said)}."] if said else []
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from plackett.experiments.experiment_result import Experiment
 
-__all__ = ["beside_published", "published", "published_table", "stability_figures"]
+__all__ = ["beside_published", "other_rules", "published", "published_table", "stability_figures"]
 
 #: What the tables call our rankers, where it is not the same name. AdaRank's baseline optimises MAP.
 METHODS = {
@@ -23,6 +23,10 @@ METHODS = {
     "adarank": ("AdaRank", "AdaRank.MAP"),
     "svmmap": ("SVM-map",),
 }
+
+
+#: The preset of each release's evaluation script; LETOR 2.0's has the rules of 3.0's.
+_RULES = {"LETOR 2.0": "letor3", "LETOR 3.0": "letor3", "LETOR 4.0": "letor4"}
 
 
 @fulfils("LR-10", "LR-11", "LR-12", paper="Liu 2011, chapter 11; Zheng, Zha, Sun 2008")
@@ -59,6 +63,17 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
     ]
     schema = {"method": pl.String, "measure": pl.String, "value": pl.Float64, "source": pl.String}
     return pl.DataFrame(rows, schema=schema)
+
+
+def other_rules(dataset: str, preset: str | None) -> str | None:
+    """The preset whose rules the published figures of a dataset follow, where an experiment followed another one.
+
+    >>> other_rules("mq2008", None), other_rules("mq2008", "letor4")
+    ('letor4', None)
+    """
+    table = published_table(dataset)
+    rules = None if table is None else _RULES[table.version]
+    return None if rules == preset else rules
 
 
 def published_table(dataset: str) -> PublishedTable | None:

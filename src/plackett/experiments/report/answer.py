@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plackett.experiments.doubts import doubts
 from plackett.experiments.failed import failed_cells
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text
@@ -19,6 +20,7 @@ def answer(view: View) -> Section:
         blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)]), lead=True))
     if not blocks:
         blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))
+    blocks += [Text(doubt) for doubt in doubts(view.found)]
     blocks += _unfinished(view)
     return Section("answer", "In short", tuple(blocks))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett.experiments.published import beside_published
+from plackett.experiments.published import beside_published, other_rules
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
@@ -63,7 +63,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
         ]
         rows.append(tuple(cells))
     queries = next(iter(view.rows(dataset).values()))["n_queries"]
-    notes = (
+    notes: tuple[str, ...] = (
         f"Means over folds of each fold's mean over its test queries ({folds} folds, {queries} queries), and the first "
         "measure's mean over all queries with its bootstrap interval."
         if folds > 1
@@ -71,6 +71,11 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
         "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
         f"p ≤ 0.05). Bold: the best of a column, and the ranker that {view.select} on validation data chooses.",
     )
+    rules = other_rules(dataset, found.preset) if beside else None
+    if rules is not None:
+        notes += (
+            f"Published figures follow the rules of {rules}: those compare with ours that have the preset {rules}.",
+        )
     return Table(tuple(header), tuple(rows), caption=f"Leaderboard of {dataset}", notes=notes)
 
 

@@ -24,7 +24,10 @@ def cutoffs(view: View) -> Section:
     """nDCG@k and P@k for k up to 20."""
     text = "How many documents will be looked at? Means over folds on the test data."
     if view.found.preset:
-        text += f" The rules of {view.found.preset} hold, also for lists that end before the cut-off."
+        text += (
+            f" The rules of {view.found.preset} hold, also for lists that end before the cut-off; where rules give "
+            "these 0, curves fall at the lengths that many lists have."
+        )
     blocks: list[Block] = [Text(text + view.left_out(view.datasets[0]))]
     for number, dataset in enumerate(view.datasets):
         if view.several:

@@ -108,7 +108,9 @@ def _table(found: Explanation, top: list[int], names: list[str], labels: np.ndar
             )
         )
     caption = f"The first {len(top)} documents of query {found.qid}, and the features that count most for each"
-    return Table(("position", "document", "counts most", "label", "score"), tuple(rows), caption=caption, n_names=3)
+    return Table(
+        ("position", "document", "features that count most", "label", "score"), tuple(rows), caption=caption, n_names=3
+    )
 
 
 def _contributions(found: Explanation, top: list[int], names: list[str], name: str) -> Figure:

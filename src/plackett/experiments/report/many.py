@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett.experiments.friedman import Nemenyi, friedman, nemenyi
+from plackett.experiments.friedman import Nemenyi, friedman_permuted, nemenyi
 from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value
@@ -21,7 +21,8 @@ def many(view: View) -> Section | None:
         return None
     both = {dataset: {ranker: row[ranker] for ranker in rankers} for dataset, row in results.items()}
     ascending = view.found.measures[view.first].ascending
-    found, test = nemenyi(both, ascending=ascending), friedman(both, ascending=ascending)
+    found = nemenyi(both, ascending=ascending)
+    p = friedman_permuted(both, ascending=ascending, random_state=view.seed)
     wins = winning_number(both, ascending=ascending)
     order = sorted(rankers, key=lambda ranker: (found.mean_ranks[ranker], -wins[ranker]))
     rows = tuple(
@@ -33,10 +34,10 @@ def many(view: View) -> Section | None:
         )
         for ranker in order
     )
-    verdict = "differ" if test.f_pvalue <= 0.05 else "do not differ significantly"
+    verdict = "differ" if p <= 0.05 else "do not differ significantly"
     text = (
-        f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test, Iman "
-        f"and Davenport's F, {p_value(test.f_pvalue)}). Two rankers differ where their mean ranks are more than "
+        f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test by "
+        f"permutations, {p_value(p)}). Two rankers differ where their mean ranks are more than "
         f"{found.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is "
         "large, and such a test finds hardly anything."
     )
