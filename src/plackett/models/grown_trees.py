@@ -32,7 +32,7 @@ class Grower:
     Parameters
     ----------
     parameters
-        LightGBM's.
+        LightGBM's, with the objective ``"none"``.
     datasets
         LightGBM's training data, and validation data if there are any.
     offsets
@@ -46,7 +46,7 @@ class Grower:
     ) -> None:
         import lightgbm as lgb
 
-        self.booster = lgb.Booster(parameters | {"objective": "none"}, datasets[0])
+        self.booster = lgb.Booster(parameters, datasets[0])
         for dataset in datasets[1:]:
             self.booster.add_valid(dataset, "valid")
         self.tables = [LeafTable(part, n_jobs) for part in offsets]

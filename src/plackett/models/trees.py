@@ -224,7 +224,7 @@ def lightgbm_dataset(
         data.X,
         label=np.zeros(data.n_rows, np.float32),  # the gradients know the labels
         group=data.group,
-        params={k: v for k, v in parameters.items() if k != "objective"},
+        params={k: v for k, v in parameters.items() if not callable(v)},
         categorical_feature=list(categorical) if categorical else "auto",
         reference=reference,
         free_raw_data=False,
