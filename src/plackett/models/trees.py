@@ -76,10 +76,10 @@ class Trees:
     subsample, colsample_bytree, colsample_bynode
         Share of the queries and of the features that each tree sees, and of these features that each split sees.
     boosting
-        ``"gbdt"``; ``"dart"`` (dropout; the best prefix is kept, as LightGBM cannot stop it early); ``"forest"``
-        (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same); ``"bagged"`` (the
-        trees are split over ``n_bags`` ensembles, each boosted on a bootstrap of the queries of its own, and the scores
-        are their mean).
+        ``"gbdt"``; ``"dart"`` (LightGBM's dropout; `plackett.models.dropout_trees.DropoutTrees` has the variants);
+        ``"forest"`` (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same);
+        ``"bagged"`` (the trees are split over ``n_bags`` ensembles, each boosted on a bootstrap of the queries of its
+        own, and the scores are their mean).
     n_bags
         Number of ensembles of ``boosting="bagged"``.
     monotone_constraints
