@@ -154,7 +154,8 @@ def _public(name: str) -> str | None:
 
 
 def _name(name: str) -> str:
-    return _public(name) or Path(name).name.split(".")[0]
+    path = Path(name)
+    return _public(name) or (path.resolve().name if path.is_dir() else path.name.split(".")[0])
 
 
 def _write(found: Experiment, folder: Path) -> None:
