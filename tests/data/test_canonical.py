@@ -33,6 +33,21 @@ def test_any_order_and_any_ids_become_the_same(sparse):
             np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
 
 
+def test_rows_that_differ_in_their_positions_alone_have_an_order():
+    """The same documents shown in other orders: rows, and whole queries, are told apart by the positions."""
+    rng = np.random.default_rng(3)
+    X, y, qid = np.ones((60, 2), np.float32), np.tile([0, 1], 30), np.arange(60) // 6
+    positions = np.concatenate([rng.permutation(6) + 1 for _ in range(10)])
+    first = canonical_order(RankingDataset.from_arrays(X, y, qid, positions=positions))
+    for _ in range(5):
+        rows = rng.permutation(60)
+        data = RankingDataset.from_arrays(X, y[rows], qid[rows], positions=positions[rows])
+        again = canonical_order(data)
+        np.testing.assert_array_equal(again.positions, first.positions)
+        np.testing.assert_array_equal(again.y, first.y)
+    assert sorted(first.positions) == sorted(positions)
+
+
 def test_it_is_the_same_data():
     X, y, qid, _ = _parts(np.random.default_rng(1))
     data = RankingDataset.from_arrays(X, y, qid, query_weight=np.arange(1.0, np.unique(qid).size + 1))

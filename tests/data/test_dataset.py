@@ -145,6 +145,26 @@ def test_fingerprint_sees_content_only():
     assert a.fingerprint() != _dataset(["a", "b", "b"]).fingerprint()
 
 
+def test_positions_are_whole_numbers_from_1():
+    data = _dataset(["b", "a", "b"], positions=[1, 1.0, 2])
+    assert data.positions.dtype == np.int32 and data.positions.tolist() == [1, 2, 1]
+    assert data.select([1]).positions.tolist() == [1]
+    assert repr(data) == "RankingDataset(2 queries, 3 rows, 3 features, positions)"
+    moved = data.replace(positions=[2, 1, 1])
+    assert moved.positions.dtype == np.int32
+    without = data.replace(positions=None)
+    assert without.positions is None
+    assert len({d.fingerprint() for d in (data, moved, without)}) == 3
+    for wrong, found in (([1, 0, 1], "0"), ([1, 2.5, 1], "2.5"), ([1, np.nan, 1], "nan"), ([1, 2**31, 1], "2.147")):
+        for give in (lambda p: _dataset(["b", "a", "b"], positions=p), lambda p: data.replace(positions=p)):
+            with pytest.raises(pk.DataError, match=rf"positions\[1\] is {found}"):
+                give(wrong)
+    with pytest.raises(pk.DataError, match="positions has 2 entries"):
+        _dataset(["b", "a", "b"], positions=[1, 2])
+    with pytest.raises(pk.DataError, match="3 rows"):
+        data.replace(positions=[1, 2])
+
+
 def test_pickle_and_repr():
     data = _dataset(["a", "a", "b"], docids=["x", "y", "z"])
     again = pickle.loads(pickle.dumps(data))

@@ -24,6 +24,8 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     extra = np.zeros((data.n_rows, 2)) if data.y is None else np.stack([data.y, np.zeros(data.n_rows)], axis=1)
     if data.sample_weight is not None:
         extra[:, 1] = data.sample_weight
+    if data.positions is not None:
+        extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)

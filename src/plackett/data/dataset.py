@@ -135,6 +135,8 @@ class RankingDataset:
             One entry (row) per query, in the order in which the queries first appear.
         preferences
             Pairs of row numbers of the input.
+        positions
+            Whole numbers from 1; several documents of a query may share one.
         feature_names
             One name per column of ``X``.
         """
@@ -190,7 +192,7 @@ class RankingDataset:
             sample_weight=weight,
             query_weight=query_weight,
             preferences=preferences,
-            positions=per_row(positions, "positions", np.int32),
+            positions=None if positions is None else per_row(validation.positions(positions), "positions", np.int32),
             subtopics=per_row(subtopics, "subtopics", np.float32),
             subtopic_weight=per_query(subtopic_weight, "subtopic_weight", 2),
             feature_names=feature_names,
@@ -360,12 +362,14 @@ class RankingDataset:
                 raise DataError(f"{name} cannot be exchanged; make a new dataset")
             if name in ("X", "y", "sample_weight", "docids") and value is not None and value.shape[0] != self.n_rows:
                 raise DataError(f"{name} has {value.shape[0]} rows, the dataset {self.n_rows}")
+        if changes.get("positions") is not None:
+            changes["positions"] = self._aligned(validation.positions(changes["positions"]))
         if changes.get("preferences") is not None:  # rows that exist, pairs within a query, sorted by query
             changes["preferences"] = changes["preferences"].regrouped(None, self.offsets)
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
-        """Short hash of the content: features, labels, queries, weights. Equal data, equal fingerprint."""
+        """Short hash of the content: features, labels, queries, weights, positions. Equal data, equal fingerprint."""
         digest = hashlib.sha256()  # most processors have instructions for it
         X = self.X
         parts: list[Any] = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
@@ -373,4 +377,6 @@ class RankingDataset:
         for part in parts:
             digest.update(b"-" if part is None else np.ascontiguousarray(part).data)
         digest.update("\0".join(map(str, self.qids.tolist())).encode())
+        if self.positions is not None:  # most data have none, and keep the hash that they always had
+            digest.update(np.ascontiguousarray(self.positions).data)
         return digest.hexdigest()[:24]

@@ -12,7 +12,7 @@ from plackett.data.grouping import group_rows, ids_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["column", "count_rows", "features", "queries"]
+__all__ = ["column", "count_rows", "features", "positions", "queries"]
 
 
 def features(X: Any) -> np.ndarray | csr_matrix | None:
@@ -59,6 +59,17 @@ def column(values: Any, name: str, dtype: Any, ndim: int | None = 1) -> np.ndarr
     if ndim is not None and column.ndim != ndim:
         raise DataError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, got shape {column.shape}")
     return column
+
+
+def positions(values: Any) -> np.ndarray:
+    """Positions at which documents were shown: whole numbers from 1."""
+    numbers = column(values, "positions", np.float64)
+    bad = np.flatnonzero(~((numbers >= 1) & (numbers <= np.iinfo(np.int32).max) & (numbers == np.floor(numbers))))
+    if bad.size:
+        raise DataError(
+            f"positions[{bad[0]}] is {numbers[bad[0]]:g}; a position is a whole number, and 1 is the top of the list"
+        )
+    return numbers.astype(np.int32)
 
 
 def count_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:
