@@ -12,6 +12,7 @@ import numpy as np
 from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.experiments.blending import BestBlended, blended_cells
 from plackett.experiments.cell_folder import CellFolder
 from plackett.experiments.cell_key import cell_key, data_digest, describe, versions
 from plackett.experiments.cell_queue import CellQueue
@@ -27,10 +28,13 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
 from plackett.models.search_space import SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.blend import Blend
 
 __all__ = ["experiment"]
 
 _ROLES = ("train", "valid", "test")
+_PLACE = ("dataset", "fold", "ranker", "key")
 
 
 @fulfils("summary.benchmark", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection")
@@ -48,6 +52,7 @@ def experiment(
     spaces: Mapping[str, SearchSpace] | None = None,
     refit: bool = False,
     early_stopping: bool = True,
+    blend: int | None = None,
     out: str | PathLike[str] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -100,6 +105,9 @@ def experiment(
         Train the chosen setting again on training and validation part, for as many rounds as were best.
     early_stopping
         Show the validation part to rankers that watch it while they train (the best round is kept).
+    blend
+        Add one more row: in each fold the mean of the scores of so many rankers, those that are best on its validation
+        part (`plackett.Blend`). Other libraries' rankers are left out. It costs no training.
     out
         Folder for the cells, the models and the data; one that is deleted with the result where it is None.
     random_state
@@ -141,7 +149,9 @@ def experiment(
     entries = contestants(rankers, spaces, random_state)
     if search == "grid" and protocol.n_trials is not None:
         check_trials({entry.name: entry.space for entry in entries}, protocol.n_trials)
-    splits = folds_by_dataset(data, folds, validation=search is not None or refit)
+    ours = [entry.name for entry in entries if isinstance(entry.ranker, Ranker)]
+    blended = None if blend is None else BestBlended.checked(blend, ours)
+    splits = folds_by_dataset(data, folds, validation=search is not None or refit or blended is not None)
     owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
     folder = CellFolder(owner.name if owner is not None else out or "")
     folder.prepare()
@@ -167,9 +177,14 @@ def experiment(
     run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
     with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
         run.run(board)
-    failures = [vars(failure) for failure in run.failures]
-    folder.write_manifest(manifest | {"failures": failures})
     cells = [run.cell(task) for task in tasks if task.key in run.cells]
+    if blended is not None:
+        own = [cell for cell in cells if cell.ranker in ours]
+        added = blended_cells(own, splits, folder, protocol, parsed, preset, blended)
+        cells += added
+        manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
+        manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
+    folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
     return Experiment(
         cells=tuple(cells),
         failures=tuple(run.failures),

@@ -23,7 +23,7 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.calibration import CALIBRATIONS
 from plackett.rankers.parameters import from_plain, to_plain
 
-__all__ = ["card", "load", "save"]
+__all__ = ["card", "load", "pack", "save", "unpack"]
 
 #: Scorers by the name under which they are stored, with the module that has them.
 SCORERS = {
@@ -42,6 +42,7 @@ SCORERS = {
     "formula": ("plackett.models.formulas.scorer", "FormulaScorer"),
     "rules": ("plackett.models.rules.scorer", "RuleScorer"),
     "sigmoid_layers": ("plackett.models.sigmoid_layers", "SigmoidLayersScorer"),
+    "blend": ("plackett.rankers.blend", "BlendScorer"),
     "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
     "ordered": ("plackett.rankers.pairwise._ordered", "OrderedScorer"),
 }
@@ -71,8 +72,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ranker, steps = pipelines.take_apart(model)
     if not isinstance(ranker, Ranker):
         raise DataError(f"a {type(ranker).__name__} cannot be saved; only rankers, and pipelines that end in one")
+    header, arrays = pack(ranker)
+    if steps is not None:
+        header["pipeline"] = steps
+    text = json.dumps(header, ensure_ascii=False)
+    _storage.write(path, arrays, {"kind": "model", "ranker": text, "digest": _digest(text, arrays)})
+
+
+def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A fitted ranker as JSON and named arrays."""
     ranker._check_fitted()
-    header = {
+    header: dict[str, Any] = {
         "algorithm": type(ranker).__name__,
         "parameters": {name: to_plain(value, name) for name, value in ranker.get_params(deep=False).items()},
         "fitted": {"n_features_in_": ranker.n_features_in_, "history_": [float(v) for v in ranker.history_]},
@@ -81,8 +91,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     }
     if hasattr(ranker, "feature_names_in_"):
         header["fitted"]["feature_names_in_"] = ranker.feature_names_in_.tolist()
-    if steps is not None:
-        header["pipeline"] = steps
     arrays = dict(ranker.scorer_.to_arrays())
     numbers, tables = _learned(ranker)
     header["fitted"]["learned"] = numbers
@@ -90,15 +98,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if hasattr(ranker, "calibration_"):
         header["calibration"] = ranker.calibration_.kind
         arrays |= {_CALIBRATION + name: array for name, array in ranker.calibration_.to_arrays().items()}
-    text = json.dumps(header, ensure_ascii=False)
-    _storage.write(path, arrays, {"kind": "model", "ranker": text, "digest": _digest(text, arrays)})
+    return header, arrays
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The ranker or pipeline that `save` wrote."""
     header, arrays = _read(path)
     try:
-        ranker = _ranker(header, arrays)
+        ranker = unpack(header, arrays)
         return pipelines.put_together(ranker, header["pipeline"]) if "pipeline" in header else ranker
     except (DataError, LossError, MeasureError) as error:
         raise DataError(f"{path}: {error}") from None
@@ -126,7 +133,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
     return header, arrays
 
 
-def _ranker(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
+def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
+    """The ranker that `pack` took apart."""
     algorithm, scorer = header["algorithm"], header["scorer"]
     found = [item for item in items("ranker") if item.symbol == algorithm]
     if not found or scorer not in SCORERS:

@@ -1,0 +1,129 @@
+"""One more row of an experiment: in each fold, the blend of the rankers that are best on its validation part."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from plackett.experiments.cell import Cell, CellTrial
+from plackett.experiments.cell_folder import CellFolder
+from plackett.experiments.cell_key import versions
+from plackett.experiments.cell_trials import Protocol
+from plackett.experiments.experiment_data import Folds
+from plackett.experiments.fitting import predict
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+
+__all__ = ["BestBlended", "blended_cells"]
+
+
+@dataclass(frozen=True)
+class BestBlended:
+    """The row: how many rankers are blended."""
+
+    n_best: int
+
+    @classmethod
+    def checked(cls, n_best: Any, rankers: list[str]) -> BestBlended:
+        """The row, if there are that many rankers to blend; known before anything is trained."""
+        if isinstance(n_best, bool) or not isinstance(n_best, (int, np.integer)) or n_best < 2:
+            raise ValueError(f"blend={n_best!r}; give the number of rankers to blend, 2 or more, or None")
+        if len(rankers) < 2:
+            raise ValueError(f"blend={n_best} needs at least two rankers of plackett, and there are {len(rankers)}")
+        return cls(int(n_best))
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return f"Blend of best {self.n_best}"
+
+
+def blended_cells(
+    cells: Iterable[Cell],
+    splits: Folds,
+    folder: CellFolder,
+    protocol: Protocol,
+    measures: list[Measure],
+    preset: str | None,
+    row: BestBlended,
+) -> list[Cell]:
+    """The blend's cell of every fold in which at least two of the cells are finished.
+
+    The cells are those of rankers of plackett, whose models are on disk. A blend of the same cells that is there
+    already is taken from the folder.
+    """
+    by_fold: dict[tuple[str, Any], list[Cell]] = {}
+    for cell in cells:
+        if cell.validation is not None:
+            by_fold.setdefault((cell.dataset, cell.fold), []).append(cell)
+    sign = 1.0 if protocol.select.ascending else -1.0
+    found = []
+    for (dataset, fold), candidates in by_fold.items():
+        best = sorted(candidates, key=lambda cell: -sign * (cell.validation or 0.0))[: row.n_best]
+        if len(best) < 2:
+            continue
+        text = " ".join(["blend", *(cell.key for cell in best)])
+        key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+        blend = folder.finished(key)
+        if blend is None:
+            blend = _blended(best, candidates, splits[dataset][fold], protocol, key, folder)
+        place = {"dataset": dataset, "fold": fold, "ranker": row.name}
+        blend = replace(blend, **place).measured(splits[dataset][fold].test, measures, preset, protocol.random_state)
+        folder.write(blend)
+        found.append(blend)
+    return found
+
+
+def _blended(
+    best: list[Cell], candidates: list[Cell], fold: Any, protocol: Protocol, key: str, folder: CellFolder
+) -> Cell:
+    """The cell of one blend; its ranker is written beside it."""
+    from plackett.rankers.blend import Blend, spread_within_lists
+
+    ranker = Blend.of([cell.model() for cell in best], fold.valid)
+    # as they were on the validation part: with refit the models have seen it
+    own = [cell.valid_scores for cell in best if cell.valid_scores is not None]
+    valid_scores = np.mean([scores / spread_within_lists(scores, fold.valid) for scores in own], axis=0)
+    start = time.perf_counter()
+    scores = predict(ranker, fold.test)
+    score_seconds = time.perf_counter() - start
+
+    def value(data: Any, of: np.ndarray) -> float:
+        scored = Scored(data, of, random_state=protocol.random_state)
+        return protocol.select.mean(protocol.select.per_query(scored))
+
+    validation = value(fold.valid, valid_scores)
+    train_seconds = sum(cell.seconds["train"] for cell in best)
+    setting = {"members": tuple(cell.ranker for cell in best)}
+    return Cell(
+        dataset=best[0].dataset,
+        fold=best[0].fold,
+        ranker="",
+        key=key,
+        setting=setting,
+        trials=(CellTrial(setting, validation, train_seconds, selected=True),),
+        select=str(protocol.select),
+        chosen_by={
+            "train": value(fold.train, predict(ranker, fold.train)),
+            "valid": validation,
+            "test": value(fold.test, scores),
+        },
+        qids=fold.test.qids,
+        scores=scores,
+        valid_scores=valid_scores,
+        history=np.empty(0),
+        seconds={
+            "search": sum(cell.seconds["search"] for cell in candidates),
+            "train": train_seconds,
+            "score": score_seconds,
+        },
+        effort="training queries",
+        refit=best[0].refit,
+        versions=versions(),
+        model_path=folder.save_model(key, ranker),
+    )

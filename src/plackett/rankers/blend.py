@@ -1,0 +1,229 @@
+"""Several rankers as one: the mean of their scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from plackett._errors import DataError
+from plackett.catalogue import items
+from plackett.data.dataset import RankingDataset
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.models.base import Monitor
+from plackett.models.search_space import SearchSpace
+from plackett.rankers.base import Ranker
+
+__all__ = ["Blend", "BlendScorer", "spread_within_lists"]
+
+#: Fast rankers that differ: linear functions and trees, each trained on documents, pairs and lists.
+MEMBERS = ("LinearRegression", "RankSVM", "ListNet", "ApproxNDCG", "MART", "QBRank", "LambdaMART", "XENDCG")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Blend(Ranker):
+    r"""The weighted mean of several rankers' scores, each in units of its own spread.
+
+    :math:`s(x) = \sum_m w_m f_m(x) / \sigma_m` with :math:`\sum_m w_m = 1`, where :math:`\sigma_m` is the standard
+    deviation of the scores of member m within lists, over the validation data or, without them, the training data.
+    Members err in different ways, so their mean is often better than the best of them, and depends less on the luck of
+    choosing one on few queries.
+
+    Parameters
+    ----------
+    members
+        The rankers: estimators, which are copied and trained on the same data, or names of rankers. None takes linear
+        rankers and trees, trained on documents, pairs and lists.
+    weights
+        One number per member; None weighs them equally.
+    n_best
+        Keep only so many members, those with the best value of `eval_measure` on the validation data; None keeps all.
+    early_stopping_rounds
+        Of every member that has none of its own.
+
+    Attributes
+    ----------
+    members_
+        The trained rankers that were kept.
+    weights_
+        How much each counts.
+    history_
+        Value of `eval_measure` on the validation data.
+
+    Examples
+    --------
+    >>> X, y, qid = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 2], [1, 1, 1, 1]
+    >>> blend = Blend(members=("ListNet", "RankSVM"), weights=(1, 3)).fit(X, y, qid=qid)
+    >>> blend.weights_.tolist(), blend.rank(X, qid=qid).tolist()
+    ([0.25, 0.75], [4, 3, 2, 1])
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew and Ksikes: Ensemble selection from libraries of models. ICML 2004.
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Caruana et al. 2004"
+    allow_nan: ClassVar[bool] = False
+    search_space: ClassVar[SearchSpace] = {}
+
+    members: Sequence[Any] | None = None
+    weights: Sequence[float] | None = None
+    n_best: int | None = None
+
+    @classmethod
+    def of(cls, rankers: Sequence[Ranker], data: RankingDataset, **parameters: Any) -> Self:
+        """The blend of rankers that are trained already; their scores of ``data`` tell their spreads.
+
+        >>> import plackett as pk
+        >>> data = pk.datasets.make_ranking(n_queries=20, random_state=0)
+        >>> blend = Blend.of([pk.ListNet().fit(data), pk.LinearRegression().fit(data)], data)
+        >>> [type(ranker).__name__ for ranker in blend.members_]
+        ['ListNet', 'LinearRegression']
+        """
+        blend = cls(members=tuple(clone(ranker) for ranker in rankers), **parameters)
+        for ranker in rankers:
+            ranker._check_fitted()
+            ranker._check_features(data)
+        scores = [ranker._score_rows(data) for ranker in rankers]
+        blend._keep(list(rankers), scores, blend._weights(len(rankers)), data)
+        blend._note(data, Monitor())
+        return blend
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        members = self._members()
+        weights = self._weights(len(members))
+        if self.n_best is not None and monitor.valid is None:
+            raise DataError("n_best needs validation data: give eval_set=… or validation_fraction=0.2")
+        spread_over = data if monitor.valid is None else monitor.valid
+        scores: list[np.ndarray] = []
+        with monitor.training(len(members), "Blend"):
+            for member in members:
+                own = Monitor(monitor.valid, monitor.measure, member.early_stopping_rounds, n_jobs=self.n_jobs)
+                member._fit(data, own)
+                member._note(data, own)
+                scores.append(member._score_rows(spread_over))
+                monitor.update()
+                if own.interrupted:  # the member ended quietly; the blend ends with it
+                    raise KeyboardInterrupt
+        self._keep(members[: len(scores)], scores, weights[: len(scores)], spread_over)
+        if monitor.valid is not None:
+            monitor.update(self._score_rows(monitor.valid))
+
+    def _keep(self, members: list[Ranker], scores: list[np.ndarray], weights: np.ndarray, data: RankingDataset) -> None:
+        """Keep the members, or the best of them."""
+        kept = np.arange(len(members))
+        if self.n_best is not None:
+            measure = parse(self.eval_measure)
+            worth = [measure.mean(measure.per_query(Scored(data, s, n_jobs=self.n_jobs))) for s in scores]
+            order = np.argsort(-np.array(worth) if measure.ascending else np.array(worth), kind="stable")
+            kept = np.sort(order[: self.n_best])
+        self.weights_ = weights[kept] / weights[kept].sum()
+        spreads = np.array([spread_within_lists(scores[i], data) for i in kept])
+        self.scorer_ = BlendScorer(tuple(members[i] for i in kept), self.weights_ / spreads)
+
+    @property
+    def members_(self) -> list[Ranker]:
+        """The trained rankers."""
+        self._check_fitted()
+        return list(self.scorer_.rankers)
+
+    def _members(self) -> list[Ranker]:
+        """Fresh rankers to train, with the threads of the blend."""
+        given = MEMBERS if self.members is None else self.members
+        if isinstance(given, str) or len(given) == 0:
+            raise DataError(f"members={given!r}; give a list of rankers, such as [RankSVM(), LambdaMART()], or None")
+        rankers = [_ranker(member) for member in given]
+        for ranker in rankers:
+            ranker.n_jobs = self.n_jobs
+            if ranker.early_stopping_rounds is None:
+                ranker.early_stopping_rounds = self.early_stopping_rounds
+        return rankers
+
+    def _weights(self, n: int) -> np.ndarray:
+        if self.n_best is not None and self.n_best < 1:
+            raise DataError(f"n_best={self.n_best}; give 1 or more, or None")
+        weights = np.ones(n) if self.weights is None else np.asarray(self.weights, np.float64)
+        if weights.shape != (n,) or not (weights > 0).all() or not np.isfinite(weights).all():
+            raise DataError(f"weights={self.weights!r}; give one number above 0 for each of the {n} members")
+        return weights
+
+    def _check_missing(self, data: RankingDataset, name: str) -> None:
+        for ranker in self._members():
+            ranker._check_missing(data, name)
+
+
+def _ranker(member: Any) -> Ranker:
+    """A fresh ranker, from one or from its name."""
+    if isinstance(member, str):
+        found = [item for item in items("ranker") if item.name.lower() == member.lower()]
+        if not found:
+            raise DataError(f"members: no ranker {member!r}; `plackett list --kind ranker` shows all")
+        return getattr(import_module(found[0].module), found[0].symbol)()
+    if not isinstance(member, Ranker):
+        raise DataError(f"members: {member!r} is no ranker of plackett")
+    return clone(member)
+
+
+def spread_within_lists(scores: np.ndarray, data: RankingDataset) -> float:
+    """Standard deviation of scores within lists; 1 where all lists are tied."""
+    of = np.repeat(np.arange(data.n_queries), data.group)
+    mean = np.bincount(of, scores, minlength=data.n_queries) / np.maximum(data.group, 1)
+    spread = float(np.sqrt(np.mean((scores - mean[of]) ** 2)))
+    return spread if spread > 0.0 else 1.0
+
+
+@dataclass(frozen=True)
+class BlendScorer:
+    """Trained rankers, and what the score of each is multiplied with before they are added."""
+
+    kind: ClassVar[str] = "blend"
+    rankers: tuple[Ranker, ...]
+    factors: np.ndarray
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: where that of any member does."""
+        return any(ranker.scorer_.list_aware for ranker in self.rankers)
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row."""
+        data = RankingDataset(X=X, y=None, offsets=offsets, qids=np.arange(offsets.size - 1))
+        scores = np.zeros(X.shape[0])
+        for ranker, factor in zip(self.rankers, self.factors, strict=True):
+            member = copy(ranker)
+            member.n_jobs = n_jobs
+            scores += factor * member._score_rows(data)
+        return scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays, those of member i with the prefix ``i.``."""
+        from plackett.rankers.storage import pack
+
+        packed = [pack(ranker) for ranker in self.rankers]
+        headers = json.dumps([header for header, _ in packed], ensure_ascii=False).encode()
+        arrays = {"factors": self.factors, "members": np.frombuffer(headers, np.uint8)}
+        for i, (_, parts) in enumerate(packed):
+            arrays |= {f"{i}.{name}": array for name, array in parts.items()}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> BlendScorer:
+        """The scorer that `to_arrays` wrote."""
+        from plackett.rankers.storage import unpack
+
+        headers, factors = json.loads(arrays["members"].tobytes()), np.array(arrays["factors"])
+        if factors.dtype != np.float64 or factors.shape != (len(headers),) or not headers:
+            raise DataError(f"a blend of {len(headers)} rankers with factors of shape {factors.shape}")
+        rankers = []
+        for i, header in enumerate(headers):
+            parts = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
+            rankers.append(unpack(header, parts))
+        return cls(tuple(rankers), factors)
