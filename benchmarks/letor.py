@@ -32,6 +32,8 @@ TITLES = {
     "ohsumed-letor2": "OHSUMED, LETOR 2.0",
 }
 ROUNDS, PATIENCE = 300, 50
+#: In each fold so many rankers, those with the best validation MAP, are also blended into one.
+BLENDED = 10
 #: The exact dual of the kernel machine is for smaller data.
 FIXED = {"KernelRankSVM": {"n_components": 300}}
 BEGIN, END = "<!-- letor: begin -->", "<!-- letor: end -->"
@@ -75,6 +77,7 @@ def run(dataset: str, names: list[str] | None, options: argparse.Namespace) -> p
         n_trials=options.trials,
         time_budget=options.budget,
         spaces=spaces,
+        blend=None if names else BLENDED,
         out=Path(options.out) / dataset,
         n_jobs=options.jobs,
         verbose=True,
