@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -172,6 +174,34 @@ def test_what_is_removed_never_comes_back_and_the_measure_rises(rounds, rule):
             assert values[i] > (values[i - 1] if rule == "last" else max(values[:i]))
         gone |= {id(grown) for grown in removed}
     assert len(gone) > 3 and scorer.booster.num_trees() == 40 - len(gone)
+
+
+@pytest.mark.spec("peers.quickrank")
+def test_contributions_are_mean_absolute_outputs(rounds):
+    """Which trees contribute most, and what they weigh after the round, from the scores of each tree alone."""
+    data, rate = task(), SETTINGS["learning_rate"]
+    options = {"drop_rate": 0.3, "drop_sample": "largest", "rescale": "contribution", "drop_for_good": "last"}
+    DropoutTrees(**SETTINGS | {"n_estimators": 30}, **options).train(Lambda(), data, Monitor())
+    removals = returns = 0
+    for (_, before, _, _), (dropped, after, _, _) in pairwise(rounds):
+        sizes = {
+            id(grown): np.abs(scores(TreeScorer(join_trees(HEAD, grown.words)), data)).mean()
+            for grown, _ in [*before, after[-1]]
+        }
+        parts = np.array([times * sizes[id(grown)] for grown, times in before])
+        assert sorted(dropped) == sorted(np.argsort(-parts)[: len(dropped)])
+        if not dropped:
+            continue
+        old, new = parts[dropped].sum(), sizes[id(after[-1][0])]  # of trees with the learning rate in them
+        if len(after) == len(before) + 1:
+            returns += 1
+            assert after[-1][1] == pytest.approx(new / (old + new) / rate)
+            for i in dropped:
+                assert after[i][1] == pytest.approx(before[i][1] * old / (old + new))
+        else:
+            removals += 1
+            assert after[-1][1] == pytest.approx(old / new)
+    assert removals > 0 and returns > 0
 
 
 def test_removal_at_random(rounds):
