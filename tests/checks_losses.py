@@ -178,7 +178,12 @@ def naive_lambdas(loss, scores, labels, weights):
 
 
 #: Gradient and curvature of one query, for losses that have no value.
-NAIVE_GRADIENT = {"Lambda": naive_lambdas, **naive_pairwise.NAIVE_GRADIENT, **naive_listwise.NAIVE_GRADIENT}
+NAIVE_GRADIENT = {
+    "Lambda": naive_lambdas,
+    "UnbiasedLambda": naive_lambdas,  # without biases; with them in tests/losses/pairwise/test_unbiased_lambda.py
+    **naive_pairwise.NAIVE_GRADIENT,
+    **naive_listwise.NAIVE_GRADIENT,
+}
 
 
 def assert_naive(loss, data, scores, **close):

@@ -407,7 +407,7 @@ def check_interrupt(make):
                 ranker = make(validation_fraction=0.3).fit(X, y, qid=qid)
         if not raised:  # there were no more rounds than that
             return
-        assert [w.category for w in caught] == [PlackettWarning] and "interrupted" in str(caught[0].message)
+        assert ["interrupted" in str(w.message) for w in caught if "positions" not in str(w.message)] == [True]
         assert len(ranker.history_) == after
         assert ndcg(ranker.predict(X, qid=qid), y, qid) > ndcg(np.zeros(y.size), y, qid)
 

@@ -255,6 +255,10 @@ OTHERS = {
         {"measure": "RR", "risk": "faro", "normalize": False},
         {"measure": "ARP", "normalize": False, "truncation": 2},
     ],
+    "UnbiasedLambda": [
+        {"normalize": False, "truncation": 2, "sigma": 2.0},
+        {"measure": "AP", "normalize": False, "truncation": None},
+    ],
     "QuadraticBound": [{"margin": 0.3, "normalize": True}],
     "Fidelity": [{"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5}],
     "Sigmoid": [{"margin": 0.7}, {"normalize": True, "sigma": 5.0}],

@@ -1,0 +1,134 @@
+"""What LambdaMARTs for clicks share: positions at which documents were shown, and biases learned beside the trees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError, LossError, PlackettWarning
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.models.base import Monitor
+from plackett.models.trees import Trees
+from plackett.rankers.base import GradientTrained
+from plackett.rankers.inputs import training_data
+
+__all__ = ["Biases", "ClickTrained", "JointlyBound"]
+
+#: The biases of one round, as a ranker keeps them.
+Biases = dict[str, np.ndarray]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClickTrained(GradientTrained, Trees):
+    """Trees on a lambda gradient of clicks that is followed by new biases of the positions in each round.
+
+    Parameters
+    ----------
+    max_position
+        Positions from this one on share one bias; None keeps all apart.
+    measure, truncation, sigma, normalize
+        As in `LambdaMART`.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "qid": True,
+        "sample_weight": True,
+        "query_weight": True,
+        "positions": True,
+    }
+
+    max_position: int | None = 30
+    measure: Any = "nDCG"
+    truncation: int | None = 30
+    sigma: float = 1.0
+    normalize: bool = True
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        positions: Any = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+    ) -> Self:
+        """Learn from clicks: as in other rankers, and ``positions`` at which the documents were shown, from 1.
+
+        A `RankingDataset` may have them itself.
+        """
+        data = training_data(X, y, qid, group, sample_weight, query_weight)
+        if positions is not None:
+            given = np.asarray(positions)
+            if given.shape != (data.n_rows,):
+                raise DataError(f"positions has shape {given.shape}, but there are {data.n_rows} rows")
+            data = data.replace(positions=given if isinstance(X, RankingDataset) else data.from_input_order(given))
+        if data.positions is None:
+            warnings.warn(
+                f"{type(self).__name__} without positions takes no bias out; give positions=…, or a dataset or file "
+                "that has them",
+                PlackettWarning,
+                stacklevel=2,
+            )
+        return super().fit(data, eval_set=eval_set, eval_qid=eval_qid)
+
+    def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
+        """The gradient with the biases of n positions, which begin with those of the last fit or with none."""
+        raise NotImplementedError
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.max_position is not None and self.max_position < 1:
+            raise LossError(f"max_position={self.max_position}; give a number of positions, or None")
+        shown = 1 if data.positions is None else int(data.positions.max(initial=1))
+        n = min(shown, self.max_position or shown)
+        start = getattr(self, "scorer_", None) if self.warm_start else None
+        loss = _Jointly(lambda data, n_jobs: self._joint(data, n_jobs, n, start is not None))
+        self.scorer_ = self.make_model().train(loss, data, monitor, start)
+        kept = loss.rounds[min(monitor.best_round, len(loss.rounds) - 1)]  # a forest has one gradient for all trees
+        for name, bias in kept.items():
+            setattr(self, name, bias)
+
+
+class JointlyBound(BoundLoss):
+    """A gradient with biases: `step` gives the gradient at some scores, changes the biases and gives these back."""
+
+    def __init__(self, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.rounds: list[Biases] = []
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Zeros for the value that does not exist, gradient and curvature per score; the biases are others then."""
+        gradient, curvature, biases = self.step(scores)
+        self.rounds.append(biases)
+        return np.zeros(self.data.n_queries), gradient, curvature
+
+    def step(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, Biases]:
+        """Gradient and curvature per score, and the new biases."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Jointly(Loss):
+    """The loss of one training, which remembers the biases of all rounds."""
+
+    name: ClassVar[str] = "clicks"
+    has_value: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "surrogate"
+
+    make: Callable[[RankingDataset, int | None], JointlyBound]
+    rounds: list[Biases] = field(default_factory=list)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The gradient on one dataset."""
+        bound = self.make(data, n_jobs)
+        bound.rounds = self.rounds
+        return bound
