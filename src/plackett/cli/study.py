@@ -23,6 +23,10 @@ def study(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .json, .tex or .html.")] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option("--algorithm", "-a", help="Rankers, where a study lets you choose; may be repeated."),
+    ] = None,
     preset: Annotated[
         str | None, typer.Option(help="Rules of another tool for the measures: letor3, letor4, …")
     ] = None,
@@ -34,6 +38,7 @@ def study(
 ) -> None:
     """Run one of the experiments that the book asks for; docs/studies.md has what came out."""
     from plackett.cli.compare import _data
+    from plackett.experiments.contestants import contestants
     from plackett.studies.base import find_study, studies
 
     if list_them or name is None:
@@ -52,6 +57,11 @@ def study(
         if "data" not in known:
             raise typer.BadParameter(f"{name} makes its own data", param_hint="--data")
         words["data"] = _data(data, None, None)
+    if algorithm:
+        if "rankers" not in known:
+            raise typer.BadParameter(f"{name} has its own rankers", param_hint="--algorithm")
+        entries = contestants(algorithm, random_state=seed or 0)
+        words["rankers"] = {entry.name: entry.ranker for entry in entries}
     options = {"preset": preset, "n_trials": trials, "random_state": seed, "n_jobs": jobs}
     given = {word: value for word, value in options.items() if value is not None}
     for word in ("preset", "n_trials"):

@@ -18,7 +18,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["feature_names", "model_importance", "permutation_importance", "single_feature_importance"]
+__all__ = ["feature_names", "feature_scores", "model_importance", "permutation_importance", "single_feature_importance"]
 
 
 @fulfils("features.importance", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
@@ -54,8 +54,7 @@ def single_feature_importance(
     worth = _worth(data, measure, random_state)
     values = np.empty((data.n_features, 2))
     for j in range(data.n_features):
-        column = _column(data.X, j)
-        values[j] = [worth(_missing_last(sign * column)) for sign in (1.0, -1.0)]
+        values[j] = [worth(feature_scores(data, j, sign)) for sign in (1, -1)]
     high, low = values.T
     frame = pl.DataFrame(
         {
@@ -205,6 +204,16 @@ def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: in
         return sign * found.mean(found.per_query(Scored(data, scores, random_state=random_state)))
 
     return worth
+
+
+def feature_scores(data: RankingDataset, feature: int, sign: int = 1) -> np.ndarray:
+    """Scores that rank by one feature alone, large values first or, with ``sign=-1``, small ones; missing ones last.
+
+    >>> data = RankingDataset.from_arrays([[3.0], [np.nan], [1.0]], [2, 1, 0], qid=[1, 1, 1])
+    >>> feature_scores(data, 0).tolist(), feature_scores(data, 0, -1).tolist()
+    ([3.0, -1.0, 1.0], [-3.0, -4.0, -1.0])
+    """
+    return _missing_last(sign * _column(data.X, feature))
 
 
 def _column(X: Any, j: int) -> np.ndarray:

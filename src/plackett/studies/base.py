@@ -12,6 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.experiments.evaluate import evaluate
 from plackett.experiments.experiment_data import folds_by_dataset
 from plackett.experiments.render import Cell, Renderable, Table
+from plackett.measures.base import Measure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +24,8 @@ __all__ = ["Study", "find_study", "named_folds_of", "of_queries", "per_query", "
 class Study(Renderable):
     """Result of a study: a frame, the question that it answers, and notes on how to read it.
 
-    ``print`` shows it; `to_markdown`, `to_latex`, `to_html`, `to_csv` and `to_json` write it.
+    ``print`` shows it; `to_markdown`, `to_latex`, `to_html`, `to_csv` and `to_json` write it. A study of several tables
+    has the others in ``parts``; they follow the first one in all formats but CSV, which has one table only.
 
     Examples
     --------
@@ -39,12 +41,34 @@ class Study(Renderable):
     frame: pl.DataFrame
     question: str
     notes: tuple[str, ...] = ()
+    parts: tuple[Study, ...] = ()
+
+    def to_terminal(self, **options: Any) -> str:
+        """The tables as text."""
+        return self._joined("to_terminal", options)
+
+    def to_markdown(self, **options: Any) -> str:
+        """The tables in Markdown."""
+        return self._joined("to_markdown", options)
+
+    def to_latex(self, **options: Any) -> str:
+        """The tables in LaTeX, for the package ``booktabs``."""
+        return self._joined("to_latex", options)
+
+    def to_html(self, **options: Any) -> str:
+        """The tables in HTML."""
+        return self._joined("to_html", options)
+
+    def _joined(self, form: str, options: dict[str, Any]) -> str:
+        own = getattr(super(), form)(**options)
+        return "\n\n".join([own, *(getattr(part, form)(**options) for part in self.parts)])
 
     def _frame(self) -> pl.DataFrame:
         return self.frame
 
     def _record(self) -> dict[str, Any]:
-        return {"question": self.question, "rows": self.frame.to_dicts(), "notes": list(self.notes)}
+        own = {"question": self.question, "rows": self.frame.to_dicts(), "notes": list(self.notes)}
+        return own | ({"parts": [part._record() for part in self.parts]} if self.parts else {})
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
         import polars as pl
@@ -105,7 +129,9 @@ def named_folds_of(data: Any, folds: Any = 5) -> tuple[str, dict[Any, Any]]:
     return next(iter(found.items()))
 
 
-def per_query(data: RankingDataset, scores: Any, measure: str = "AP", preset: str | None = None) -> np.ndarray:
+def per_query(
+    data: RankingDataset, scores: Any, measure: str | Measure = "AP", preset: str | None = None
+) -> np.ndarray:
     """Values of one measure, one per query."""
     found = evaluate(data, scores, [measure], preset=preset)
     return next(iter(found.values.values()))

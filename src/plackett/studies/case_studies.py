@@ -1,0 +1,135 @@
+"""Queries on which two rankers differ most, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.datasets.generate import make_ranking
+from plackett.experiments.experiment import experiment
+from plackett.experiments.experiment_result import Experiment
+from plackett.studies._case import Case
+from plackett.studies.base import Study
+
+__all__ = ["case_studies"]
+
+
+@fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.3")
+def case_studies(
+    data: Any = None,
+    *,
+    rankers: Mapping[str, Any] | Iterable[Any] = ("ListNet", "LinearRegression"),
+    measure: str = "AP",
+    preset: str | None = None,
+    n_cases: int = 1,
+    n_trials: int = 4,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Study:
+    """On which queries do two rankers differ most, and why do they order them differently?
+
+    Both are tuned and tested by `plackett.experiment`. The cases are the test queries that the first ranker wins and
+    loses by most. Of each case there are two tables. The first has both lists side by side. The second explains one
+    pair of documents: the relevant one that the winner moves up most (by the reciprocal of its position), and the
+    first less relevant one in the loser's list that the winner has below it. For each feature it has the values of
+    both documents, what the feature adds to the difference of their scores in each ranker (`plackett.explain`; in
+    standard deviations of the ranker's scores in this list, so that rankers compare; above 0 speaks for the relevant
+    one), and how well the list is ranked by this feature alone, beside the mean over the test part. A feature that is
+    good on the whole and bad here misleads the ranker that trusts it.
+
+    A last table asks whether the cases are typical: means on queries with short and long lists, with few and many
+    relevant documents.
+
+    Parameters
+    ----------
+    data
+        One dataset, as `plackett.experiment` takes it; None makes one up.
+    rankers
+        Two, as `plackett.experiment` takes them. The default pair is the best and the worst of the book's tables by
+        winning number.
+    measure, preset
+        By which rankers are chosen and compared, and its rules.
+    n_cases
+        Queries on either side.
+    n_trials
+        Settings per ranker and fold.
+    """
+    import polars as pl
+
+    given = make_ranking(150, (10, 40), 12, random_state=random_state) if data is None else data
+    entries = dict(rankers) if isinstance(rankers, Mapping) else list(rankers)
+    if len(entries) != 2:
+        raise DataError(f"a case study is of two rankers, got {len(entries)}")
+    words: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
+    found = experiment(given, entries, [measure], select=measure, **words)
+    if len(found.datasets) != 1:
+        raise DataError(f"this study takes one dataset, got {', '.join(found.datasets)}")
+    if found.failures:
+        raise DataError(f"{found.failures[0].ranker} failed: {found.failures[0].error}")
+    queries = _queries(found)
+    cases = [Case(found, queries.row(i, named=True)) for i in _extremes(queries["difference"].to_numpy(), n_cases)]
+    a, b = found.rankers
+    rows = [{"query": str(case.qid), **{k: case.row[k] for k in queries.columns[2:]}} for case in cases]
+    wins, losses = (queries["difference"] > 0).sum(), (queries["difference"] < 0).sum()
+    note = f"{a} is better on {wins} of {queries.height} queries, worse on {losses}."
+    return Study(
+        pl.DataFrame(rows, schema={"query": pl.String} | dict(list(queries.schema.items())[2:])),
+        f"Queries of {found.datasets[0]} that {a} wins and loses by most against {b}, by {next(iter(found.measures))}",
+        (note,),
+        (*(part for case in cases for part in case.parts()), _kinds(queries, a, b)),
+    )
+
+
+def _queries(found: Experiment) -> Any:
+    """One row per test query: where it is, its list, the values of both rankers and their difference."""
+    import polars as pl
+
+    (dataset,), (a, b) = found.datasets, found.rankers
+    ((name, measure),) = found.measures.items()
+    frames = []
+    for one, other in zip(found.of(dataset, a), found.of(dataset, b), strict=True):
+        test = found.folds[dataset][one.fold].test
+        values = [cell.values[name] for cell in (one, other)]
+        frames.append(
+            pl.DataFrame(
+                {
+                    "number": np.arange(test.n_queries),
+                    "place": one.fold,
+                    "fold": str(one.fold),
+                    "documents": test.group.astype(np.int64),
+                    "relevant": np.add.reduceat(test.labels > 0, test.offsets[:-1]).astype(np.int64),
+                    a: values[0],
+                    b: values[1],
+                    "difference": np.nan_to_num(values[0] - values[1]) * (1 if measure.ascending else -1),
+                }
+            )
+        )
+    return pl.concat(frames)
+
+
+def _extremes(difference: np.ndarray, n: int) -> list[int]:
+    """The queries that are won and lost by most, less those without a difference."""
+    order = np.argsort(-difference, kind="stable")
+    return [*(i for i in order[:n] if difference[i] > 0), *(i for i in order[::-1][:n][::-1] if difference[i] < 0)]
+
+
+def _kinds(queries: Any, a: str, b: str) -> Study:
+    import polars as pl
+
+    rows = []
+    for column, few, many in (
+        ("documents", "short lists", "long lists"),
+        ("relevant", "few relevant documents", "many relevant documents"),
+    ):
+        middle = int(queries[column].median())
+        for kind, part in (
+            (f"{few} (up to {middle})", queries.filter(pl.col(column) <= middle)),
+            (f"{many} (over {middle})", queries.filter(pl.col(column) > middle)),
+        ):
+            means = {name: part[name].fill_nan(None).mean() for name in (a, b, "difference")}
+            rows.append({"queries with": kind, "number": part.height, **means})
+    return Study(pl.DataFrame(rows, schema_overrides={a: pl.Float64, b: pl.Float64}), "Are the cases typical?")
