@@ -204,3 +204,24 @@ def test_cliques_by_brute_force(ranks, critical):
     runs = [(i, j) for i, j in itertools.combinations(range(len(ranks)), 2) if ranks[j] - ranks[i] <= critical]
     largest = [r for r in runs if not any(o != r and o[0] <= r[0] and o[1] >= r[1] for o in runs)]
     assert cliques(ranks, critical) == largest
+
+
+def test_data_without_relevant_documents_are_doubted_first(data):
+    bare = RankingDataset.from_arrays(data.X, np.zeros(data.n_rows), qid=np.repeat(data.qids, data.group))
+    said = words(run(bare, ["ListNet", "LinearRegression"]))["answer"]
+    assert said.startswith("Beware: no document of the training part of folds 1, 2, 3 of data is relevant")
+    assert "the same as that of" in said and "significant" not in said  # no test of no difference
+
+
+def test_published_figures_of_other_rules_are_named(data):
+    for preset, expected in ((None, True), ("letor4", False)):
+        found = run({"mq2008": data}, ["ListNet"], preset=preset)
+        board = next(s for s in report_sections(found) if s.name == "leaderboard")
+        notes = " ".join(next(b.table for b in board.blocks if b.kind == "table").notes)
+        assert ("follow the rules of letor4" in notes) == expected
+
+
+def test_two_datasets_that_agree_are_no_proof(data):
+    """Friedman's F would be infinite, its p 0."""
+    said = words(run({"one": data, "two": data}, ["ListNet", "LinearRegression(alpha=100000.0)"]))["ranks"]
+    assert "do not differ significantly" in said and ("p = 0.5" in said or "p = 1" in said)

@@ -20,8 +20,7 @@ def answer(view: View) -> Section:
         blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)]), lead=True))
     if not blocks:
         blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))
-    blocks += [Text(doubt) for doubt in doubts(view.found)]
-    blocks += _unfinished(view)
+    blocks = [Text(doubt) for doubt in doubts(view.found)] + blocks + _unfinished(view)
     return Section("answer", "In short", tuple(blocks))
 
 
@@ -71,9 +70,8 @@ def _quality(view: View, dataset: str) -> list[str]:
     where = "better than" if difference >= 0 else "worse than"
     rank = "the next best" if difference >= 0 else "the best there"
     if round(abs(difference), 4) == 0:
-        said.append(f"On the test data its {figure}, the same as that of {other}.")
-    else:
-        said.append(f"On the test data its {figure}, {abs(difference):.4f} {where} {rank}, {other}.")
+        return [*said, f"On the test data its {figure}, the same as that of {other}."]
+    said.append(f"On the test data its {figure}, {abs(difference):.4f} {where} {rank}, {other}.")
     if p is not None:
         verdict = "is significant" if clear else "is not significant: it may well be chance"
         said.append(f"The difference {verdict} ({p_value(p)}).")
