@@ -31,8 +31,9 @@ def _unfinished(view: View) -> list[Block]:
     waiting = missing - len(found.failures)
     blocks: list[Block] = []
     if waiting > 0:
+        are = "is" if waiting == 1 else "are"
         blocks.append(
-            Text(f"The run was stopped: {plural(waiting, 'cell')} of the experiment are still to be computed.")
+            Text(f"The run was stopped: {plural(waiting, 'cell')} of the experiment {are} still to be computed.")
         )
     if failed:
         header = ("ranker", "dataset", "folds", "error")
