@@ -107,7 +107,7 @@ def test_the_added_bias_is_that_of_lightgbm():
         "num_threads": 1,
     }
     theirs = lgb.train(options, table, 20).predict(test.X)
-    assert np.corrcoef(ranker.predict(test), theirs)[0, 1] > 0.99
+    np.testing.assert_allclose(ranker.predict(test), theirs, atol=1e-4)
 
 
 @pytest.mark.spec("peers.xgboost")
