@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from plackett.experiments.risk import geo_risk, reward_risk, trisk, urisk
+from plackett.experiments.risk import geo_risk, reward_risk, trisk, urisk, zrisk
 from plackett.experiments.significance import student
 
 
@@ -37,6 +37,16 @@ def test_trisk_by_hand():
     assert np.isnan(trisk([1], [0]))
 
 
+def test_zrisk_by_hand():
+    """Totals 1 and 1 of systems and 1.2 and 0.8 of queries: expected 0.6 and 0.4 for both."""
+    x = np.array([[0.7, 0.5], [0.3, 0.5]])
+    up, down = 0.1 / np.sqrt(0.6), 0.1 / np.sqrt(0.4)
+    np.testing.assert_allclose(zrisk(x, alpha=3), [up - 4 * down, down - 4 * up])
+    np.testing.assert_allclose(zrisk(x, alpha=0), [up - down, down - up])
+    with pytest.raises(ValueError, match="alpha"):
+        zrisk(x, alpha=-1)
+
+
 def test_geo_risk_by_loops():
     x = np.random.default_rng(1).random((7, 3))
     x[3] = 0.0  # a query on which every system fails
@@ -50,6 +60,7 @@ def test_geo_risk_by_loops():
                 z_sum += z if z > 0 else (1 + alpha) * z
         expected = np.sqrt(x[:, i].mean() * norm.cdf(z_sum / 7))
         assert geo_risk(x, alpha=alpha)[i] == pytest.approx(expected)
+        assert zrisk(x, alpha=alpha)[i] == pytest.approx(z_sum)
 
 
 def test_geo_risk_prefers_the_even_system():

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._provenance import fulfils
 from plackett.experiments.significance.paired import differences, matrix
 
-__all__ = ["RewardRisk", "geo_risk", "reward_risk", "trisk", "urisk"]
+__all__ = ["RewardRisk", "geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]
 
 
 class RewardRisk(NamedTuple):
@@ -76,23 +76,47 @@ def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
 @fulfils(
     paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
 )
-def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
-    r"""GeoRisk of each of several systems, all of them together being the baseline.
+def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
+    r"""ZRisk of each of several systems, all of them together being the baseline.
 
     With :math:`x_{iq}` the value of system i on query q, the value expected from the totals of system and query is
-    :math:`e_{iq} = \sum_{q'} x_{iq'} \sum_{i'} x_{i'q} / \sum x`, and
+    :math:`e_{iq} = \sum_{q'} x_{iq'} \sum_{i'} x_{i'q} / \sum x`, as in a chi-squared test, and
 
-    .. math:: z_{iq} = \frac{x_{iq} - e_{iq}}{\sqrt{e_{iq}}}, \quad
-        Z_i = \sum_{z_{iq} > 0} z_{iq} + (1 + \alpha) \sum_{z_{iq} < 0} z_{iq}, \quad
-        \text{GeoRisk}_i = \sqrt{\bar x_i \, \Phi(Z_i / n)}
+    .. math:: z_{iq} = \frac{x_{iq} - e_{iq}}{\sqrt{e_{iq}}}, \qquad
+        Z_i = \sum_{z_{iq} > 0} z_{iq} + (1 + \alpha) \sum_{z_{iq} < 0} z_{iq}
 
-    with Φ the normal distribution function: the geometric mean of the system's mean and of its robustness over queries.
-    A query on which every system scores 0 adds nothing to Z. Values must be 0 or more.
+    It says how evenly a system does over the queries, not how well: a system that has the same share of each query's
+    total has 0. A query on which every system scores 0 adds nothing. Values must be 0 or more.
 
     Parameters
     ----------
     values
         Queries × systems. Queries with NaN for any system are left out.
+    alpha
+        Additional weight of the losses.
+
+    Examples
+    --------
+    >>> zrisk([[0.5, 0.25], [0.25, 0.125]]).tolist()  # the first has two thirds of each query's total
+    [0.0, 0.0]
+    """
+    return _chi_squared(matrix(values), alpha)
+
+
+@fulfils(
+    paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
+)
+def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
+    r"""GeoRisk of each of several systems: the geometric mean of the system's mean and of its robustness over queries.
+
+    .. math:: \text{GeoRisk}_i = \sqrt{\bar x_i \, \Phi(Z_i / n)}
+
+    with :math:`Z_i` the `zrisk` of the system, n the number of queries and Φ the normal distribution function.
+
+    Parameters
+    ----------
+    values
+        Queries × systems, 0 or more. Queries with NaN for any system are left out.
     alpha
         Additional weight of the losses.
 
@@ -104,18 +128,26 @@ def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     from scipy.special import ndtr
 
     x = matrix(values)
+    return np.sqrt(x.mean(axis=0) * ndtr(_chi_squared(x, alpha) / len(x)))
+
+
+def _chi_squared(x: np.ndarray, alpha: float) -> np.ndarray:
+    _check_alpha(alpha)
     if (x < 0).any():
-        raise ValueError("GeoRisk is defined for values of 0 or more")
+        raise ValueError("ZRisk and GeoRisk are defined for values of 0 or more")
     if not x.any():
         return np.zeros(x.shape[1])
     expected = x.sum(axis=1, keepdims=True) * x.sum(axis=0) / x.sum()
     z = np.divide(x - expected, np.sqrt(expected), out=np.zeros_like(x), where=expected > 0)
-    total = np.where(z < 0, (1 + alpha) * z, z).mean(axis=0)
-    return np.sqrt(x.mean(axis=0) * ndtr(total))
+    return np.where(z < 0, (1 + alpha) * z, z).sum(axis=0)
+
+
+def _check_alpha(alpha: float) -> None:
+    if not alpha >= 0:
+        raise ValueError(f"alpha={alpha!r}; the additional weight of losses must be 0 or more")
 
 
 def _weighted(system: Any, baseline: Any, alpha: float) -> np.ndarray:
-    if not alpha >= 0:
-        raise ValueError(f"alpha={alpha!r}; the additional weight of losses must be 0 or more")
+    _check_alpha(alpha)
     d = differences(system, baseline)
     return np.where(d < 0, (1 + alpha) * d, d)
