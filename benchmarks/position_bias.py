@@ -69,12 +69,16 @@ def contestants(eta: float) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--eta", type=float, default=1.0, help="a look at position i has the probability 1 / i^eta")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=5, help="how many datasets")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first of them")
     options = parser.parse_args()
+    first = options.first
     orders = {"useless feature": "noise_0", "good feature": "match_1", "random": None}
     found = {name: {} for name in contestants(options.eta)}
     for order, shown_by in orders.items():
-        tasks = [simulate(eta=options.eta, shown_by=shown_by, seed=seed) for seed in range(options.seeds)]
+        tasks = [
+            simulate(eta=options.eta, shown_by=shown_by, seed=seed) for seed in range(first, first + options.seeds)
+        ]
         for name, scores in contestants(options.eta).items():
             values = [pk.evaluate(test, scores(data, test), ["nDCG@10"]).mean["nDCG@10"] for data, test in tasks]
             found[name][order] = f"{np.mean(values):.3f}"
