@@ -36,6 +36,8 @@ ROUNDS, PATIENCE = 300, 50
 BLENDED = 10
 #: The exact dual of the kernel machine is for smaller data.
 FIXED = {"KernelRankSVM": {"n_components": 300}}
+#: Combinations without a name, and rankers that need the positions at which documents were shown.
+SKIPPED = ("GradientRanker", "PositionBiasLambdaMART", "UnbiasedLambdaMART")
 BEGIN, END = "<!-- letor: begin -->", "<!-- letor: end -->"
 
 
@@ -57,7 +59,7 @@ def contestants(names: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]
     }
     ours = {}
     for name, cls in pk.rankers().items():
-        if name != "GradientRanker":
+        if name not in SKIPPED:
             rounds = {"n_estimators": ROUNDS, "early_stopping_rounds": PATIENCE} if issubclass(cls, pk.Trees) else {}
             ours[name] = cls(**rounds, **FIXED.get(name, {}))
     rankers = ours | peers

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset as RankingDataset
     from plackett.data.files import read as read
     from plackett.data.files import write as write
+    from plackett.data.fold_folder import read_folds as read_folds
     from plackett.data.judgements import order_to_grades as order_to_grades
     from plackett.data.judgements import to_order as to_order
     from plackett.data.judgements import to_pairwise as to_pairwise
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from plackett.experiments.risk import geo_risk as geo_risk
     from plackett.experiments.risk import trisk as trisk
     from plackett.experiments.risk import urisk as urisk
+    from plackett.experiments.risk import zrisk as zrisk
     from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
     from plackett.experiments.winning_number import winning_number as winning_number
     from plackett.explanations.explain import explain as explain
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from plackett.measures.roc_curve import roc_curve as roc_curve
     from plackett.measures.spearman import spearman_rho as spearman_rho
     from plackett.measures.tau_ap import tau_ap as tau_ap
+    from plackett.models.dropout_trees import DropoutTrees as DropoutTrees
     from plackett.models.linear import Linear as Linear
     from plackett.models.neural import Neural as Neural
     from plackett.models.oblivious import Oblivious as Oblivious
@@ -104,6 +107,7 @@ if TYPE_CHECKING:
     from plackett.permutation_models.mallows import Mallows as Mallows
     from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
     from plackett.permutation_models.thurstone import Thurstone as Thurstone
+    from plackett.rankers.blend import Blend as Blend
     from plackett.rankers.calibration import calibrate as calibrate
     from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
     from plackett.rankers.listwise.adarank import AdaRank as AdaRank
@@ -156,6 +160,7 @@ if TYPE_CHECKING:
     from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
     from plackett.rankers.pairwise.pnorm_push import PNormPush as PNormPush
     from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost as PNormPushBoost
+    from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
     from plackett.rankers.pairwise.qbrank import QBRank as QBRank
     from plackett.rankers.pairwise.ramp_rank import RampRank as RampRank
     from plackett.rankers.pairwise.rank_boost import RankBoost as RankBoost
@@ -169,6 +174,8 @@ if TYPE_CHECKING:
     from plackett.rankers.pairwise.sortnet import SortNet as SortNet
     from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
     from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+    from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
+    from plackett.rankers.pairwise.xdart import XDART as XDART
     from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
     from plackett.rankers.pointwise.association_rules import AssociationRules as AssociationRules
     from plackett.rankers.pointwise.averaged_prank import AveragedPRank as AveragedPRank

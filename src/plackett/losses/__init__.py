@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from plackett.losses.pairwise.sigmoid import Sigmoid as Sigmoid
     from plackett.losses.pairwise.squared_hinge import SquaredHinge as SquaredHinge
     from plackett.losses.pairwise.thurstone_mosteller import ThurstoneMosteller as ThurstoneMosteller
+    from plackett.losses.pairwise.unbiased_lambda import UnbiasedLambda as UnbiasedLambda
     from plackett.losses.pointwise.all_threshold import AllThresholdLoss as AllThresholdLoss
     from plackett.losses.pointwise.binary_hinge import BinaryHinge as BinaryHinge
     from plackett.losses.pointwise.binary_logistic import BinaryLogistic as BinaryLogistic

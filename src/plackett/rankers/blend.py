@@ -72,7 +72,7 @@ class Blend(Ranker):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {}
+    search_space: ClassVar[SearchSpace] = {"n_best": (2, 4)}
 
     members: Sequence[Any] | None = None
     weights: Sequence[float] | None = None
