@@ -15,7 +15,7 @@ from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__all__ = ["PairLoss", "label_order"]
+__all__ = ["AllPairs", "PairLoss", "label_order"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -42,6 +42,9 @@ class PairLoss(Loss):
     #: array of differences minus margins.
     sweep: ClassVar[Callable[..., Any]]
     phi: ClassVar[Callable[..., Any]]
+    #: ``device_slope(torch, z, *shape)``: φ' of a tensor of differences minus margins, for networks on an accelerator;
+    #: None where the kernel of the host, which needs no pair by itself, is faster.
+    device_slope: ClassVar[Callable[..., Any] | None] = None
 
     @property
     def shape(self) -> tuple[float, ...]:
@@ -50,11 +53,11 @@ class PairLoss(Loss):
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
-        form = _AllPairs if data.preferences is None else _Preferences
+        form = AllPairs if data.preferences is None else _Preferences
         return form(self, data, n_jobs)
 
 
-class _AllPairs(BoundLoss):
+class AllPairs(BoundLoss):
     """All pairs of unequal labels, by the loss's own fast kernel."""
 
     def __init__(self, loss: PairLoss, data: RankingDataset, n_jobs: int | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,11 @@ def _phi(z, value, slope, curvature, target):  # type: ignore[no-untyped-def]
         d = -0.5 * p * r * (a * r - b * p)
         slope[i] = d
         curvature[i] = max(0.25 * right * wrong, abs(d))
+
+
+def _device_slope(torch: Any, z: Any, target: float) -> Any:
+    p, r = torch.sigmoid(z).sqrt(), torch.sigmoid(-z).sqrt()
+    return -0.5 * p * r * (target**0.5 * r - (1.0 - target) ** 0.5 * p)
 
 
 @kernel
@@ -84,6 +89,7 @@ class Fidelity(PairLoss):
     curvature: ClassVar[str] = "surrogate"
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
+    device_slope = staticmethod(_device_slope)
 
     target: float = 1.0
 

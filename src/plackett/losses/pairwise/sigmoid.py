@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from plackett._errors import LossError
 from plackett._kernel import kernel
@@ -23,6 +23,11 @@ def _phi(z, value, slope, curvature, sigma):  # type: ignore[no-untyped-def]
         value[i] = small if z[i] >= 0.0 else large
         slope[i] = -sigma * small * large
         curvature[i] = -sigma * slope[i]
+
+
+def _device_slope(torch: Any, z: Any, sigma: float) -> Any:
+    small = torch.sigmoid(-sigma * z.abs())
+    return -sigma * small * (1.0 - small)
 
 
 @kernel
@@ -74,6 +79,7 @@ class Sigmoid(PairLoss):
     curvature: ClassVar[str] = "surrogate"
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
+    device_slope = staticmethod(_device_slope)
 
     sigma: float = 1.0
 

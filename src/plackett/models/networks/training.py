@@ -9,10 +9,12 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import AllPairs
 from plackett.models._torch import Spread, load_torch
 from plackett.models.base import Monitor
 from plackett.models.networks.base import Network
 from plackett.models.networks.blocks import batches, cut_by_rows, rows_at_once, rows_of
+from plackett.models.networks.device_pairs import DevicePairs
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.feed import Feed, scores_of, scoring_feed
 
@@ -67,8 +69,10 @@ class Training:
         total = sum(float(bound.query_weight.sum()) for bound in bounds)
         self.share = max(total, np.finfo(float).tiny) / len(cut)
 
-    def _placed(self, bound: BoundLoss) -> HostLoss:
-        """Where the loss of a block is evaluated: anything with this method ``gradient`` will do."""
+    def _placed(self, bound: BoundLoss) -> HostLoss | DevicePairs:
+        """Where the loss of a block is evaluated."""
+        if self.device.type != "cpu" and isinstance(bound, AllPairs) and bound.loss.device_slope is not None:
+            return DevicePairs(bound, self.device)
         return HostLoss(bound, self.device)
 
     def run(
@@ -128,6 +132,8 @@ class Training:
             if self.model.max_grad_norm is not None:
                 torch.nn.utils.clip_grad_norm_(tensors, self.model.max_grad_norm)
             optimizer.step()
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors):  # once per epoch: it waits for the device
+            raise LossError("the weights are no longer finite; use a smaller learning_rate, or standardize=True")
 
     def _optimizer(self, weights: list[Any]) -> Any:
         matrices = [w for w in weights if w.ndim == 2]
