@@ -8,16 +8,16 @@ import numpy as np
 
 from plackett.losses.pairwise.base import AllPairs
 from plackett.models._torch import load_torch
-from plackett.models.networks.blocks import cut_by_length, rows_of
+from plackett.models.networks.blocks import rows_of
 
 __all__ = ["DevicePairs"]
 
-#: Most pairs at once: what bounds the memory, some 200 MB.
-MOST_PAIRS = 1 << 24
+#: Most pairs at once: what bounds the memory, some 400 MB.
+MOST_PAIRS = 1 << 25
 
 
 class DevicePairs:
-    """All pairs of unequal labels, in tables of lists of similar length; long lists a band of rows at a time.
+    """All pairs of unequal labels, in padded tables of lists; long lists a band of rows at a time.
 
     An accelerator does many simple things at once, so all pairs of a band are formed, where the kernels of the host
     keep numbers per document only. In float32, as the network is.
@@ -26,37 +26,55 @@ class DevicePairs:
     def __init__(self, bound: AllPairs, device: Any, most_pairs: int = MOST_PAIRS) -> None:
         assert bound.loss.device_slope is not None
         self.loss, self.slope, self.most_pairs = bound.loss, bound.loss.device_slope, most_pairs
-        data = bound.data
-        by_length = np.argsort(-data.group, kind="stable")
-        by_length = by_length[data.group[by_length] > 1]
-        runs = cut_by_length(by_length, data.group**2, most_pairs)
-        self.tables = [_Table(bound, queries, device) for queries in runs]
+        self.tables = [_Table(bound, queries, device) for queries in _cut(bound.data.group, most_pairs)]
 
     def gradient(self, outputs: Any, share: float) -> Any:
         """Gradient, divided by ``share``, for the outputs (rows × 1) of the network; a tensor like them."""
         torch = load_torch()
         with torch.no_grad():
-            gradient = torch.zeros_like(outputs)
+            scores = outputs[:, 0]
+            if len(self.tables) == 1 and self.tables[0].rows is None:
+                return self._of(self.tables[0], scores, share)[:, None]
+            gradient = torch.zeros_like(scores)
             for table in self.tables:
-                gradient[table.rows, 0] = self._of(table, outputs[table.rows, 0]) / share
-        return gradient
+                gradient[table.rows] = self._of(table, scores[table.rows], share)
+        return gradient[:, None]
 
-    def _of(self, table: _Table, scores: Any) -> Any:
+    def _of(self, table: _Table, scores: Any, share: float) -> Any:
         torch = load_torch()
         s = scores.new_zeros(table.label.numel()).index_copy(0, table.place, scores).view(table.label.shape)
-        found = torch.zeros_like(s)
         lists, places = s.shape
+        found = None
         band = max(1, self.most_pairs // (lists * places))
         for start in range(0, places, band):
             some = slice(start, start + band)
-            apart = s[:, some, None] - s[:, None, :] - self.loss.margin
+            apart = s[:, some, None] - s[:, None, :]
+            if self.loss.margin:
+                apart -= self.loss.margin
             slope = self.slope(torch, apart, *self.loss.shape)
             slope *= table.label[:, some, None] > table.label[:, None, :]  # never where one of them is NaN
             if table.weight is not None:
                 slope *= table.weight[:, some, None] * table.weight[:, None, :]
+            if band >= places:
+                found = slope.sum(2) - slope.sum(1)
+                break
+            found = torch.zeros_like(s) if found is None else found
             found[:, some] += slope.sum(2)
             found -= slope.sum(1)
-        return (found * table.scale).view(-1)[table.place]
+        return (found * (table.scale / share)).view(-1)[table.place]
+
+
+def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
+    """Queries whose padded tables have at most so many pairs: all of them in their order, or else by length."""
+    if group.size * int(group.max(initial=0)) ** 2 <= most_pairs:
+        return [np.arange(group.size)]
+    by_length = np.argsort(-group, kind="stable")
+    runs, start = [], 0
+    while start < group.size:
+        end = start + max(1, most_pairs // max(1, int(group[by_length[start]])) ** 2)
+        runs.append(by_length[start:end])
+        start = end
+    return runs
 
 
 class _Table:
@@ -79,5 +97,6 @@ class _Table:
         self.label[table(np.isnan(labels), 0.0) > 0] = torch.nan
         self.weight = None if (bound.sample_weight == 1.0).all() else table(bound.sample_weight, 0.0)
         self.scale = torch.from_numpy(bound.scale[queries].astype(np.float32)[:, None]).to(device)
-        self.rows = torch.from_numpy(rows).to(device)
+        whole = rows.size == data.n_rows and (rows == np.arange(rows.size)).all()
+        self.rows = None if whole else torch.from_numpy(rows).to(device)
         self.place = torch.from_numpy(np.flatnonzero(mask)).to(device)
