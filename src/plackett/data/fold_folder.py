@@ -27,12 +27,13 @@ def read_folds(folder: str | os.PathLike[str]) -> list[Fold]:
     Examples
     --------
     >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
     >>> for fold in (1, 2, 10):
-    ...     path = Path(tempfile.gettempdir(), "plackett-doctest", f"Fold{fold}")
-    ...     path.mkdir(parents=True, exist_ok=True)
+    ...     path = folder / f"Fold{fold}"
+    ...     path.mkdir()
     ...     for qid, part in enumerate(("train", "vali", "test")):
     ...         _ = (path / f"{part}.txt").write_text(f"1 qid:{100 * fold + qid} 1:0.5\n")
-    >>> [fold.test.qids.tolist() for fold in read_folds(path.parent)]
+    >>> [fold.test.qids.tolist() for fold in read_folds(folder)]
     [[102], [202], [1002]]
     """
     path = Path(folder)
