@@ -117,19 +117,12 @@ class Ranker(BaseEstimator):
         valid = self._validation(eval_set, eval_qid, data.n_features)
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
-        if self.early_stopping_rounds is not None:
-            if valid is None:
-                raise DataError(
-                    "early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2"
-                )
-            if self.early_stopping_rounds < 1:
-                raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
+        monitor = self._monitor(valid)
         if self.calibration is not None:
             if self.calibration not in CALIBRATIONS:
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
             if valid is None:
                 raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
-        monitor = Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
         self._fit(data, monitor)
         self._note(data, monitor)
         self._calibrate(valid)
@@ -143,6 +136,7 @@ class Ranker(BaseEstimator):
         return _counted(canonical_order(data))
 
     def _monitor(self, valid: RankingDataset | None) -> Monitor:
+        """What watches the training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
                 raise DataError(
