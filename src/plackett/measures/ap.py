@@ -84,19 +84,7 @@ class AveragePrecision(Measure):
             harmonic, n = self._every_rank(ranking)
             scale = 1.0 / np.maximum(n, 1)
             return linear_state(ranking, relevance(ranking, self.rel), scale, n, harmonic, harmonic[n])
-        state = new_state(ranking)
-        over_queries(
-            _ap_state,
-            ranking.offsets,
-            ranking.labels,
-            ranking.depth,
-            self.rel,
-            self._divisor(ranking),
-            self._stop(ranking),
-            state,
-            n_jobs=ranking.n_jobs,
-        )
-        return state
+        return ap_state(ranking, self.rel, self.k, self._divisor(ranking).astype(np.float64), new_state(ranking))
 
     def _stop(self, ranking: Ranking) -> int:
         return self.k or ranking.longest
@@ -112,6 +100,22 @@ class AveragePrecision(Measure):
 
 
 AP = AveragePrecision()
+
+
+def ap_state(ranking: Ranking, rel: float, k: int | None, divisor: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """State for `plackett.measures.swaps.swap` of the sum of precisions over ``divisor[q]``, written into ``state``."""
+    over_queries(
+        _ap_state,
+        ranking.offsets,
+        ranking.labels,
+        ranking.depth,
+        rel,
+        divisor,
+        k or ranking.longest,
+        state,
+        n_jobs=ranking.n_jobs,
+    )
+    return state
 
 
 @kernel

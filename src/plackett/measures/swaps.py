@@ -6,7 +6,8 @@ For every measure that has such a form, exchanging the documents at ranks i < j 
 
 where g depends on the document and a, u, v on the ranks and on what stands above. A sum of gains times discounts has
 u = −v = discount and a = 1; average precision, reciprocal rank and ERR have prefix sums in u and v. The columns of the
-state are g, a, u, v.
+state are g, a, u, v. A sum of such forms whose changes never have opposite signs, as graded average precision over its
+thresholds, has four columns for each of them, one layer after the other.
 """
 
 from __future__ import annotations
@@ -18,18 +19,34 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett.measures.ranking import Ranking
 
-__all__ = ["linear_state", "new_state", "swap", "swap_matrix"]
+__all__ = ["linear_state", "new_state", "swap", "swap_matrix", "swaps_below"]
 
 
 @kernel(inline=True)
 def swap(state, i, j):  # type: ignore[no-untyped-def]
     """|Change| when the documents at positions i < j of one query are exchanged."""
-    return abs(state[i, 0] - state[j, 0]) * state[i, 1] * abs(state[i, 2] + state[j, 3])
+    change = 0.0
+    for c in range(0, state.shape[1], 4):
+        change += abs(state[i, c] - state[j, c]) * state[i, c + 1] * abs(state[i, c + 2] + state[j, c + 3])
+    return change
 
 
-def new_state(ranking: Ranking) -> np.ndarray:
+@kernel
+def swaps_below(state, i, out):  # type: ignore[no-untyped-def]
+    """|Change| when position i is exchanged with each of those that follow it, as many as ``out`` has; by layers."""
+    out[:] = 0.0
+    for c in range(0, state.shape[1], 4):
+        gain = state[i, c]
+        factor = state[i, c + 1]
+        here = state[i, c + 2]
+        for j in range(out.size):
+            other = i + 1 + j
+            out[j] += abs(gain - state[other, c]) * factor * abs(here + state[other, c + 3])
+
+
+def new_state(ranking: Ranking, layers: int = 1) -> np.ndarray:
     """Array for the state: a row per position; columns are contiguous, so that loops over j use vector registers."""
-    return np.empty((4, ranking.labels.size)).T
+    return np.empty((4 * layers, ranking.labels.size)).T
 
 
 def linear_state(

@@ -66,15 +66,16 @@ def test_the_deviation_is_that_of_the_utility_before_training():
     assert loss.deviation == pytest.approx(np.std([2 * -0.25, 0.25], ddof=1))
 
 
+@pytest.mark.parametrize("measure", ["nDCG", "GAP"])
 @pytest.mark.parametrize("risk", ["urisk", "saro", "faro"])
-def test_without_extra_weight_it_is_the_lambda_gradient(risk):
+def test_without_extra_weight_it_is_the_lambda_gradient(risk, measure):
     rng = np.random.default_rng(0)
     data = pk.RankingDataset.from_arrays(
         rng.normal(size=(60, 2)).astype(np.float32), rng.integers(0, 3, 60), qid=np.arange(60) // 12
     )
     scores = rng.normal(size=60)
-    found = RiskSensitive(baseline=1, alpha=0.0, risk=risk).gradient(scores, data)
-    for mine, theirs in zip(found, Lambda().gradient(scores, data), strict=True):
+    found = RiskSensitive(baseline=1, alpha=0.0, risk=risk, measure=measure).gradient(scores, data)
+    for mine, theirs in zip(found, Lambda(measure=measure).gradient(scores, data), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
 
 

@@ -69,6 +69,7 @@ def naive(loss, data, scores):
         {"normalize": False, "truncation": None},
         {"measure": "AP", "truncation": 3, "sigma": 2.0},
         {"measure": "RR", "skip_bias": (1.0,)},
+        {"measure": "GAP", "truncation": 10},
     ],
     ids=str,
 )

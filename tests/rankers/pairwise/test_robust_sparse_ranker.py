@@ -53,7 +53,7 @@ def test_weights_are_changes_of_the_measure():
 
 
 @pytest.mark.spec("pairwise.rsrank")
-@pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "AP"])
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "AP", "GAP"])
 def test_gradient(measure):
     """By differences; and with the ranks of the scores themselves it is the lambda gradient."""
     X, y, qid = task(n_queries=4)

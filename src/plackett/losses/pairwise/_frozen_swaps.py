@@ -14,6 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.measures.swaps import swaps_below
 
 __all__ = ["FrozenSwaps"]
 
@@ -119,6 +120,7 @@ def _frozen(  # type: ignore[no-untyped-def]
     v = np.empty(longest + 64)
     slope = np.empty(longest + 64)
     bend = np.empty(longest + 64)
+    layered = state.shape[1] > 4
     for q in range(lo, hi):
         first = offsets[q]
         n = offsets[q + 1] - first
@@ -127,7 +129,7 @@ def _frozen(  # type: ignore[no-untyped-def]
             s[i] = scores[row]
             y[i] = labels[row]
             w[i] = weight[row]
-            g[i] = state[first + i, 0]
+            g[i] = 0.0 if layered else state[first + i, 0]
             v[i] = state[first + i, 3]
             slope[i] = 0.0
             bend[i] = 0.0
@@ -136,6 +138,9 @@ def _frozen(  # type: ignore[no-untyped-def]
             if w[i] > 0.0:
                 top = (s[i], y[i], g[i], state[first + i, 2], state[first + i, 1] * w[i])
                 r = slice(i + 1, n)
+                if layered:  # then v has the change itself, anew for each document
+                    swaps_below(state, first + i, v[r])
+                    top = (s[i], y[i], 1.0, 0.0, w[i])
                 cost, push, curve = _against_lower(top, s[r], y[r], w[r], g[r], v[r], slope[r], bend[r])
                 total += cost
                 slope[i] += push

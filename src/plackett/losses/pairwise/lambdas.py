@@ -17,6 +17,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.measures.swaps import swaps_below
 
 __all__ = ["Lambda"]
 
@@ -109,7 +110,7 @@ class _Bound(BoundLoss):
         else:
             ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
             state = self.measure.swap_state(ranking)
-            kernel, inputs = _general, (self.grades, self.weight, ranking.rows, state.T)
+            kernel, inputs = _general, (self.grades, self.weight, ranking.rows, state)
         over_queries(
             kernel,
             self.data.offsets,
@@ -153,9 +154,15 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 
 
 @kernel
-def _one_query(n, lanes, truncation, sigma, normalize):  # type: ignore[no-untyped-def]
-    """Push and curvature of the n documents in ``lanes``, best first; gives back the scale of this query."""
+def _one_query(n, lanes, state, first, truncation, sigma, normalize):  # type: ignore[no-untyped-def]
+    """Push and curvature of the n documents in ``lanes``, best first; gives back the scale of this query.
+
+    A state of several layers, from position ``first`` on, takes the place of the four numbers of a swap in the lanes.
+    """
     s, y, w, g, a, u, v, push, bend = lanes
+    layered = state.shape[1] > 4
+    if layered:  # then v has the change itself, anew for each document
+        g[:n] = 0.0
     shrink = normalize and s[0] != s[n - 1]
     for i in range(n):
         push[i] = 0.0
@@ -165,6 +172,9 @@ def _one_query(n, lanes, truncation, sigma, normalize):  # type: ignore[no-untyp
         if w[i] > 0.0:
             top = (s[i], y[i], g[i], u[i], a[i] * w[i])
             r = slice(i + 1, n)
+            if layered:
+                swaps_below(state, first + i, v[r])
+                top = (s[i], y[i], np.float32(1.0), np.float32(0.0), w[i])
             up, curve, size = _against_lower(
                 top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
             )
@@ -213,6 +223,7 @@ def _linear(  # type: ignore[no-untyped-def]
     spare_keys = np.empty(s.size, np.float64)
     spare_rows = np.empty(s.size, np.int64)
     a[:] = 1.0
+    no_state = np.empty((0, 0)).T
     for q in range(lo, hi):
         first = offsets[q]
         n = offsets[q + 1] - first
@@ -229,7 +240,7 @@ def _linear(  # type: ignore[no-untyped-def]
             g[i] = gains[row]
             u[i] = discounts[first + i]
             v[i] = -u[i]
-        scale = _one_query(n, lanes, truncation, sigma, normalize)
+        scale = _one_query(n, lanes, no_state, 0, truncation, sigma, normalize)
         for i in range(n):
             gradient[first + rows[i]] = -query_weight[q] * scale * push[i]
             curvature[first + rows[i]] = query_weight[q] * scale * sigma * bend[i]
@@ -266,11 +277,11 @@ def _general(  # type: ignore[no-untyped-def]
             s[i] = scores[row] - best
             y[i] = grades[row]
             w[i] = weight[row]
-            g[i] = state[0, first + i]
-            a[i] = state[1, first + i]
-            u[i] = state[2, first + i]
-            v[i] = state[3, first + i]
-        scale = _one_query(n, lanes, truncation, sigma, normalize)
+            g[i] = state[first + i, 0]
+            a[i] = state[first + i, 1]
+            u[i] = state[first + i, 2]
+            v[i] = state[first + i, 3]
+        scale = _one_query(n, lanes, state, first, truncation, sigma, normalize)
         for i in range(n):
             gradient[rows[first + i]] = -query_weight[q] * scale * push[i]
             curvature[rows[first + i]] = query_weight[q] * scale * sigma * bend[i]

@@ -15,6 +15,7 @@ from plackett.losses.pairwise.base import label_order
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.measures.swaps import swap
 
 __all__ = ["RISKS", "RiskSensitive"]
 
@@ -207,7 +208,7 @@ def _risky_lambdas(  # type: ignore[no-untyped-def]
                 if grades[u] == grades[v] or weight[u] * weight[v] == 0.0:
                     continue
                 right = grades[u] > grades[v]
-                change = abs(state[i, 0] - state[j, 0]) * state[i, 1] * abs(state[i, 2] + state[j, 3])
+                change = swap(state, i, j)
                 if by_utility:
                     size = abs(_utility(gap[q] - change if right else gap[q] + change, extra[q]) - now)
                 else:

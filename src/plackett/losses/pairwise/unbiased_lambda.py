@@ -15,6 +15,7 @@ from plackett.losses.pairwise.base import label_order
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.measures.swaps import swap
 
 __all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "places"]
 
@@ -162,7 +163,7 @@ def _unbiased_lambdas(  # type: ignore[no-untyped-def]
                 clicked = u if right else v
                 skipped = v if right else u
                 apart = scores[u] - scores[v]
-                size = abs(state[i, 0] - state[j, 0]) * state[i, 1] * abs(state[i, 2] + state[j, 3])
+                size = swap(state, i, j)
                 size *= weight[u] * weight[v]
                 if shrink:
                     size /= 0.01 + apart
