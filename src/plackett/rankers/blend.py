@@ -135,12 +135,16 @@ class Blend(Ranker):
         self._check_fitted()
         return list(self.scorer_.rankers)
 
-    def _members(self) -> list[Ranker]:
-        """Fresh rankers to train, with the threads of the blend."""
+    def _given(self) -> list[Ranker]:
+        """The rankers that `members` names."""
         given = MEMBERS if self.members is None else self.members
         if isinstance(given, str) or len(given) == 0:
             raise DataError(f"members={given!r}; give a list of rankers, such as [RankSVM(), LambdaMART()], or None")
-        rankers = [_ranker(member) for member in given]
+        return [_ranker(member) for member in given]
+
+    def _members(self) -> list[Ranker]:
+        """Fresh rankers to train, with the threads of the blend."""
+        rankers = [clone(ranker) for ranker in self._given()]
         for ranker in rankers:
             ranker.n_jobs = self.n_jobs
             if ranker.early_stopping_rounds is None:
@@ -156,12 +160,14 @@ class Blend(Ranker):
         return weights
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
-        for ranker in self._members():
+        strict = [ranker for ranker in self._given() if not ranker.allow_nan]
+        plain = [ranker for ranker in strict if not isinstance(ranker, Blend)]
+        for ranker in plain[:1] or strict:  # one pass over the data tells for all that take no missing values
             ranker._check_missing(data, name)
 
 
 def _ranker(member: Any) -> Ranker:
-    """A fresh ranker, from one or from its name."""
+    """The ranker itself, or one of that name."""
     if isinstance(member, str):
         found = [item for item in items("ranker") if item.name.lower() == member.lower()]
         if not found:
@@ -169,7 +175,7 @@ def _ranker(member: Any) -> Ranker:
         return getattr(import_module(found[0].module), found[0].symbol)()
     if not isinstance(member, Ranker):
         raise DataError(f"members: {member!r} is no ranker of plackett")
-    return clone(member)
+    return member
 
 
 def spread_within_lists(scores: np.ndarray, data: RankingDataset) -> float:
