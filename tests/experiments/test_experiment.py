@@ -35,7 +35,7 @@ from plackett.experiments.friedman import mean_ranks
 from plackett.experiments.significance import fisher
 from plackett.experiments.winning_number import winning_number
 from plackett.models.search_space import Real
-from plackett.rankers import LambdaMART, LinearRegression, ListNet, RankNet
+from plackett.rankers import MART, Blend, LambdaMART, LinearRegression, ListNet, RankNet
 
 ALPHAS = (0.01, 10.0, 300.0)
 
@@ -105,6 +105,22 @@ def test_rounds_are_chosen_by_the_selecting_measure(data):
     assert found.curves.height == 36
     blind = run(data, ranker, search=None, early_stopping=False)
     assert blind.curves.height == 0 and table(blind).rows() != table(found).rows()
+
+
+def test_refit_of_a_blend_keeps_its_members_and_their_rounds(data):
+    trees = MART(n_estimators=30, num_leaves=4, min_child_samples=2, early_stopping_rounds=2, n_jobs=1)
+    blend = Blend(members=(trees, "ListNet", "LinearRegression"), weights=(1, 2, 3), n_best=2, eval_measure="AP")
+    found = run(data, blend, search=None, refit=True)
+    for cell in found.cells:
+        fold = found.folds["data"][cell.fold]
+        before = Blend(**blend.get_params(deep=False)).fit(fold.train, eval_set=fold.valid)
+        again = cell.model()
+        assert [type(member) for member in again.members_] == [type(member) for member in before.members_]
+        np.testing.assert_allclose(again.weights_, before.weights_)
+        for old, new in zip(before.members_, again.members_, strict=True):
+            assert new.card_["data"]["queries"] == fold.train.n_queries + fold.valid.n_queries
+            if isinstance(new, MART):
+                assert new.n_estimators == old.card_["validation"]["round"] < 30
 
 
 def test_refit_uses_the_validation_part_for_the_best_number_of_rounds(data):

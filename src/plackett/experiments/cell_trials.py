@@ -21,7 +21,7 @@ from plackett.experiments.fitting import build, fit, predict, takes_dataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["EFFORT", "Notify", "Protocol", "Trials", "effort_of", "interruptible", "watches"]
+__all__ = ["EFFORT", "Notify", "Protocol", "Trials", "effort_of", "interruptible", "settled", "watches"]
 
 #: Parameters that say how much effort training takes, in the order in which they are looked for.
 EFFORT = ("n_estimators", "max_iter", "max_epochs", "n_rounds")
@@ -52,6 +52,28 @@ def effort_of(ranker: Any, searched: Any = ()) -> str | None:
     """The parameter that says how much effort training takes; None where there is none (or it is searched over)."""
     known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
     return next((n for n in EFFORT if isinstance(known.get(n), int) and n not in searched), None)
+
+
+def settled(ranker: Any) -> dict[str, Any]:
+    """What validation data decided in a fitted ranker, as parameters for training without such data.
+
+    The number of rounds that was best, for the members of a blend too, and the members that were kept.
+    """
+    from sklearn.base import clone
+
+    from plackett.rankers.blend import Blend
+
+    setting: dict[str, Any] = {}
+    rounds = getattr(ranker, "card_", {}).get("validation", {}).get("round")
+    effort = effort_of(ranker)
+    if rounds and effort:
+        setting[effort] = rounds
+    if getattr(ranker, "early_stopping_rounds", None) is not None:
+        setting["early_stopping_rounds"] = None
+    if isinstance(ranker, Blend):
+        members = tuple(clone(member).set_params(**settled(member)) for member in ranker.members_)
+        setting |= {"members": members, "weights": tuple(ranker.weights_.tolist()), "n_best": None}
+    return setting
 
 
 class Trials:
@@ -135,13 +157,7 @@ class Trials:
 
     def refit(self, number: int, ranker: Any) -> Any:
         """Train the chosen setting again on training and validation part, as many rounds as were best before."""
-        setting = dict(self.done[number].setting)
-        rounds = getattr(ranker, "card_", {}).get("validation", {}).get("round")
-        effort = effort_of(ranker)
-        if rounds and effort:
-            setting[effort] = rounds
-        if getattr(ranker, "early_stopping_rounds", None) is not None:
-            setting["early_stopping_rounds"] = None
+        setting = self.done[number].setting | settled(ranker)
         return self.fitted(setting, concat([self.fold.train, self.fold.valid]), watch=False)
 
     def shortened(self, setting: dict[str, Any], share: float) -> dict[str, Any]:
