@@ -69,6 +69,17 @@ def test_report(run, folder):
     assert Experiment.load(folder / "out").report(folder / "again").exists()
 
 
+def test_blend(run, folder):
+    """``--blend`` is one more row of the table and of the report."""
+    pytest.importorskip("plotly")
+    words = ("compare", folder / "train.plackett", "-a", "ListNet", "-a", "LinearRegression", "--blend", "2", *FAST)
+    code, out, _ = run(*words, "--report", folder / "out")
+    assert code == 0 and "Blend of best 2" in out
+    assert "Blend of best 2" in (folder / "out" / "report.md").read_text()
+    code, _, err = run("compare", folder / "train.plackett", "-a", "ListNet", "--blend", "2", *FAST)
+    assert code == 1 and "blend=2 needs at least two rankers of plackett, and there are 1" in err
+
+
 def test_folder_of_folds(run, tmp_path):
     for fold in (1, 2):
         (tmp_path / "mine" / f"Fold{fold}").mkdir(parents=True)

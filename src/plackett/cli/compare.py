@@ -88,6 +88,7 @@ def compare(
             n_trials=trials,
             time_budget=time_budget,
             refit=refit,
+            blend=blend,
             out=report,
             random_state=seed,
             n_jobs=jobs,

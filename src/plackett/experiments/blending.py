@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.experiments.cell import Cell, CellTrial
 from plackett.experiments.cell_folder import CellFolder
 from plackett.experiments.cell_key import versions
@@ -32,9 +33,9 @@ class BestBlended:
     def checked(cls, n_best: Any, rankers: list[str]) -> BestBlended:
         """The row, if there are that many rankers to blend; known before anything is trained."""
         if isinstance(n_best, bool) or not isinstance(n_best, (int, np.integer)) or n_best < 2:
-            raise ValueError(f"blend={n_best!r}; give the number of rankers to blend, 2 or more, or None")
+            raise DataError(f"blend={n_best!r}; give the number of rankers to blend, 2 or more, or None")
         if len(rankers) < 2:
-            raise ValueError(f"blend={n_best} needs at least two rankers of plackett, and there are {len(rankers)}")
+            raise DataError(f"blend={n_best} needs at least two rankers of plackett, and there are {len(rankers)}")
         return cls(int(n_best))
 
     @property
