@@ -7,6 +7,10 @@ import pytest
 
 import plackett as pk
 from plackett.datasets import make_ranking
+from plackett.experiments import cell_key
+from plackett.experiments.contestants import contestants
+from plackett.losses import Logistic
+from plackett.measures.language import parse
 
 RANKERS = ["ListNet", "LinearRegression", "RankSVM"]
 OPTIONS = {"folds": 3, "n_trials": 2, "n_jobs": 1, "blend": 2}
@@ -62,6 +66,36 @@ def test_rankers_of_other_libraries_are_left_out(data):
     found = pk.experiment(data, rankers, "AP", **OPTIONS)
     for fold in found.folds["data"]:
         assert set(found.cell("Blend of best 2", fold).setting["members"]) == set(RANKERS[:2])
+
+
+def test_a_resumed_run_writes_no_blend_again(data, tmp_path):
+    stamps = []
+    for _ in range(2):
+        pk.experiment(data, RANKERS, "AP", search=None, folds=3, n_jobs=1, blend=2, out=tmp_path)
+        stamps.append({path: path.stat().st_mtime_ns for path in (tmp_path / "cells").iterdir()})
+    assert stamps[0] == stamps[1]
+
+
+def test_rankers_that_cannot_be_saved_are_left_out(data):
+    class Unknown(Logistic):
+        """A loss of a script, which no file of a model can name."""
+
+    rankers = {"mine": pk.GradientRanker(loss=Unknown()), "ListNet": pk.ListNet(), "RankSVM": pk.RankSVM()}
+    found = pk.experiment(data, rankers, "AP", search=None, **(OPTIONS | {"n_trials": None}))
+    assert not found.failures
+    for fold in found.folds["data"]:
+        assert found.cell("mine", fold).model_path is None
+        assert set(found.cell("Blend of best 2", fold).setting["members"]) == {"ListNet", "RankSVM"}
+
+
+def test_keys_know_the_code_of_the_members_and_of_blending(monkeypatch):
+    entry = contestants(pk.Blend(members=(pk.Blend(members=("ListMLE",)), "RankSVM")))[0]
+    seen = []
+    monkeypatch.setattr(cell_key, "_stamp", lambda modules: seen.append(modules) or "")
+    cell_key.cell_key(entry, {}, parse("AP"), {})
+    cell_key.blended_key([])
+    assert {"plackett.rankers.listwise.listmle", "plackett.rankers.pairwise.rank_svm"} <= set(seen[0])
+    assert set(seen[1]) == {"plackett.experiments.blending", "plackett.rankers.blend"}
 
 
 @pytest.mark.parametrize(

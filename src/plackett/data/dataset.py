@@ -377,6 +377,6 @@ class RankingDataset:
         for part in parts:
             digest.update(b"-" if part is None else np.ascontiguousarray(part).data)
         digest.update("\0".join(map(str, self.qids.tolist())).encode())
-        if self.positions is not None:  # most data have none, and keep the hash that they always had
+        if self.positions is not None:
             digest.update(np.ascontiguousarray(self.positions).data)
         return digest.hexdigest()[:24]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.experiments.cell import Cell, CellTrial
 from plackett.experiments.cell_folder import CellFolder
-from plackett.experiments.cell_key import versions
+from plackett.experiments.cell_key import blended_key, versions
 from plackett.experiments.cell_trials import Protocol
 from plackett.experiments.experiment_data import Folds
 from plackett.experiments.fitting import predict
@@ -60,7 +59,7 @@ def blended_cells(
     """
     by_fold: dict[tuple[str, Any], list[Cell]] = {}
     for cell in cells:
-        if cell.validation is not None:
+        if cell.validation is not None and cell.model_path is not None:  # some parameters cannot be saved
             by_fold.setdefault((cell.dataset, cell.fold), []).append(cell)
     sign = 1.0 if protocol.select.ascending else -1.0
     found = []
@@ -68,15 +67,14 @@ def blended_cells(
         best = sorted(candidates, key=lambda cell: -sign * (cell.validation or 0.0))[: row.n_best]
         if len(best) < 2:
             continue
-        text = " ".join(["blend", *(cell.key for cell in best)])
-        key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-        blend = folder.finished(key)
-        if blend is None:
-            blend = _blended(best, candidates, splits[dataset][fold], protocol, key, folder)
-        place = {"dataset": dataset, "fold": fold, "ranker": row.name}
-        blend = replace(blend, **place).measured(splits[dataset][fold].test, measures, preset, protocol.random_state)
-        folder.write(blend)
-        found.append(blend)
+        split, key = splits[dataset][fold], blended_key(best)
+        kept = folder.finished(key)
+        cell = kept or _blended(best, candidates, split, protocol, key, folder)
+        cell = replace(cell, dataset=dataset, fold=fold, ranker=row.name)
+        cell = cell.measured(split.test, measures, preset, protocol.random_state)
+        if kept is None or cell.measures != kept.measures or cell.ranker != kept.ranker:
+            folder.write(cell)
+        found.append(cell)
     return found
 
 

@@ -8,9 +8,10 @@ import hashlib
 import inspect
 import json
 import platform
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +23,10 @@ from plackett.measures.base import Measure
 from plackett.models.search_space import Integer, Real
 from plackett.rankers.parameters import to_plain
 
-__all__ = ["cell_key", "data_digest", "describe", "versions"]
+if TYPE_CHECKING:
+    from plackett.experiments.cell import Cell
+
+__all__ = ["blended_key", "cell_key", "data_digest", "describe", "versions"]
 
 #: Raised when cells come out differently although nothing else has changed.
 PROTOCOL_VERSION = 1
@@ -59,12 +63,24 @@ def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measu
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
+def blended_key(cells: Iterable[Cell]) -> str:
+    """Hash of the cells that are blended and of the code that blends them."""
+    words = [_stamp(("plackett.experiments.blending", "plackett.rankers.blend")), *(cell.key for cell in cells)]
+    return hashlib.blake2b(json.dumps(words).encode(), digest_size=12).hexdigest()
+
+
 def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
-    """Modules that a result rests on: of the ranker, of the loss and the model that it names, of the measure."""
-    things = [ranker, select]
-    things += [getattr(ranker, make)() for make in ("make_loss", "make_model") if hasattr(ranker, make)]
+    """Modules that a result rests on: of the ranker and its parts, of the loss and model they name, of the measure."""
+    rankers = _with_parts(ranker)
+    things = [*rankers, select]
+    things += [getattr(r, make)() for r in rankers for make in ("make_loss", "make_model") if hasattr(r, make)]
     kinds = [base for thing in things for base in type(thing).__mro__]
     return tuple(sorted({kind.__module__ for kind in kinds} | {"plackett.experiments.cell_run"}))
+
+
+def _with_parts(ranker: Any) -> list[Any]:
+    parts = ranker.parts() if hasattr(ranker, "parts") else []
+    return [ranker, *(thing for part in parts for thing in _with_parts(part))]
 
 
 _stamp = functools.cache(source_stamp)  # what was edited since is not what runs in this process
@@ -94,7 +110,7 @@ def data_digest(data: RankingDataset) -> str:
     """Hash of everything that a ranker may learn from or be measured by."""
     digest = hashlib.blake2b(data.fingerprint().encode(), digest_size=12)
     digest.update(str((data.X.shape, data.feature_names)).encode())
-    parts: dict[str, Any] = {name: getattr(data, name) for name in ("positions", "subtopics", "subtopic_weight")}
+    parts: dict[str, Any] = {name: getattr(data, name) for name in ("subtopics", "subtopic_weight")}
     if data.preferences is not None:
         parts |= {field.name: getattr(data.preferences, field.name) for field in fields(data.preferences)}
     for name, part in parts.items():

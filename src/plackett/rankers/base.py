@@ -172,6 +172,10 @@ class Ranker(BaseEstimator):
         train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
         return train, valid
 
+    def parts(self) -> list[Ranker]:
+        """The rankers that this one is made of; most are made of none."""
+        return []
+
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         """Train; leaves ``scorer_``."""
         raise NotImplementedError

@@ -135,8 +135,8 @@ class Blend(Ranker):
         self._check_fitted()
         return list(self.scorer_.rankers)
 
-    def _given(self) -> list[Ranker]:
-        """The rankers that `members` names."""
+    def parts(self) -> list[Ranker]:
+        """The rankers that `members` names, as they are given."""
         given = MEMBERS if self.members is None else self.members
         if isinstance(given, str) or len(given) == 0:
             raise DataError(f"members={given!r}; give a list of rankers, such as [RankSVM(), LambdaMART()], or None")
@@ -144,7 +144,7 @@ class Blend(Ranker):
 
     def _members(self) -> list[Ranker]:
         """Fresh rankers to train, with the threads of the blend."""
-        rankers = [clone(ranker) for ranker in self._given()]
+        rankers = [clone(ranker) for ranker in self.parts()]
         for ranker in rankers:
             ranker.n_jobs = self.n_jobs
             if ranker.early_stopping_rounds is None:
@@ -160,7 +160,7 @@ class Blend(Ranker):
         return weights
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
-        strict = [ranker for ranker in self._given() if not ranker.allow_nan]
+        strict = [ranker for ranker in self.parts() if not ranker.allow_nan]
         plain = [ranker for ranker in strict if not isinstance(ranker, Blend)]
         for ranker in plain[:1] or strict:  # one pass over the data tells for all that take no missing values
             ranker._check_missing(data, name)

@@ -36,6 +36,10 @@ class Refined(GradientTrained, Linear):
     base: Any = None
     pair_normalize: bool = True
 
+    def parts(self) -> list[Ranker]:
+        """The ranker to start from, where one is given."""
+        return [self.base] if isinstance(self.base, Ranker) else []
+
     def _start(self, data: RankingDataset) -> Scorer:
         """What to start from: the last fit, or the base."""
         if self.warm_start and hasattr(self, "scorer_"):
