@@ -16,8 +16,8 @@ def dismiss_waiting_threads() -> None:
     """End the OpenMP threads that wait for the next work of the calling thread; the next work starts them again.
 
     After each of its parallel loops LightGBM's threads spin for some milliseconds in case there is more. Gradients and
-    measures, which come in between, would share the cores with them: they take a third less time without. Starting
-    threads again takes some 0.1 ms. Does nothing where LightGBM does not use GNU's OpenMP.
+    measures, which come in between, would share the cores with them: gradients take a third less time without. Ending
+    them takes some 0.1 ms. Does nothing where LightGBM does not use GNU's OpenMP.
     """
     pause = _pause()
     if pause is not None:
