@@ -20,9 +20,9 @@ import numpy as np
 import polars as pl
 
 import plackett as pk
+from plackett.evaluation.significance.fisher import fisher
 from plackett.experiments.baselines import letor_baselines
 from plackett.experiments.published import published
-from plackett.experiments.significance.fisher import fisher
 
 MEASURES = ["AP", "nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "P@1", "P@3", "P@5", "P@10"]
 DATASETS = {"ohsumed": "letor3", "mq2008": "letor4", "ohsumed-letor2": "letor3"}

@@ -12,7 +12,7 @@ from _common import best_of, print_table
 from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
 from scipy.stats import permutation_test
 
-from plackett.experiments.significance import fisher
+from plackett.evaluation.significance import fisher
 
 
 def main() -> None:

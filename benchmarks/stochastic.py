@@ -20,9 +20,9 @@ from sklearn.linear_model import SGDClassifier
 
 from plackett import RankingDataset, read_letor_chunks, write_letor
 from plackett.data.canonical import canonical_order
-from plackett.models.examples import rows_of
 from plackett.rankers.pairwise.stochastic.loops import draw
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank
+from plackett.solvers.step_vectors import rows_of
 
 TURNS = 3
 

@@ -11,7 +11,7 @@ import itertools
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.measures import parse
 from plackett.measures.base import Measure
 from plackett.measures.ranking import TIES, Scored

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from plackett import PlackettWarning, RankingDataset, _storage
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.models.base import Monitor
 from plackett.rankers import storage
 

@@ -51,30 +51,30 @@ if TYPE_CHECKING:
     from plackett.data.trec_diversity import read_diversity_qrels as read_diversity_qrels
     from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels
     from plackett.data.trec_join import join_run as join_run
+    from plackett.evaluation.compare import compare as compare
+    from plackett.evaluation.compare_evaluations import compare_evaluations as compare_evaluations
+    from plackett.evaluation.compare_runs import compare_runs as compare_runs
+    from plackett.evaluation.evaluate import evaluate as evaluate
+    from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
+    from plackett.evaluation.friedman import friedman as friedman
+    from plackett.evaluation.friedman import mean_ranks as mean_ranks
+    from plackett.evaluation.friedman import nemenyi as nemenyi
+    from plackett.evaluation.importance import model_importance as model_importance
+    from plackett.evaluation.importance import permutation_importance as permutation_importance
+    from plackett.evaluation.importance import single_feature_importance as single_feature_importance
+    from plackett.evaluation.risk import geo_risk as geo_risk
+    from plackett.evaluation.risk import trisk as trisk
+    from plackett.evaluation.risk import urisk as urisk
+    from plackett.evaluation.risk import zrisk as zrisk
+    from plackett.evaluation.winning_number import winning_number as winning_number
     from plackett.experiments.baselines import letor_baselines as letor_baselines
-    from plackett.experiments.compare import compare as compare
-    from plackett.experiments.compare_evaluations import compare_evaluations as compare_evaluations
-    from plackett.experiments.compare_runs import compare_runs as compare_runs
     from plackett.experiments.components import components as components
     from plackett.experiments.cross_validate import cross_validate as cross_validate
-    from plackett.experiments.evaluate import evaluate as evaluate
-    from plackett.experiments.evaluate_run import evaluate_run as evaluate_run
     from plackett.experiments.experiment import experiment as experiment
-    from plackett.experiments.experiment_result import Experiment as Experiment
-    from plackett.experiments.friedman import friedman as friedman
-    from plackett.experiments.friedman import mean_ranks as mean_ranks
-    from plackett.experiments.friedman import nemenyi as nemenyi
-    from plackett.experiments.importance import model_importance as model_importance
-    from plackett.experiments.importance import permutation_importance as permutation_importance
-    from plackett.experiments.importance import single_feature_importance as single_feature_importance
     from plackett.experiments.published import beside_published as beside_published
     from plackett.experiments.published import published as published
-    from plackett.experiments.risk import geo_risk as geo_risk
-    from plackett.experiments.risk import trisk as trisk
-    from plackett.experiments.risk import urisk as urisk
-    from plackett.experiments.risk import zrisk as zrisk
+    from plackett.experiments.result import Experiment as Experiment
     from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
-    from plackett.experiments.winning_number import winning_number as winning_number
     from plackett.explanations.explain import explain as explain
     from plackett.export.ranklib import read_ranklib as read_ranklib
     from plackett.export.ranklib import write_ranklib as write_ranklib

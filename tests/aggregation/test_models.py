@@ -11,7 +11,7 @@ from scipy.optimize import approx_fprime
 from plackett.aggregation import CPS, RRF, BayesianPlackettLuce, Kemeny, MallowsConsensus, RankLists, fuse
 from plackett.aggregation.cps import log_likelihood
 from plackett.aggregation.judged import judge
-from plackett.experiments.evaluate_run import evaluate_run
+from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.language import parse
 from plackett.permutation_models import Mallows, PlackettLuce
 

@@ -12,7 +12,7 @@ import pytest
 from plackett.cli import main
 from plackett.data.letor import write_letor
 from plackett.datasets import make_ranking
-from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.result import Experiment
 
 FAST = ("--trials", "2", "--jobs", "1", "--folds", "3")
 
@@ -116,7 +116,7 @@ def test_chosen_ranker_is_named_and_doubts_are_raised(run, folder):
 
 
 def test_interrupted(run, folder, monkeypatch):
-    from plackett.experiments.cell_task import CellTask
+    from plackett.experiments.cells.task import CellTask
 
     def stop(*_):
         raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.cli.app import app
-from plackett.experiments.evaluate_run import evaluate_run
+from plackett.evaluation.evaluate_run import evaluate_run
 
 QRELS = {"q1": {"c": 1}, "q2": {"y": 1, "x": 0}}
 

@@ -7,7 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett.datasets import make_ranking
-from plackett.experiments import cell_key
+from plackett.experiments.cells import key as cell_key
 from plackett.experiments.contestants import contestants
 from plackett.losses import Logistic
 from plackett.measures.language import parse

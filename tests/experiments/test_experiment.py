@@ -24,16 +24,16 @@ import plackett as pk
 from plackett import DataError
 from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
-from plackett.experiments import workers
-from plackett.experiments.cell_folder import CellFolder
-from plackett.experiments.cell_key import describe
+from plackett.evaluation.friedman import mean_ranks
+from plackett.evaluation.significance import fisher
+from plackett.evaluation.winning_number import winning_number
+from plackett.experiments.cells import workers
+from plackett.experiments.cells.folder import CellFolder
+from plackett.experiments.cells.key import describe
 from plackett.experiments.contestants import contestants
 from plackett.experiments.cross_validate import cross_validate
 from plackett.experiments.experiment import experiment
-from plackett.experiments.experiment_result import Experiment
-from plackett.experiments.friedman import mean_ranks
-from plackett.experiments.significance import fisher
-from plackett.experiments.winning_number import winning_number
+from plackett.experiments.result import Experiment
 from plackett.models.search_space import Real
 from plackett.rankers import MART, Blend, LambdaMART, LinearRegression, ListNet, RankNet
 
@@ -337,7 +337,7 @@ def count_fits(monkeypatch):
 
 
 def test_finished_cells_are_not_computed_again(data, tmp_path, monkeypatch):
-    from plackett.experiments import cell_run
+    from plackett.experiments.cells import run as cell_run
 
     first = run(data, out=tmp_path)
     calls = count_fits(monkeypatch)

@@ -7,10 +7,10 @@ import pytest
 
 from plackett import DataError
 from plackett.datasets import make_ranking
-from plackett.experiments._published_tables import PRECISION_AT_PERCENT, SEARCH_ENGINE, STABILITY, TABLES
+from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.experiment import experiment
 from plackett.experiments.published import beside_published, published, published_table, stability_figures
-from plackett.experiments.winning_number import winning_number
+from plackett.experiments.tables.published_figures import PRECISION_AT_PERCENT, SEARCH_ENGINE, STABILITY, TABLES
 
 LETOR3 = [table for table in TABLES if table.version == "LETOR 3.0"]
 

@@ -7,7 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett.data.letor import read_letor
-from plackett.experiments.evaluate_run import evaluate_run
+from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures import parse
 from plackett.measures.presets import PRESETS, with_preset
 

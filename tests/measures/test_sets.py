@@ -61,7 +61,7 @@ def runs():
 @pytest.mark.full  # ranx compiles for ten seconds
 def test_against_ranx(runs):
     ranx = pytest.importorskip("ranx")
-    from plackett.experiments.evaluate_run import evaluate_run
+    from plackett.evaluation.evaluate_run import evaluate_run
 
     qrels, run = runs
     ours = ["P@5", "R@5", "F@5", "AP", "RR", "Rprec", "Success@1", "nDCG@5", "NumRelRet@5"]
@@ -75,7 +75,7 @@ def test_against_ranx(runs):
 
 def test_judged_against_ir_measures(runs):
     ir_measures = pytest.importorskip("ir_measures")
-    from plackett.experiments.evaluate_run import evaluate_run
+    from plackett.evaluation.evaluate_run import evaluate_run
 
     qrels, run = runs
     qrels = {q: {d: v for d, v in docs.items() if int(d[1:]) % 3} for q, docs in qrels.items()}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from plackett import RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.losses.pointwise.square import Square
-from plackett.models.quiet import Quiet
 from plackett.models.trees import Trees
 from plackett.rankers.pairwise.lambdamart import LambdaMART
+from plackett.solvers.silent_monitor import Quiet
 
 
 def task(seed=0):

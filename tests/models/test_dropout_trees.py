@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plackett import RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.softmax import Softmax
@@ -17,8 +17,8 @@ from plackett.measures.ranking import Scored
 from plackett.models import dropout_trees
 from plackett.models.base import Monitor
 from plackett.models.dropout_trees import DropoutTrees
-from plackett.models.tree_text import join_trees, scale_tree, split_trees
 from plackett.models.trees import Trees, TreeScorer
+from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
 
 SETTINGS = {"n_estimators": 14, "num_leaves": 6, "min_child_samples": 2, "learning_rate": 0.4, "n_jobs": 1}
 

@@ -10,10 +10,10 @@ from plackett.explanations.explain import explain
 from plackett.losses.pointwise.square import Square
 from plackett.models.oblivious import Oblivious
 from plackett.models.oblivious_tree import Limits, ObliviousTree, Question, grow
-from plackett.models.quiet import Quiet
 from plackett.models.threshold_bins import ThresholdBins
-from plackett.models.tree_text import check_text, join_trees, new_head, split_trees
 from plackett.models.trees import TreeScorer
+from plackett.scorers.tree_text import check_text, join_trees, new_head, split_trees
+from plackett.solvers.silent_monitor import Quiet
 
 
 def worth(g, h, penalty):

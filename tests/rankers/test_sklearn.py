@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import plackett as pk
 from plackett import PlackettWarning
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.scorer import scorer
 

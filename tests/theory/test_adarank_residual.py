@@ -7,7 +7,7 @@ import pytest
 
 from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.rankers.listwise.adarank import AdaRank
 from plackett.theory.adarank_residual import adarank_residual
 

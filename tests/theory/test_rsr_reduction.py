@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.theory.rsr_reduction import rsr_reduction
 
 

@@ -12,7 +12,7 @@ from plackett._errors import DataError
 from plackett.cli.arguments import check_form
 
 if TYPE_CHECKING:
-    from plackett.experiments.experiment_result import Experiment
+    from plackett.experiments.result import Experiment
 
 
 def compare(

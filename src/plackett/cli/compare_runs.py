@@ -23,8 +23,8 @@ def compare_runs(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Compare runs with significance tests, confidence intervals and win/tie/loss counts."""
-    from plackett.experiments.compare import compare
-    from plackett.experiments.compare_runs import compare_runs as compare_trec
+    from plackett.evaluation.compare import compare
+    from plackett.evaluation.compare_runs import compare_runs as compare_trec
 
     form = check_form("json" if as_json else form)
     if (qrels is None) == (data is None):

@@ -11,7 +11,7 @@ import typer
 from plackett.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from plackett.experiments.evaluate import Evaluation
+    from plackett.evaluation.evaluate import Evaluation
 
 
 def evaluate(
@@ -35,7 +35,7 @@ def evaluate(
     """Evaluate scores beside a dataset, or a TREC run beside judgements."""
     measures = measure or ["nDCG@10", "AP", "RR"]
     if qrels is not None and run is not None and data is None:
-        from plackett.experiments.evaluate_run import evaluate_run
+        from plackett.evaluation.evaluate_run import evaluate_run
 
         result: Evaluation = evaluate_run(qrels, run, measures, preset=preset)
     elif data is not None and scores is not None and qrels is None and run is None:
@@ -55,7 +55,7 @@ def _evaluate_dataset(data: Path, scores: Path, measures: list[str], preset: str
     from plackett import DataError
     from plackett.data.files import read
     from plackett.data.scores import read_scores
-    from plackett.experiments.evaluate import evaluate as evaluate_scores
+    from plackett.evaluation.evaluate import evaluate as evaluate_scores
 
     dataset, values = read(data), read_scores(scores)
     if values.size != dataset.n_rows:

@@ -1,1 +1,1 @@
-"""Experiments: evaluation, comparison, significance, protocols."""
+"""Experiments: protocol, tuning, cells and resuming, the report."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.experiments.cell import Cell, CellTrial
-from plackett.experiments.cell_folder import CellFolder
-from plackett.experiments.cell_key import blended_key, versions
-from plackett.experiments.cell_trials import Protocol
-from plackett.experiments.experiment_data import Folds
+from plackett.experiments.cells.cell import Cell, CellTrial
+from plackett.experiments.cells.folder import CellFolder
+from plackett.experiments.cells.key import blended_key, versions
+from plackett.experiments.cells.trials import Protocol
+from plackett.experiments.data import Folds
 from plackett.experiments.fitting import predict
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett.experiments.evaluate import Evaluation
-from plackett.experiments.render import Cell, Renderable, Table
+from plackett.evaluation.evaluate import Evaluation
+from plackett.evaluation.tables import Cell, Renderable, Table
 from plackett.measures.base import Measure
 
 if TYPE_CHECKING:

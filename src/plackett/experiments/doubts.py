@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plackett.experiments.experiment_result import Experiment
+    from plackett.experiments.result import Experiment
 
 __all__ = ["doubts"]
 

@@ -13,15 +13,15 @@ from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.blending import BestBlended, blended_cells
-from plackett.experiments.cell_folder import CellFolder
-from plackett.experiments.cell_key import cell_key, data_digest, describe, versions
-from plackett.experiments.cell_queue import CellQueue
-from plackett.experiments.cell_task import CellTask
-from plackett.experiments.cell_trials import Protocol
+from plackett.experiments.cells.folder import CellFolder
+from plackett.experiments.cells.key import cell_key, data_digest, describe, versions
+from plackett.experiments.cells.queue import CellQueue
+from plackett.experiments.cells.task import CellTask
+from plackett.experiments.cells.trials import Protocol
 from plackett.experiments.contestants import Contestant, contestants
-from plackett.experiments.experiment_data import Folds, folds_by_dataset
-from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.data import Folds, folds_by_dataset
 from plackett.experiments.live import Board
+from plackett.experiments.result import Experiment
 from plackett.experiments.search import search_named
 from plackett.experiments.search.grid import check_trials
 from plackett.measures.base import Measure

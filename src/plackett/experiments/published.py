@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.experiments._published_tables import STABILITY, TABLES, PublishedTable
+from plackett.experiments.tables.published_figures import STABILITY, TABLES, PublishedTable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from plackett.experiments.experiment_result import Experiment
+    from plackett.experiments.result import Experiment
 
 __all__ = ["beside_published", "other_rules", "published", "published_table", "stability_figures"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.result import Experiment
 
 __all__ = ["accepted_names", "log_to_mlflow"]
 

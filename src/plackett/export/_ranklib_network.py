@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.export._lines import ModelText
-from plackett.models.sigmoid_layers import SigmoidLayersScorer
+from plackett.scorers.sigmoid_layers import SigmoidLayersScorer
 
 __all__ = ["read_network", "write_network"]
 

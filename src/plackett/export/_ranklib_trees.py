@@ -10,8 +10,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.export._lines import ModelText, below32
-from plackett.models.tree_text import join_trees, new_head, split_trees
 from plackett.models.trees import TreeScorer
+from plackett.scorers.tree_text import join_trees, new_head, split_trees
 
 __all__ = ["read_trees", "write_trees"]
 

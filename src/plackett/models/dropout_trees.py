@@ -14,12 +14,12 @@ from plackett.measures.language import parse
 from plackett.models.base import Monitor, Scorer
 from plackett.models.dropout import RESCALES, SAMPLES, DropCount
 from plackett.models.grown_trees import Grower, GrownTrees
-from plackett.models.measured import MeasuredLists
 from plackett.models.openmp import dismiss_waiting_threads
 from plackett.models.search_space import Real, SearchSpace
 from plackett.models.tree_start import start_scores, start_trees
-from plackett.models.tree_text import join_trees
 from plackett.models.trees import Trees, TreeScorer, boosted_gradients, lightgbm_dataset
+from plackett.scorers.tree_text import join_trees
+from plackett.solvers.measure_objective import MeasuredLists
 
 __all__ = ["DropoutTrees"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
-from plackett.models._products import table_times, transposed_times
 from plackett.models.base import Monitor, Scorer
 from plackett.models.batches import query_batches
 from plackett.models.search_space import Real, SearchSpace
+from plackett.scorers._products import table_times, transposed_times
 
 __all__ = ["Linear", "LinearScorer", "deviation", "moments", "spread"]
 

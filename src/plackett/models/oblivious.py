@@ -16,8 +16,8 @@ from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.threshold_bins import ThresholdBins
 from plackett.models.tree_start import start_scores, start_trees
-from plackett.models.tree_text import join_trees, new_head
 from plackett.models.trees import TreeScorer
+from plackett.scorers.tree_text import join_trees, new_head
 
 __all__ = ["Oblivious"]
 

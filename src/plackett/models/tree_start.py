@@ -7,8 +7,8 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Scorer
-from plackett.models.tree_text import split_trees
 from plackett.models.trees import TreeScorer
+from plackett.scorers.tree_text import split_trees
 
 __all__ = ["start_scores", "start_trees"]
 

@@ -16,7 +16,7 @@ from plackett.models.base import Monitor, Scorer
 from plackett.models.openmp import dismiss_waiting_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_text import check_text, trees_only
+from plackett.scorers.tree_text import check_text, trees_only
 
 __all__ = ["TreeScorer", "Trees", "boosted_gradients", "lightgbm_dataset"]
 

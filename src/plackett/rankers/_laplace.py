@@ -10,11 +10,11 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
-from plackett.models.gaussian_process import GaussianPosterior, spread_points
-from plackett.models.intervals import Intervals
-from plackett.models.laplace import LaplaceFit, LaplaceProcess
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.scorers.gaussian_process import GaussianPosterior, spread_points
+from plackett.solvers.intervals import Intervals
+from plackett.solvers.laplace import LaplaceFit, LaplaceProcess
 
 __all__ = ["LaplaceRanker"]
 

@@ -13,11 +13,11 @@ from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.models.measured import MeasuredLists
-from plackett.models.search.coordinate import Coordinate
-from plackett.models.search.problem import LinearProblem
-from plackett.models.tree_text import join_trees, scale_tree, split_trees
 from plackett.models.trees import TreeScorer
+from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
+from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.search.coordinate import Coordinate
+from plackett.solvers.search.problem import LinearProblem
 
 __all__ = ["METHODS", "prune"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.cell import Cell
-from plackett.experiments.experiment_result import Experiment
-from plackett.experiments.importance import feature_names, feature_scores
+from plackett.evaluation.importance import feature_names, feature_scores
+from plackett.experiments.cells.cell import Cell
+from plackett.experiments.result import Experiment
 from plackett.explanations.explain import explain
 from plackett.explanations.explanation import Explanation
 from plackett.studies.base import Study, per_query

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.evaluate import evaluate
-from plackett.experiments.experiment_data import folds_by_dataset
-from plackett.experiments.render import Cell, Renderable, Table
+from plackett.evaluation.evaluate import evaluate
+from plackett.evaluation.tables import Cell, Renderable, Table
+from plackett.experiments.data import folds_by_dataset
 from plackett.measures.base import Measure
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
-from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.result import Experiment
 from plackett.studies._case import Case
 from plackett.studies.base import Study
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._provenance import fulfils
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.studies.base import Study, of_queries
 
 __all__ = ["essential_loss", "essential_values"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett._provenance import fulfils
-from plackett.experiments.significance.fisher import fisher
+from plackett.evaluation.significance.fisher import fisher
 from plackett.measures.language import parse
 from plackett.measures.presets import with_preset
 from plackett.studies.base import Study, named_folds_of, per_query

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.datasets.generate import make_ranking
-from plackett.experiments.importance import feature_names, single_feature_importance
+from plackett.evaluation.importance import feature_names, single_feature_importance
 from plackett.studies.base import Study, named_folds_of, per_query
 
 __all__ = ["linear_weights"]

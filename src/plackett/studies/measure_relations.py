@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.studies.base import Study, named_folds_of, of_queries
 
 __all__ = ["MEASURES", "measure_relations"]

@@ -11,8 +11,8 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.models._products import table_times
-from plackett.models.measured import MeasuredLists
+from plackett.scorers._products import table_times
+from plackett.solvers.measure_objective import MeasuredLists
 
 __all__ = ["AdaRankResidual", "adarank_residual"]
 

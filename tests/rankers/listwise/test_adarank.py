@@ -9,7 +9,7 @@ import pytest
 
 from checks_rankers import easy_task
 from plackett import DataError, MeasureError, RankingDataset
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.rankers.listwise.adarank import AdaRank
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
-from plackett.models.moment_matching import probit_moments, probit_posterior_steps
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic, ExpectedUtilityScorer
+from plackett.solvers.moment_matching import probit_moments, probit_posterior_steps
 
 
 @pytest.mark.spec("opt.moment_matching", "listwise.decision_theoretic")

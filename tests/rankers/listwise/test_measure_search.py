@@ -7,11 +7,11 @@ import pytest
 
 from checks_rankers import easy_task
 from plackett import DataError, ListNet, RankingDataset
-from plackett.experiments.evaluate import evaluate
-from plackett.models.search.annealing import Annealing
+from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent
 from plackett.rankers.listwise.measure_search import MeasureSearch
+from plackett.solvers.search.annealing import Annealing
 
 
 def noisy():

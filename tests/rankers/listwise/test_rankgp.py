@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from plackett import DataError, RankingDataset
-from plackett.experiments.evaluate import evaluate
-from plackett.models.formulas.machine import by_column
-from plackett.models.formulas.machine import evaluate as values_of
-from plackett.models.formulas.program import Program
-from plackett.models.formulas.text import from_text
+from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.listwise.arranger import ARRANGER
 from plackett.rankers.listwise.combined_components import CombinedComponents, retrieval_components
 from plackett.rankers.listwise.rankgp import RankGP
 from plackett.rankers.listwise.trotman_gp import TrotmanGP
+from plackett.solvers.formulas.machine import by_column
+from plackett.solvers.formulas.machine import evaluate as values_of
+from plackett.solvers.formulas.program import Program
+from plackett.solvers.formulas.text import from_text
 
 SMALL = {"population_size": 80, "generations": 12, "n_jobs": 1}
 

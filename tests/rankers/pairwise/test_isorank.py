@@ -7,7 +7,7 @@ import pytest
 
 from plackett import RankingDataset, read_letor
 from plackett.data.preferences import Preferences
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.rankers.pairwise.isorank import IsoRank
 
 

@@ -13,8 +13,8 @@ from sklearn.kernel_approximation import Nystroem
 from plackett import RankingDataset
 from plackett.data.canonical import canonical_order
 from plackett.data.preferences import Preferences
-from plackett.models.voting import VotingScorer
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron
+from plackett.scorers.voting import VotingScorer
 
 MASK = (1 << 64) - 1
 

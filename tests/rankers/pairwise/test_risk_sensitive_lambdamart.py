@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.experiments.risk import reward_risk, urisk
+from plackett.evaluation.risk import reward_risk, urisk
 from plackett.rankers.pairwise.lambdamart import LambdaMART
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from plackett import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.experiments.evaluate import evaluate
+from plackett.evaluation.evaluate import evaluate
 from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker

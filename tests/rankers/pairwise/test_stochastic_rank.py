@@ -16,7 +16,6 @@ from scipy.stats import chisquare
 from plackett import RankingDataset, read_letor, write_letor
 from plackett.data.canonical import canonical_order
 from plackett.data.preferences import Preferences
-from plackett.models.examples import rows_of
 from plackett.rankers import storage
 from plackett.rankers.pairwise.stochastic.alias import alias_table
 from plackett.rankers.pairwise.stochastic.descent import Descent
@@ -24,6 +23,7 @@ from plackett.rankers.pairwise.stochastic.learners import LEARNERS
 from plackett.rankers.pairwise.stochastic.loops import IRRELEVANT, LOOPS, RELEVANT, draw, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank
+from plackett.solvers.step_vectors import rows_of
 
 
 def task(seed=0, n_queries=6, n_features=5, weighted=False, sparse=False):

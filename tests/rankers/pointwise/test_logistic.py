@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression as Reference
 from plackett import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
-from plackett.models.quiet import Quiet
 from plackett.rankers.pointwise.logistic_regression import LogisticRegression
 from plackett.rankers.pointwise.staged_logistic import StagedLogistic
+from plackett.solvers.silent_monitor import Quiet
 
 EXACT = {"tol": 1e-12, "max_iter": 2000, "n_jobs": 1}
 

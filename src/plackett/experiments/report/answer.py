@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.doubts import doubts
-from plackett.experiments.failed import failed_cells
-from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value, plural, seconds
 from plackett.experiments.report.view import View
+from plackett.experiments.tables.failures import failed_cells
 
 __all__ = ["answer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from plackett.experiments.render import Table
+from plackett.evaluation.tables import Table
 
 __all__ = ["Block", "Browser", "Figure", "Heading", "Section", "Tabular", "Text"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.published import beside_published, other_rules
-from plackett.experiments.render import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
 from plackett.experiments.report.plots import axis, bars_height, layout, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, seconds
 from plackett.experiments.report.plots import axis, layout, place_names, plain, time_axis

@@ -10,7 +10,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import leaks
 from plackett.data.profile import Profile, profile
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import plural, short
 from plackett.experiments.report.plots import axis, layout

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett.experiments.cell import Cell as ExperimentCell
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.tables import Cell, Table
+from plackett.experiments.cells.cell import Cell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.importance import model_importance, permutation_importance, single_feature_importance
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.importance import model_importance, permutation_importance, single_feature_importance
+from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, plural, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.experiments.cell import Cell as ExperimentCell
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.tables import Cell, Table
+from plackett.experiments.cells.cell import Cell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
 from plackett.experiments.report.numbers import fixed, tidy
 from plackett.experiments.report.plots import axis, layout, plain, round_axis

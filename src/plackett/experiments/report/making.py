@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett.experiments.cell import Cell as ExperimentCell
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.tables import Cell, Table
+from plackett.experiments.cells.cell import Cell as ExperimentCell
 from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, plural
 from plackett.experiments.report.view import View

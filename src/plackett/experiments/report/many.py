@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from plackett.experiments.friedman import Nemenyi, friedman_permuted, nemenyi
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.friedman import Nemenyi, friedman_permuted, nemenyi
+from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.report.blocks import Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
-from plackett.experiments.winning_number import winning_number
 
 __all__ = ["many"]
 

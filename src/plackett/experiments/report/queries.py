@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.cell import Cell as ExperimentCell
-from plackett.experiments.compare_evaluations import compare_evaluations
-from plackett.experiments.evaluate import Evaluation
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.compare_evaluations import compare_evaluations
+from plackett.evaluation.evaluate import Evaluation
+from plackett.evaluation.tables import Cell, Table
+from plackett.experiments.cells.cell import Cell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Browser, Section, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.view import View

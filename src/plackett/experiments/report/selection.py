@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.experiments.render import Cell, Table
+from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.plots import axis, layout, place_names, plain

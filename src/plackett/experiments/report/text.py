@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from plackett.experiments.render import FORMATS, Cell, Table, latex_text
+from plackett.evaluation.tables import FORMATS, Cell, Table, latex_text
 from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
 
 __all__ = ["to_latex", "to_markdown"]

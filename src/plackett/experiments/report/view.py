@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 from typing import Any
 
-from plackett.experiments.experiment_result import Experiment
+from plackett.experiments.result import Experiment
 from plackett.measures.language import parse
 
 __all__ = ["View"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from plackett._atomic import replacing
 
 if TYPE_CHECKING:
-    from plackett.experiments.experiment_result import Experiment
     from plackett.experiments.report.blocks import Section
+    from plackett.experiments.result import Experiment
 
 __all__ = ["report_sections", "write_report"]
 

@@ -13,16 +13,16 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Monitor
-from plackett.models.formulas.breeding import Breeder
-from plackett.models.formulas.evolution import Evolution, Fitness
-from plackett.models.formulas.machine import by_column, evaluate
-from plackett.models.formulas.program import Program
-from plackett.models.formulas.scorer import FormulaScorer
-from plackett.models.formulas.simplify import simplify
-from plackett.models.formulas.text import default_names, to_text
-from plackett.models.measured import MeasuredLists
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.scorers.formula import FormulaScorer
+from plackett.solvers.formulas.breeding import Breeder
+from plackett.solvers.formulas.evolution import Evolution, Fitness
+from plackett.solvers.formulas.machine import by_column, evaluate
+from plackett.solvers.formulas.program import Program
+from plackett.solvers.formulas.simplify import simplify
+from plackett.solvers.formulas.text import default_names, to_text
+from plackett.solvers.measure_objective import MeasuredLists
 
 __all__ = ["Evolved"]
 

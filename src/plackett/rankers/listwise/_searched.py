@@ -14,8 +14,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer
-from plackett.models.search.problem import LinearProblem
 from plackett.rankers.base import Ranker
+from plackett.solvers.search.problem import LinearProblem
 
 __all__ = ["Searched"]
 

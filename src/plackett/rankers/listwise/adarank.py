@@ -11,12 +11,12 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.models._products import table_times
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
-from plackett.models.measured import MeasuredLists
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.scorers._products import table_times
+from plackett.solvers.measure_objective import MeasuredLists
 
 __all__ = ["AdaRank"]
 

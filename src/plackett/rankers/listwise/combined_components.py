@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from plackett._errors import DataError
-from plackett.models.formulas.program import Program
-from plackett.models.formulas.text import from_text
 from plackett.rankers.listwise._evolved import Evolved
+from plackett.solvers.formulas.program import Program
+from plackett.solvers.formulas.text import from_text
 
 __all__ = ["CombinedComponents", "retrieval_components"]
 
@@ -25,7 +25,7 @@ class CombinedComponents(Evolved):
     Parameters
     ----------
     components
-        Formulas of features as text (see `plackett.models.formulas.text.from_text`), features by their names, or as
+        Formulas of features as text (see `plackett.solvers.formulas.text.from_text`), features by their names, or as
         x1, x2, … where they have none. None takes every feature for a component. `retrieval_components` writes the
         usual ones.
 

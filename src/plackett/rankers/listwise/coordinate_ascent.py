@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett.models.search.coordinate import Coordinate
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
+from plackett.solvers.search.coordinate import Coordinate
 
 __all__ = ["CoordinateAscent"]
 

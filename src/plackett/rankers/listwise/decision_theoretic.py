@@ -10,11 +10,11 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import check_gain, gains_of
-from plackett.models._products import table_times
 from plackett.models.base import Monitor
-from plackett.models.moment_matching import probit_posterior_steps
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.scorers._products import table_times
+from plackett.solvers.moment_matching import probit_posterior_steps
 
 __all__ = ["DecisionTheoretic", "ExpectedUtilityScorer"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from plackett._errors import DataError
-from plackett.models.search.solvers import make_solver
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
+from plackett.solvers.search.solvers import make_solver
 
 __all__ = ["MeasureSearch"]
 

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett.models._products import block_sums
-from plackett.models.cutting_plane import CuttingPlaneSolution, minimise
-from plackett.models.proved_gap import relative_gap
 from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
 from plackett.rankers.listwise.svm_ndcg import ndcg_violations
 from plackett.rankers.pointwise._sides import check_sides
+from plackett.scorers._products import block_sums
+from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
+from plackett.solvers.proved_gap import relative_gap
 
 __all__ = ["PermuRank", "Rankings", "slack_violations"]
 

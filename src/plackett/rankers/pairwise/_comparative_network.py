@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from plackett._errors import DataError
 from plackett.aggregation.orderings.preference import Preference
-from plackett.models._products import table_times
 from plackett.models._torch import load_torch
+from plackett.scorers._products import table_times
 
 __all__ = ["ComparativeNetwork", "outputs"]
 

@@ -11,10 +11,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer, spread
-from plackett.models.pair_svm import train
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
+from plackett.solvers.pair_svm import train
 
 __all__ = ["LinearPairSVM"]
 

@@ -12,8 +12,8 @@ from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._drawn_pairs import DrawnPairs
 from plackett.models.base import Scorer
-from plackett.models.kernels import KernelScorer, KernelSpace
 from plackett.models.linear import LinearScorer
+from plackett.scorers.kernel import KernelScorer, KernelSpace
 
 __all__ = ["KernelStream", "LinearStream", "Stream"]
 

@@ -12,8 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 from plackett.models.base import Monitor, Scorer
 from plackett.models.linear import Linear, LinearScorer
-from plackett.models.quiet import Quiet
 from plackett.rankers.base import GradientTrained, Ranker
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["Refined"]
 

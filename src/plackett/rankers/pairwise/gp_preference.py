@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.models.intervals import Intervals
 from plackett.rankers._laplace import LaplaceRanker
+from plackett.solvers.intervals import Intervals
 
 __all__ = ["GPPreference"]
 

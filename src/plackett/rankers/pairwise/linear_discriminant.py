@@ -10,14 +10,14 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
-from plackett.models._products import table_times
 from plackett.models.base import Monitor
 from plackett.models.linear import LinearScorer
-from plackett.models.quiet import Quiet
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron
+from plackett.scorers._products import table_times
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["LinearDiscriminant"]
 

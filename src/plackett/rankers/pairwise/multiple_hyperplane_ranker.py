@@ -12,11 +12,11 @@ from plackett._errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.aggregation.lists import RankLists
 from plackett.data.dataset import RankingDataset
-from plackett.models._products import table_times
 from plackett.models.base import Monitor
-from plackett.models.quiet import Quiet
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
+from plackett.scorers._products import table_times
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["HyperplanesScorer", "MultipleHyperplaneRanker"]
 

@@ -17,13 +17,13 @@ from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.base import Monitor
 from plackett.models.linear import Linear, LinearScorer
 from plackett.models.neural import Neural
-from plackett.models.quiet import Quiet
 from plackett.models.search_space import SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise._ordered import Comparator, OrderedScorer
 from plackett.rankers.pairwise._pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["PairClassifier"]
 

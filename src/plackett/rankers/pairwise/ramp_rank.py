@@ -14,8 +14,8 @@ from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.ramp import Ramp
 from plackett.models.base import Monitor
 from plackett.models.linear import _lbfgs, _Problem
-from plackett.models.quiet import Quiet
 from plackett.rankers.pairwise._refined import Refined
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["RampRank"]
 

@@ -18,7 +18,7 @@ class RiskSensitiveLambdaMART(GradientTrained, Trees):
     """LambdaMART whose lambdas weigh a query more where it is worse than a baseline, or about to become so.
 
     It gives away some of the mean for fewer queries that lose against the ranking in use: compare with
-    `plackett.urisk`, `plackett.trisk` and `plackett.experiments.risk.reward_risk`. See
+    `plackett.urisk`, `plackett.trisk` and `plackett.evaluation.risk.reward_risk`. See
     `plackett.losses.RiskSensitive` for the formulas.
 
     Parameters

@@ -12,12 +12,12 @@ from plackett._kernel import kernel, over_queries
 from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
-from plackett.models.examples import measure, rows_of, signed
 from plackett.models.linear import spread
-from plackett.models.ordinal import OrdinalScorer
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import rows_to_score
 from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers.ordinal import OrdinalScorer
+from plackett.solvers.step_vectors import measure, rows_of, signed
 
 __all__ = ["OrdinalPerceptron"]
 

@@ -10,13 +10,13 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
-from plackett.models.formulas.text import default_names
-from plackett.models.rules.mining import mine, preorder_ends
-from plackett.models.rules.ranges import find_cuts, range_codes
-from plackett.models.rules.scorer import RuleScorer
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers.rules import RuleScorer
+from plackett.solvers.formulas.text import default_names
+from plackett.solvers.rules.mining import mine, preorder_ends
+from plackett.solvers.rules.ranges import find_cuts, range_codes
 
 if TYPE_CHECKING:
     import polars as pl

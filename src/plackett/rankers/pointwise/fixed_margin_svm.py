@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.models.threshold_svm import ThresholdProblem
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
+from plackett.solvers.threshold_svm import ThresholdProblem
 
 __all__ = ["FixedMarginSVM"]
 

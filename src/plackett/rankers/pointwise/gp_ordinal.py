@@ -9,11 +9,11 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.gaussian_process import GaussianPosterior
-from plackett.models.intervals import Intervals
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.rankers.inputs import rows_to_score
 from plackett.rankers.pointwise._ordinal_svm import grades_of
+from plackett.scorers.gaussian_process import GaussianPosterior
+from plackett.solvers.intervals import Intervals
 
 __all__ = ["GPOrdinal"]
 

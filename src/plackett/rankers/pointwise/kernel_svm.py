@@ -9,11 +9,11 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
-from plackett.models.kernels import KERNELS, KernelScorer
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
+from plackett.scorers.kernel import KERNELS, KernelScorer
 
 __all__ = ["KernelSVM"]
 

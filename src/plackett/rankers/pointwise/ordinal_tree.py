@@ -11,12 +11,12 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
 from plackett.models.base import Monitor
-from plackett.models.quiet import Quiet
 from plackett.models.search_space import Integer, SearchSpace
-from plackett.models.tree_text import trees_only
 from plackett.models.trees import Trees, TreeScorer
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers.tree_text import trees_only
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["OrdinalTree"]
 

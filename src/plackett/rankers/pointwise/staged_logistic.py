@@ -12,10 +12,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.base import Monitor
 from plackett.models.linear import Linear, LinearScorer
-from plackett.models.quiet import Quiet
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import check_sides
+from plackett.solvers.silent_monitor import Quiet
 
 __all__ = ["StagedLogistic"]
 

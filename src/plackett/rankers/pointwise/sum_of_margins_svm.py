@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.models.search_space import Real, SearchSpace
-from plackett.models.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
+from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
 
 __all__ = ["SumOfMarginsSVM"]
 

@@ -1,0 +1,1 @@
+"""How good is a ranking: evaluation, comparison, significance, risk. Needs data and measures only."""

@@ -1,0 +1,131 @@
+"""Comparison of the scores of several systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.evaluation.compare_evaluations import Test, compare_evaluations, named_systems
+from plackett.evaluation.comparison import Comparison
+from plackett.evaluation.evaluate import measure_scored
+from plackett.evaluation.significance.effects import TOLERANCE
+from plackett.measures.base import Measure
+from plackett.measures.language import parse_all
+from plackett.measures.ranking import Scored
+
+__all__ = ["compare"]
+
+
+@fulfils(paper="Smucker, Allan and Carterette 2007; Carterette 2012; Sakai 2014, Statistical reform in IR?")
+def compare(
+    data: RankingDataset | Any,
+    scores: Mapping[str, Any],
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    qid: Any = None,
+    preset: str | None = None,
+    test: Test = "fisher",
+    correction: str | None = "holm",
+    baseline: str | None = None,
+    alpha: float = 0.05,
+    interval: str = "bca",
+    risk_alpha: float = 1.0,
+    tolerance: float = TOLERANCE,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Compare the scores of several systems on the same documents.
+
+    Every pair of systems (or every system with ``baseline``) is tested on every measure. The pairs of one measure are
+    one family of hypotheses, and its p-values are corrected together; different measures, which look at the same
+    rankings and are strongly dependent, are separate families. To count a difference on any of several measures as a
+    finding, divide ``alpha`` by their number.
+
+    Parameters
+    ----------
+    data
+        A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
+    scores
+        Scores of each system by name: in the grouped order of a dataset, or, beside plain labels, in their order.
+    measures
+        Names such as ``"nDCG@10"`` or measure objects.
+    qid
+        Beside plain labels: the query of each document, in any order.
+    preset
+        Rules of another tool for every parameter that a measure leaves open.
+    test
+        ``"fisher"``, ``"student"``, ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``
+        (`plackett.evaluation.significance.PAIRED`), ``"tukey"`` for all pairs at once, or a function of two arrays
+        that gives a p-value or an object with ``pvalue``, such as `scipy.stats.ttest_rel`.
+    correction
+        ``"holm"``, ``"bonferroni"``, ``"benjamini-hochberg"`` or None. The Tukey test is corrected by itself.
+    baseline
+        Name of the system that the others are compared with; without it all pairs are.
+    alpha
+        Level: corrected p-values up to it are significant. Intervals have the level 1 − alpha, each for itself.
+    interval
+        Kind of the confidence intervals: ``"bca"``, ``"percentile"`` (both from 10,000 bootstrap samples) or ``"t"``.
+    risk_alpha
+        Additional weight of losses in URisk, TRisk and GeoRisk.
+    tolerance
+        Differences up to this size are ties in the counts of wins and losses.
+    random_state
+        Seed of everything random.
+
+    Returns
+    -------
+    Comparison
+        ``.table``, ``.pairs`` (polars frames) and ``.to_markdown()``, ``.to_latex()``, ``.to_terminal()``, ….
+
+    Notes
+    -----
+    A query that a measure skips for any system is left out for all systems on that measure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> qid = np.repeat(np.arange(8), 2)
+    >>> good, bad = np.tile([2, 1], 8), np.tile([1, 2], 8)
+    >>> result = compare(np.tile([1, 0], 8), {"good": good, "bad": bad}, ["nDCG"], qid=qid)
+    >>> result.pairs["p"].item() == 2 / 2**8  # all eight queries prefer the first
+    True
+    >>> print(result.to_markdown(digits=3))
+    |     | system |                  nDCG |
+    | --- | ------ | --------------------: |
+    | a   | good   | **1.000**<sup>b</sup> |
+    | b   | bad    |                 0.631 |
+    <BLANKLINE>
+    8 queries. A letter marks a significantly worse system (p ≤ 0.05, Fisher's randomisation test).
+    """
+    parsed = parse_all(measures)
+    in_input_order = not isinstance(data, RankingDataset)
+    if in_input_order:
+        data = RankingDataset.from_arrays(None, data, qid)
+    elif qid is not None:
+        raise DataError("qid stands beside plain labels; a RankingDataset knows its queries")
+    evaluations = {}
+    for name, given in named_systems(scores, "scores").items():
+        try:
+            scored = Scored(
+                data,
+                data.from_input_order(given) if in_input_order else given,
+                random_state=random_state,
+                n_jobs=n_jobs,
+            )
+        except DataError as error:
+            raise DataError(f"system {name!r}: {error}") from None
+        evaluations[name] = measure_scored(scored, parsed, preset)
+    return compare_evaluations(
+        evaluations,
+        test=test,
+        correction=correction,
+        baseline=baseline,
+        alpha=alpha,
+        interval=interval,
+        risk_alpha=risk_alpha,
+        tolerance=tolerance,
+        random_state=random_state,
+    )

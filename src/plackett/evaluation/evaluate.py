@@ -1,0 +1,130 @@
+"""Evaluation of scores: one number per query and measure, then the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.evaluation.tables import Cell, Renderable, Table
+from plackett.measures.base import Measure
+from plackett.measures.language import parse_all
+from plackett.measures.presets import with_preset
+from plackett.measures.ranking import Scored
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Renderable):
+    """What `evaluate` found; ``print(result)`` shows the means, and `to_markdown`, `to_latex`, … render them.
+
+    Attributes
+    ----------
+    measures
+        The measures by the names under which they were asked for.
+    qids
+        The queries, in the order of the dataset.
+    values
+        One array per measure, one number per query; NaN is a query that the measure skipped.
+    """
+
+    measures: dict[str, Measure]
+    qids: np.ndarray
+    values: dict[str, np.ndarray]
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """Mean over queries of each measure."""
+        return {name: measure.mean(self.values[name]) for name, measure in self.measures.items()}
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per query: ``qid`` and a column per measure; null is a query that the measure skipped."""
+        import polars as pl
+
+        ids = self.qids.tolist() if self.qids.dtype.kind == "T" else self.qids
+        return pl.DataFrame({"qid": ids} | self.values).with_columns(
+            pl.col(list(self.values)).fill_nan(None)  # NaN marks a skipped query
+        )
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
+        return f"Evaluation({self.qids.size} queries: {means})"
+
+    def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
+        rows = tuple((Cell(name), Cell(f"{value:.{digits}f}")) for name, value in self.mean.items())
+        return Table(("measure", "mean"), rows, notes=(f"{self.qids.size} queries.",))
+
+    def _frame(self) -> pl.DataFrame:
+        return self.per_query
+
+    def _record(self) -> dict[str, Any]:
+        return {"n_queries": self.qids.size, "mean": self.mean, "per_query": self.per_query.to_dicts()}
+
+
+@fulfils("eval.protocol")
+def evaluate(
+    data: RankingDataset | Any,
+    scores: Any,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    qid: Any = None,
+    preset: str | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Evaluation:
+    """Measure how well scores rank the documents of each query.
+
+    Parameters
+    ----------
+    data
+        A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
+    scores
+        One score per document, larger is better: in the grouped order of a dataset, or, beside plain labels, in the
+        order of the labels.
+    measures
+        Names such as ``"nDCG@10"`` or measure objects.
+    qid
+        Beside plain labels: the query of each document, in any order. Without it all are one query.
+    preset
+        Rules of another tool (`plackett.measures.presets.PRESETS`) for every parameter that a measure leaves open.
+    random_state
+        Seed of the tie rule ``random`` and of estimated means over ties.
+
+    Returns
+    -------
+    Evaluation
+        ``.mean`` (a dict by the names asked for) and ``.per_query`` (a polars frame).
+
+    Examples
+    --------
+    >>> result = evaluate([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], ["AP", "P@2"], qid=["a", "a", "a", "b"])
+    >>> result.mean["P@2"]
+    0.25
+    >>> result.per_query["AP"].round(4).to_list()
+    [0.8333, 0.0]
+    """
+    parsed = parse_all(measures)
+    if not isinstance(data, RankingDataset):
+        data = RankingDataset.from_arrays(None, data, qid)
+        scores = data.from_input_order(scores)
+    elif qid is not None:
+        raise ValueError("qid stands beside plain labels; a RankingDataset knows its queries")
+    scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
+    return measure_scored(scored, parsed, preset)
+
+
+def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:
+    """Evaluate scores that stand beside their dataset already."""
+    applied = {str(measure): with_preset(measure, preset) for measure in measures}
+    values = {name: measure.per_query(scored) for name, measure in applied.items()}
+    return Evaluation(applied, scored.data.qids, values)

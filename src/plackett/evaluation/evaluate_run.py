@@ -1,0 +1,99 @@
+"""Evaluation of a run against judgements, as trec_eval and ir-measures do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.trec_join import join_run
+from plackett.evaluation.evaluate import Evaluation, measure_scored
+from plackett.measures.base import Measure
+from plackett.measures.language import parse_all
+from plackett.measures.presets import PRESETS, with_preset
+from plackett.measures.ranking import Scored
+
+__all__ = ["RunEvaluation", "evaluate_run"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunEvaluation(Evaluation):
+    """What `evaluate_run` found: an `Evaluation`, and the queries in which run and judgements differ.
+
+    Attributes
+    ----------
+    missing
+        Judged queries that the run lacks: they count with nothing retrieved, or, without ``complete``, not at all.
+    unjudged
+        Queries of the run that nobody judged: they cannot be measured and are left out.
+    """
+
+    missing: np.ndarray
+    unjudged: np.ndarray
+
+
+@fulfils("eval.protocol")
+def evaluate_run(
+    qrels: Any,
+    run: Any,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    preset: str | None = None,
+    complete: bool | None = None,
+    subtopics: bool = False,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> RunEvaluation:
+    """Measure how well a run ranks judged documents.
+
+    Parameters
+    ----------
+    qrels
+        Judgements: a path, a frame with columns ``qid``, ``docid``, ``label``, or a dict query: {document: label}.
+    run
+        The ranked documents: a path, a frame with columns ``qid``, ``docid``, ``score``, or a dict query: {document:
+        score}.
+    measures
+        Names such as ``"nDCG@10"`` or measure objects.
+    preset
+        Rules of another tool for every parameter that a measure leaves open; ``"trec"`` for trec_eval's figures.
+    complete
+        Whether a judged query that the run lacks counts: nothing was retrieved for it, so nearly every measure gives
+        it 0. That is the default, as in ir-measures; the preset ``trec`` leaves such queries out, as trec_eval does
+        unless it is given ``-c``. Either way the result names them in ``missing``.
+    subtopics
+        Whether the judgements are by subtopic, for measures of diversity.
+    random_state
+        Seed of the tie rule ``random`` and of estimated means over ties.
+
+    Returns
+    -------
+    RunEvaluation
+        ``.mean``, ``.per_query``, ``.missing`` and ``.unjudged``.
+
+    Notes
+    -----
+    Documents of the run without a judgement have no gain and are not relevant. Relevant documents that the run lacks
+    count in every total (recall, average precision, the ideal of nDCG).
+
+    Examples
+    --------
+    >>> qrels = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 2}}
+    >>> run = {"a": {"d1": 0.1, "d2": 0.9, "d3": 0.5}}
+    >>> evaluate_run(qrels, run, ["RR"]).per_query["RR"].round(4).to_list()
+    [0.3333, 0.0]
+    >>> evaluate_run(qrels, run, ["RR"], preset="trec").missing.tolist()
+    ['b']
+    """
+    parsed = parse_all(measures)
+    for measure in parsed:
+        with_preset(measure, preset)  # a wrong name is found before files are read
+    if complete is None:
+        complete = bool(PRESETS.get(preset or "", {}).get("complete", True))
+    joined = join_run(qrels, run, complete=complete, subtopics=subtopics)
+    scored = Scored(joined.data, joined.scores, joined.retrieved, random_state=random_state, n_jobs=n_jobs)
+    found = measure_scored(scored, parsed, preset)
+    return RunEvaluation(found.measures, found.qids, found.values, joined.missing, joined.unjudged)

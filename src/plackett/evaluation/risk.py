@@ -1,0 +1,153 @@
+"""Risk-sensitive comparison: a loss on a query that a baseline does well weighs more than an equal gain elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.evaluation.significance.paired import differences, matrix
+
+__all__ = ["RewardRisk", "geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]
+
+
+class RewardRisk(NamedTuple):
+    """Mean gain over the queries that got better, mean loss over those that got worse; both over all queries."""
+
+    reward: float
+    risk: float
+
+
+@fulfils(paper="Wang, Bennett and Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization")
+def reward_risk(system: Any, baseline: Any) -> RewardRisk:
+    r"""Reward and risk of a system against a baseline, larger values being better.
+
+    .. math:: \text{reward} = \frac1n \sum_q \max(0, \delta_q), \qquad \text{risk} = \frac1n \sum_q \max(0, -\delta_q),
+        \qquad \delta_q = \text{system}_q - \text{baseline}_q
+
+    Their difference is the difference of the means.
+
+    >>> reward_risk([0.5, 0.75], [0.25, 1.0])
+    RewardRisk(reward=0.125, risk=0.125)
+    """
+    d = differences(system, baseline)
+    return RewardRisk(float(np.maximum(d, 0).mean()), float(np.maximum(-d, 0).mean()))
+
+
+@fulfils(paper="Wang, Bennett and Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization")
+def urisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
+    r"""Risk-sensitive utility: reward less (1 + α) times the risk.
+
+    .. math:: U_\text{risk} = \frac1n \Big[\sum_{\delta_q > 0} \delta_q + (1 + \alpha) \sum_{\delta_q < 0} \delta_q\Big]
+
+    α = 0 is the difference of the means; the larger α, the heavier the losses.
+
+    >>> urisk([0.5, 0.75], [0.25, 1.0], alpha=2)
+    -0.25
+    """
+    return float(_weighted(system, baseline, alpha).mean())
+
+
+@fulfils(
+    paper="Dinçer, Macdonald and Ounis 2014, Hypothesis testing for the risk-sensitive evaluation of retrieval systems"
+)
+def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
+    r"""`urisk` divided by its standard error, a Student's t with n − 1 degrees of freedom.
+
+    .. math:: T_\text{risk} = \frac{U_\text{risk}}{s_x / \sqrt n}, \qquad
+        x_q = \delta_q \text{ if } \delta_q \ge 0 \text{ else } (1 + \alpha)\,\delta_q
+
+    Below −2 the system is significantly riskier than the baseline, above 2 the gains outweigh the weighted losses. With
+    α = 0 it is the paired t statistic. 0 where nothing differs; NaN for a single query.
+
+    >>> trisk([0.5, 0.5], [0.5, 0.5])
+    0.0
+    """
+    x = _weighted(system, baseline, alpha)
+    if x.size < 2:
+        return float("nan")
+    if not x.any():
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return float(np.divide(x.mean(), x.std(ddof=1) / np.sqrt(x.size)))
+
+
+@fulfils(
+    paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
+)
+def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
+    r"""ZRisk of each of several systems, all of them together being the baseline.
+
+    With :math:`x_{iq}` the value of system i on query q, the value expected from the totals of system and query is
+    :math:`e_{iq} = \sum_{q'} x_{iq'} \sum_{i'} x_{i'q} / \sum x`, as in a chi-squared test, and
+
+    .. math:: z_{iq} = \frac{x_{iq} - e_{iq}}{\sqrt{e_{iq}}}, \qquad
+        Z_i = \sum_{z_{iq} > 0} z_{iq} + (1 + \alpha) \sum_{z_{iq} < 0} z_{iq}
+
+    It says how evenly a system does over the queries, not how well: a system that has the same share of each query's
+    total has 0. A query on which every system scores 0 adds nothing. Values must be 0 or more.
+
+    Parameters
+    ----------
+    values
+        Queries × systems. Queries with NaN for any system are left out.
+    alpha
+        Additional weight of the losses.
+
+    Examples
+    --------
+    >>> zrisk([[0.5, 0.25], [0.25, 0.125]]).tolist()  # the first has two thirds of each query's total
+    [0.0, 0.0]
+    """
+    return _chi_squared(matrix(values), alpha)
+
+
+@fulfils(
+    paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
+)
+def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
+    r"""GeoRisk of each of several systems: the geometric mean of the system's mean and of its robustness over queries.
+
+    .. math:: \text{GeoRisk}_i = \sqrt{\bar x_i \, \Phi(Z_i / n)}
+
+    with :math:`Z_i` the `zrisk` of the system, n the number of queries and Φ the normal distribution function.
+
+    Parameters
+    ----------
+    values
+        Queries × systems, 0 or more. Queries with NaN for any system are left out.
+    alpha
+        Additional weight of the losses.
+
+    Examples
+    --------
+    >>> geo_risk([[0.5, 0.5], [0.5, 0.5]]).tolist()  # nothing differs: √(0.5 · Φ(0))
+    [0.5, 0.5]
+    """
+    from scipy.special import ndtr
+
+    x = matrix(values)
+    return np.sqrt(x.mean(axis=0) * ndtr(_chi_squared(x, alpha) / len(x)))
+
+
+def _chi_squared(x: np.ndarray, alpha: float) -> np.ndarray:
+    _check_alpha(alpha)
+    if (x < 0).any():
+        raise ValueError("ZRisk and GeoRisk are defined for values of 0 or more")
+    if not x.any():
+        return np.zeros(x.shape[1])
+    expected = x.sum(axis=1, keepdims=True) * x.sum(axis=0) / x.sum()
+    z = np.divide(x - expected, np.sqrt(expected), out=np.zeros_like(x), where=expected > 0)
+    return np.where(z < 0, (1 + alpha) * z, z).sum(axis=0)
+
+
+def _check_alpha(alpha: float) -> None:
+    if not alpha >= 0:
+        raise ValueError(f"alpha={alpha!r}; the additional weight of losses must be 0 or more")
+
+
+def _weighted(system: Any, baseline: Any, alpha: float) -> np.ndarray:
+    _check_alpha(alpha)
+    d = differences(system, baseline)
+    return np.where(d < 0, (1 + alpha) * d, d)

@@ -1,0 +1,93 @@
+"""The bootstrap test: what other samples of queries would have shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import REASSOC, kernel, over_queries
+from plackett._provenance import fulfils
+from plackett._random import below, mix
+from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
+
+__all__ = ["bootstrap", "resampled_means"]
+
+
+@fulfils(paper="Efron and Tibshirani 1993, An introduction to the bootstrap; Sakai 2006")
+def bootstrap(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    n_resamples: int = 10_000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> PairedTest:
+    r"""Bootstrap test of the mean difference by the shift method.
+
+    The differences are shifted to mean 0, as the null hypothesis has it, and samples of n queries are drawn from them
+    with replacement; p is the share of samples with a mean as far from 0 as the observed one, the observed one counted
+    in, (c + 1) / (B + 1).
+
+    Parameters
+    ----------
+    a, b
+        One value per query, in the same order. Queries with NaN in either are left out.
+    alternative
+        ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
+    n_resamples
+        Number of samples.
+    random_state
+        Seed; equal seeds, equal results, whatever the number of threads and the order of the queries.
+
+    Examples
+    --------
+    >>> bootstrap([0.5, 0.5], [0.5, 0.5]).pvalue
+    1.0
+    """
+    d = np.sort(differences(a, b))  # the result does not depend on the order of the queries
+    mean = float(d.mean())
+    null = resampled_means(d - mean, n_resamples, random_state=random_state, n_jobs=n_jobs)
+    p = p_value(null, mean, alternative, rounding(d) / d.size, exact=False)
+    return PairedTest(mean, mean, p, d.size)
+
+
+def resampled_means(
+    values: Any, n_resamples: int = 10_000, *, random_state: int = 0, n_jobs: int | None = None
+) -> np.ndarray:
+    """Means of ``n_resamples`` samples of the rows with replacement, of the size of the data.
+
+    For a matrix queries × systems all columns are means of the same sampled queries, so that differences of columns
+    are paired.
+    """
+    check_draws(n_resamples, "n_resamples")
+    rows = np.asarray(values, dtype=np.float64)
+    columns = np.ascontiguousarray(rows.reshape(len(rows), -1).T)
+    if not columns.size or np.isnan(columns).any():
+        raise DataError("resampling needs at least one query and no NaN; drop the queries that a measure skipped")
+    out = np.empty((n_resamples, len(columns)))
+    offsets = np.arange(n_resamples + 1) * len(rows)
+    over_queries(_resample, offsets, columns, np.uint64(random_state), out, n_jobs=n_jobs)
+    return out.reshape(n_resamples, *rows.shape[1:])
+
+
+@kernel(fastmath=REASSOC)
+def _resample(lo, hi, offsets, columns, seed, out):  # type: ignore[no-untyped-def]
+    n = columns.shape[1]
+    start = mix(seed ^ np.uint64(0xB0075742A9))
+    half = (n + 1) // 2
+    drawn = np.empty(n, np.int32)  # how often each row; a sum over the rows in order is faster than one over the draws
+    for sample in range(lo, hi):
+        drawn[:] = 0
+        for i in range(half):  # two draws from each word
+            bits = mix(start + np.uint64(sample) * np.uint64(half) + np.uint64(i))
+            drawn[below(bits, n)] += 1
+            if 2 * i + 1 < n:
+                drawn[below(bits >> np.uint64(32), n)] += 1
+        for c in range(columns.shape[0]):
+            total = 0.0
+            for q in range(n):
+                total += drawn[q] * columns[c, q]
+            out[sample, c] = total / n

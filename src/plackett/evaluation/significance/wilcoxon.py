@@ -1,0 +1,43 @@
+"""Wilcoxon's signed-rank test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett._provenance import fulfils
+from plackett.evaluation.significance.paired import PairedTest, differences, direction
+
+__all__ = ["wilcoxon"]
+
+
+@fulfils(paper="Wilcoxon 1945, Individual comparisons by ranking methods")
+def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int = 0) -> PairedTest:
+    """Wilcoxon's signed-rank test (SciPy's): are the differences symmetric about 0?
+
+    The sizes of the differences are ranked, and the ranks of the positive ones are added up. Queries without a
+    difference are left out. The null hypothesis is about the median of the differences and not about the mean: where
+    the question is which system has the better mean, `fisher` or `student` answer it and this test does not
+    (Smucker, Allan and Carterette 2007 advise against it).
+
+    Parameters
+    ----------
+    a, b
+        One value per query, in the same order. Queries with NaN in either are left out.
+    alternative
+        ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
+    random_state
+        Not used; all tests take it.
+
+    Examples
+    --------
+    >>> wilcoxon([0.9, 0.8, 0.7], [0.5, 0.7, 0.4]).pvalue
+    0.25
+    """
+    from scipy.stats import wilcoxon as signed_rank
+
+    d = differences(a, b)
+    direction(alternative)
+    if not d.any():
+        return PairedTest(0.0, 0.0, 1.0, d.size)
+    found = signed_rank(d, alternative=alternative)
+    return PairedTest(float(d.mean()), float(found.statistic), float(found.pvalue), d.size)

@@ -1,0 +1,196 @@
+"""One cell of an experiment: a ranker, searched for, trained and tested in one fold of one dataset."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plackett import _storage
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.strings import Strings
+from plackett.evaluation.evaluate import Evaluation, measure_scored
+from plackett.measures.base import Measure
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.rankers.parameters import from_plain, to_plain
+
+__all__ = ["Cell", "CellTrial", "Failure", "read_cell", "write_cell"]
+
+
+@dataclass(frozen=True)
+class CellTrial:
+    """One setting that was tried.
+
+    Attributes
+    ----------
+    setting
+        The parameters that differ from the ranker as given.
+    validation
+        Value of the selecting measure on the validation part; None where there is none.
+    seconds
+        Time of training.
+    share
+        Part of the full effort that was spent; below 1 in the early rounds of successive halving.
+    selected
+        Whether this is the setting that was chosen.
+    error
+        Why training failed.
+    """
+
+    setting: dict[str, Any]
+    validation: float | None
+    seconds: float
+    share: float = 1.0
+    selected: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that failed: its place, the error in one line, and where it happened."""
+
+    dataset: str
+    fold: Any
+    ranker: str
+    error: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """What came out of one ranker in one fold of one dataset.
+
+    Attributes
+    ----------
+    dataset, fold, ranker
+        Its place in the experiment.
+    key
+        Hash of everything that the result depends on; the name of its file.
+    setting
+        The chosen parameters that differ from the ranker as given.
+    trials
+        Everything that was tried, in order.
+    select
+        The measure by which was chosen, its rules included.
+    chosen_by
+        Value of ``select`` on the ``train``, ``valid`` and ``test`` part, for the chosen ranker.
+    qids, scores
+        The queries of the test part, and the score of each of its documents in the order of the dataset.
+    valid_scores
+        Scores of the validation part; None where there is none.
+    measures, values
+        The measures by name, and one number per test query for each; NaN is a query that the measure skipped.
+    history
+        Learning curve: the value of ``select`` on the validation part after each round, where the ranker has rounds.
+    seconds
+        ``search`` (all trials), ``train`` (the chosen one; training again with ``refit``) and ``score`` (the test
+        part).
+    effort
+        What the shares of the trials are shares of: a parameter of the ranker, or ``"training queries"``.
+    refit
+        Whether the ranker was trained again on training and validation part.
+    versions
+        Versions of plackett, Python and the libraries that matter.
+    model_path
+        File of the fitted ranker; None for other libraries' rankers, which have no such file.
+    """
+
+    dataset: str
+    fold: Any
+    ranker: str
+    key: str
+    setting: dict[str, Any]
+    trials: tuple[CellTrial, ...]
+    select: str
+    chosen_by: dict[str, float | None]
+    qids: np.ndarray
+    scores: np.ndarray
+    valid_scores: np.ndarray | None
+    history: np.ndarray
+    seconds: dict[str, float]
+    effort: str
+    refit: bool
+    versions: dict[str, str]
+    measures: dict[str, Measure] = field(default_factory=dict)
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+    model_path: Path | None = None
+
+    @property
+    def validation(self) -> float | None:
+        """Value of the selecting measure on the validation part, for the chosen setting."""
+        return next(trial.validation for trial in self.trials if trial.selected)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The values on the test part, as `evaluate` gives them."""
+        return Evaluation(self.measures, self.qids, self.values)
+
+    def model(self) -> Any:
+        """The fitted ranker, read from its file."""
+        if self.model_path is None:
+            raise DataError(f"{self.ranker} has no model file: only rankers of plackett are saved")
+        from plackett.rankers.storage import load
+
+        return load(self.model_path)
+
+    def measured(self, test: RankingDataset, measures: list[Measure], preset: str | None, random_state: int) -> Cell:
+        """The cell with values of these measures, from its scores."""
+        found = measure_scored(Scored(test, self.scores, random_state=random_state), measures, preset)
+        return replace(self, measures=found.measures, values=found.values)
+
+
+# ------------------------------------------------------------------------------------------------------------ on disk
+
+_WORDS = ("dataset", "fold", "ranker", "key", "select", "chosen_by", "seconds", "effort", "refit", "versions")
+
+
+def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:
+    """Write a cell to one file, which appears complete or not at all."""
+    header = {name: getattr(cell, name) for name in _WORDS}
+    header["setting"] = to_plain(cell.setting, "setting")
+    header["trials"] = [asdict(trial) | {"setting": to_plain(trial.setting, "setting")} for trial in cell.trials]
+    header["measures"] = {name: str(measure) for name, measure in cell.measures.items()}
+    header["model"] = None if cell.model_path is None else cell.model_path.name
+    arrays = {"scores": cell.scores, "history": cell.history}
+    if cell.valid_scores is not None:
+        arrays["valid_scores"] = cell.valid_scores
+    if cell.qids.dtype.kind in "iu":
+        arrays["qids"] = cell.qids
+    else:
+        strings = Strings.from_values(cell.qids)
+        arrays |= {"qids.bytes": strings.data, "qids.offsets": strings.offsets}
+    arrays |= {f"values.{name}": values for name, values in cell.values.items()}
+    _storage.write(path, arrays, {"kind": "cell", "cell": json.dumps(header, ensure_ascii=False)})
+
+
+def read_cell(path: str | os.PathLike[str]) -> Cell:
+    """The cell that `write_cell` wrote."""
+    arrays, metadata = _storage.read(path, kind="cell", mmap=False)
+    try:
+        header = json.loads(metadata["cell"])
+        words = {name: header[name] for name in _WORDS}
+        trials = tuple(CellTrial(**(t | {"setting": from_plain(t["setting"])})) for t in header["trials"])
+        if "qids" in arrays:
+            qids = arrays["qids"]
+        else:
+            qids = Strings(arrays["qids.bytes"], arrays["qids.offsets"]).to_numpy()
+        return Cell(
+            **words,
+            setting=from_plain(header["setting"]),
+            trials=trials,
+            qids=qids,
+            scores=arrays["scores"],
+            valid_scores=arrays.get("valid_scores"),
+            history=arrays["history"],
+            measures={name: parse(text) for name, text in header["measures"].items()},
+            values={name: arrays[f"values.{name}"] for name in header["measures"]},
+            model_path=None if header["model"] is None else Path(path).with_name(Path(header["model"]).name),
+        )
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path}: damaged cell of an experiment ({error!r})") from None

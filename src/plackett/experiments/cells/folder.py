@@ -1,0 +1,158 @@
+"""The folder of an experiment: finished cells, models, the data, and what belongs together."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from plackett._atomic import replacing
+from plackett._errors import DataError, PlackettWarning
+from plackett.data.dataset import RankingDataset
+from plackett.data.native import open_dataset, save_dataset
+from plackett.data.splits import Fold
+from plackett.experiments.cells.cell import Cell, read_cell, write_cell
+
+__all__ = ["CellFolder", "StoredFold"]
+
+FORMAT_VERSION = 1
+
+
+class CellFolder:
+    """Where an experiment lies on disk.
+
+    ``experiment.json`` says which cells there are, ``cells/KEY.plackett`` are the finished ones,
+    ``cells/KEY.model.plackett`` their rankers, ``data/DIGEST.plackett`` the parts of the folds. Every file appears
+    complete or not at all, and a cell's file comes last: where it is, the cell is finished.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.cells = self.path / "cells"
+        self.data = self.path / "data"
+
+    def prepare(self) -> None:
+        """Make the folders; one with an ``experiment.json`` of something else is refused, not written into."""
+        if self.manifest_path.exists():
+            self.read_manifest()
+        try:
+            for folder in (self.cells, self.data):
+                folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=folder):  # that it cannot be written is better known before the work
+                    pass
+        except OSError as error:
+            reason = "it is a file" if self.path.is_file() else error.strerror
+            raise DataError(f"results cannot be written to the folder {self.path}: {reason}") from None
+
+    # -------------------------------------------------------------------------------------------------------- cells
+
+    def cell_path(self, key: str) -> Path:
+        """File of a cell."""
+        return self.cells / f"{key}.plackett"
+
+    def finished(self, key: str) -> Cell | None:
+        """The cell, if it is finished. A damaged file counts as not finished."""
+        path = self.cell_path(key)
+        if not path.exists():
+            return None
+        try:
+            cell = read_cell(path)
+            if cell.key != key:
+                raise DataError(f"{path}: holds the cell {cell.key}")
+        except DataError as error:
+            warnings.warn(f"{error}; it is computed again", PlackettWarning, stacklevel=2)
+            return None
+        return cell
+
+    def write(self, cell: Cell) -> None:
+        """Write a cell."""
+        write_cell(cell, self.cell_path(cell.key))
+
+    def save_model(self, key: str, ranker: Any) -> Path | None:
+        """Write the ranker of a cell; None where it is of another library and has no file."""
+        from plackett.rankers.storage import save
+
+        path = self.cells / f"{key}.model.plackett"
+        try:
+            save(ranker, path)
+        except DataError:
+            return None
+        return path
+
+    def clear_leftovers(self, key: str) -> None:
+        """Remove what a killed process left of a cell: files under temporary names."""
+        for path in self.cells.glob(f".{key}.*"):
+            path.unlink(missing_ok=True)
+
+    # --------------------------------------------------------------------------------------------------------- data
+
+    def data_path(self, digest: str) -> Path:
+        """File of a part of a fold."""
+        return self.data / f"{digest}.plackett"
+
+    def store(self, data: RankingDataset, digest: str) -> None:
+        """Write a part of a fold, unless it is there."""
+        if not self.data_path(digest).exists():
+            save_dataset(data, self.data_path(digest))
+
+    def open(self, digest: str | None) -> RankingDataset | None:
+        """A part of a fold, memory-mapped."""
+        return None if digest is None else open_dataset(self.data_path(digest))
+
+    # ----------------------------------------------------------------------------------------------------- manifest
+
+    @property
+    def manifest_path(self) -> Path:
+        """File that says what belongs to the experiment."""
+        return self.path / "experiment.json"
+
+    def write_manifest(self, words: dict[str, Any]) -> None:
+        """Write what belongs to the experiment."""
+        with replacing(self.manifest_path) as file:
+            text = json.dumps({"format_version": FORMAT_VERSION} | words, ensure_ascii=False, indent=1)
+            file.write(text.encode())
+
+    def read_manifest(self) -> dict[str, Any]:
+        """What belongs to the experiment."""
+        try:
+            words = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise DataError(f"{self.path} holds no experiment (there is no experiment.json)") from None
+        except ValueError as error:
+            raise DataError(f"{self.manifest_path}: damaged ({error})") from None
+        if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
+            raise DataError(f"{self.manifest_path}: not of this version of plackett; give another folder")
+        return words
+
+
+class StoredFold(Fold):
+    """A fold whose parts are opened when they are first used."""
+
+    def __init__(self, folder: CellFolder, digests: Mapping[str, str | None]) -> None:
+        self.__dict__.update(_folder=folder, _digests=digests)  # the class is frozen
+
+    def __repr__(self) -> str:
+        return f"Fold in {self.__dict__['_folder'].path}"
+
+    def _part(self, role: str) -> RankingDataset | None:
+        return self.__dict__["_folder"].open(self.__dict__["_digests"][role])
+
+    @cached_property
+    def train(self) -> RankingDataset | None:  # type: ignore[override]
+        """Training part."""
+        return self._part("train")
+
+    @cached_property
+    def valid(self) -> RankingDataset | None:  # type: ignore[override]
+        """Validation part, or None."""
+        return self._part("valid")
+
+    @cached_property
+    def test(self) -> RankingDataset | None:  # type: ignore[override]
+        """Test part."""
+        return self._part("test")

@@ -1,0 +1,177 @@
+"""What a cell's result depends on, as one hash: a result is served again only where nothing of it has changed."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import json
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.cells.source_stamp import source_stamp
+from plackett.experiments.contestants import THREAD_PARAMETERS, Contestant
+from plackett.measures.base import Measure
+from plackett.models.search_space import Integer, Real
+from plackett.rankers.parameters import to_plain
+
+if TYPE_CHECKING:
+    from plackett.experiments.cells.cell import Cell
+
+__all__ = ["blended_key", "cell_key", "data_digest", "describe", "versions"]
+
+#: Raised when cells come out differently although nothing else has changed.
+PROTOCOL_VERSION = 1
+#: Parameters that change no result.
+_IDLE = (*THREAD_PARAMETERS, "verbose")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "torch")
+
+
+def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measure, protocol: dict[str, Any]) -> str:
+    """Hash of the data, the ranker with its parameters and its source, the search, the selecting measure, versions.
+
+    Threads and verbosity are left out, since results do not depend on them, and so are the reported measures, which
+    are computed anew from the scores.
+    """
+    from plackett import __version__
+
+    space = {
+        name: [type(choice).__name__, asdict(choice)]
+        if isinstance(choice, (Real, Integer))
+        else _plain(list(choice), name)
+        for name, choice in contestant.space.items()
+    }
+    words = {
+        "protocol": PROTOCOL_VERSION,
+        "plackett": __version__,
+        "libraries": versions(),
+        "data": parts,
+        "ranker": describe(contestant.ranker),
+        "sources": _stamp(_modules(contestant.ranker, select)),
+        "space": space if protocol.get("search") is not None else None,
+        "select": [str(select), _source(getattr(type(select), "function", None))],
+    }
+    text = json.dumps(words | protocol, sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def blended_key(cells: Iterable[Cell]) -> str:
+    """Hash of the cells that are blended and of the code that blends them."""
+    words = [_stamp(("plackett.experiments.blending", "plackett.rankers.blend")), *(cell.key for cell in cells)]
+    return hashlib.blake2b(json.dumps(words).encode(), digest_size=12).hexdigest()
+
+
+def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
+    """Modules that a result rests on: of the ranker and its parts, of the loss and model they name, of the measure."""
+    rankers = _with_parts(ranker)
+    things = [*rankers, select]
+    things += [getattr(r, make)() for r in rankers for make in ("make_loss", "make_model") if hasattr(r, make)]
+    kinds = [base for thing in things for base in type(thing).__mro__]
+    return tuple(sorted({kind.__module__ for kind in kinds} | {"plackett.experiments.cells.run"}))
+
+
+def _with_parts(ranker: Any) -> list[Any]:
+    parts = ranker.parts() if hasattr(ranker, "parts") else []
+    return [ranker, *(thing for part in parts for thing in _with_parts(part))]
+
+
+_stamp = functools.cache(source_stamp)  # what was edited since is not what runs in this process
+
+
+def describe(ranker: Any) -> dict[str, Any]:
+    """A ranker as JSON has it: its class, its parameters, its source and the version of its library."""
+    if isinstance(ranker, functools.partial):
+        words = describe(ranker.func) | {
+            "arguments": [_plain(ranker.args, "args"), _plain(ranker.keywords, "keywords")]
+        }
+    elif isinstance(ranker, type):
+        words = {"class": _path(ranker), "source": _sources(ranker)}
+    elif hasattr(ranker, "get_params"):
+        known = ranker.get_params(deep=False)
+        parameters = {name: _plain(value, name) for name, value in sorted(known.items()) if name not in _IDLE}
+        words = {"class": _path(type(ranker)), "parameters": parameters, "source": _sources(type(ranker))}
+    elif inspect.isfunction(ranker):
+        held = [_plain(cell.cell_contents, "closure") for cell in ranker.__closure__ or ()]
+        words = {"function": _path(ranker), "source": _source(ranker), "closure": held}
+    else:
+        words = {"class": _path(type(ranker)), "state": _plain(vars(ranker), "state"), "source": _sources(type(ranker))}
+    return words | {"library": _library(inspect.getmodule(ranker) or inspect.getmodule(type(ranker)))}
+
+
+def data_digest(data: RankingDataset) -> str:
+    """Hash of everything that a ranker may learn from or be measured by."""
+    digest = hashlib.blake2b(data.fingerprint().encode(), digest_size=12)
+    digest.update(str((data.X.shape, data.feature_names)).encode())
+    parts: dict[str, Any] = {name: getattr(data, name) for name in ("subtopics", "subtopic_weight")}
+    if data.preferences is not None:
+        parts |= {field.name: getattr(data.preferences, field.name) for field in fields(data.preferences)}
+    for name, part in parts.items():
+        if part is not None:
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions of plackett, Python and the libraries that compute."""
+    from plackett import __version__
+
+    found = {"plackett": __version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):  # torch is an extra
+            found[name] = version(name)
+    return found
+
+
+def _plain(value: Any, name: str) -> Any:
+    """A parameter as JSON has it; of what is no plain value its class and content."""
+    with contextlib.suppress(DataError):
+        return to_plain(value, name)
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry, name) for entry in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(entry, name) for key, entry in value.items()}
+    if hasattr(value, "get_params") or inspect.isfunction(value) or isinstance(value, functools.partial):
+        return describe(value)
+    return repr(value)
+
+
+def _sources(kind: type) -> list[str | None]:
+    """Hashes of the sources of a class and of its bases that are no library's: an edited ranker is another one."""
+    return [_source(base) for base in kind.__mro__ if base is not object and not _library(inspect.getmodule(base))]
+
+
+@functools.cache
+def _source(thing: Any) -> str | None:
+    if thing is None:
+        return None
+    try:
+        text = inspect.getsource(thing)
+    except (OSError, TypeError):  # typed at a prompt
+        code = getattr(thing, "__code__", None)
+        text = repr((code.co_code, code.co_consts, code.co_names)) if code else _path(thing)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _library(module: Any) -> str | None:
+    """Name and version of the installed package that a module is of; None for plackett itself and for scripts."""
+    top = getattr(module, "__name__", "").partition(".")[0]
+    if top == "plackett":
+        return None
+    try:
+        return f"{top} {version({'sklearn': 'scikit-learn'}.get(top, top))}"
+    except (PackageNotFoundError, ValueError):
+        return None
+
+
+def _path(thing: Any) -> str:
+    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', type(thing).__qualname__)}"

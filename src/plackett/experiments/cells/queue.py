@@ -1,0 +1,108 @@
+"""The cells of an experiment: those that are finished are found, the others computed, here or in processes."""
+
+from __future__ import annotations
+
+import traceback
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from plackett.experiments.cells.cell import Cell, Failure
+from plackett.experiments.cells.folder import CellFolder, StoredFold
+from plackett.experiments.cells.task import CellTask
+from plackett.experiments.cells.workers import run_in_processes
+from plackett.experiments.data import Folds
+from plackett.experiments.live import Board
+
+__all__ = ["CellQueue"]
+
+
+class CellQueue:
+    """Cells by key, computed or found; the same cell under two names is computed once."""
+
+    def __init__(
+        self, tasks: list[CellTask], splits: Folds, folder: CellFolder, threads: int, *, keep_data: bool
+    ) -> None:
+        self.tasks = tasks
+        self.splits = splits
+        self.folder = folder
+        self.threads = threads
+        self.keep_data = keep_data
+        self.cells: dict[str, Cell] = {}
+        self.failures: list[Failure] = []
+
+    def run(self, board: Board) -> None:
+        """Find what is finished and compute the rest."""
+        todo: dict[str, CellTask] = {}
+        for task in self.tasks:
+            found = self.cells.get(task.key) or self.folder.finished(task.key)
+            if found is not None:
+                self.cells[task.key] = found
+                board.note(task.place, "kept", found.validation, len(found.trials))
+            else:
+                todo.setdefault(task.key, task)
+        workers = min(self.threads, len(todo))
+        if self.keep_data or workers > 1:
+            self._store()
+        if workers > 1:
+            self._in_processes(list(todo.values()), workers, board)
+        else:
+            for task in todo.values():
+                self._here(task, self.threads, board)
+
+    def cell(self, task: CellTask) -> Cell:
+        """The cell of a task, with its names and measures; a file with others is brought up to date."""
+        found = self.cells[task.key]
+        place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
+        test = self.splits[task.dataset][task.fold].test
+        cell = replace(found, **place).measured(test, list(task.measures), task.preset, task.protocol.random_state)
+        if cell.measures != found.measures or any(getattr(found, name) != value for name, value in place.items()):
+            self.folder.write(cell)
+        return cell
+
+    def _store(self) -> None:
+        """Write the parts of the folds as native files: for the workers, and for whoever opens the folder later."""
+        for task in self.tasks:
+            split = self.splits[task.dataset][task.fold]
+            for role, digest in task.parts.items():
+                if digest is not None:
+                    self.folder.store(getattr(split, role), digest)
+        for task in self.tasks:  # what is on disk need not be held in memory
+            self.splits[task.dataset][task.fold] = StoredFold(self.folder, task.parts)
+
+    def _here(self, task: CellTask, threads: int, board: Board) -> None:
+        board.note(task.place, "running")
+        try:
+            task.run(
+                threads,
+                lambda number, best: board.note(task.place, "running", best, number),
+                self.splits[task.dataset][task.fold],
+            )
+        except Exception as error:
+            line = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self._ended(task, ("failed", line, traceback.format_exc()), board)
+        else:
+            self._ended(task, ("done",), board)
+
+    def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
+        share = max(1, self.threads // workers)
+        run = run_in_processes(tasks, workers, share, lambda task: self._here(task, share, board))
+        with closing(run) as events:
+            for task, message in events:
+                if message[0] == "begun":
+                    board.note(task.place, "running")
+                elif message[0] == "trial":
+                    board.note(task.place, "running", message[2], message[1])
+                else:
+                    self._ended(task, message, board)
+
+    def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board) -> None:
+        cell = self.folder.finished(task.key) if message[0] == "done" else None
+        places = [other.place for other in self.tasks if other.key == task.key]
+        if cell is None:
+            line, where = message[1:] if message[0] == "failed" else ("the file of the cell is gone", "")
+            self.failures += [Failure(*place, line, where) for place in places]
+        else:
+            self.cells[task.key] = cell
+        for place in places:
+            board.note(place, "failed" if cell is None else "done", None if cell is None else cell.validation)

@@ -1,0 +1,202 @@
+"""The trials of one cell: what a search calls to learn how good a setting is."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett.data.concat import concat
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.cells.cell import CellTrial
+from plackett.experiments.contestants import Contestant
+from plackett.experiments.fitting import build, fit, predict, takes_dataset
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+
+__all__ = ["EFFORT", "Notify", "Protocol", "Trials", "effort_of", "interruptible", "settled", "watches"]
+
+#: Parameters that say how much effort training takes, in the order in which they are looked for.
+EFFORT = ("n_estimators", "max_iter", "max_epochs", "n_rounds")
+
+#: Called after each trial with the number of trials so far and the best validation value.
+Notify = Callable[[int, float | None], None]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How every ranker of an experiment is searched, trained and tested."""
+
+    select: Measure
+    search: str | None = None
+    n_trials: int | None = None
+    time_budget: float | None = None
+    refit: bool = False
+    early_stopping: bool = True
+    random_state: int = 0
+
+    def words(self) -> dict[str, Any]:
+        """Everything but the measure, as JSON has it."""
+        names = ("search", "n_trials", "time_budget", "refit", "early_stopping", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+
+def effort_of(ranker: Any, searched: Any = ()) -> str | None:
+    """The parameter that says how much effort training takes; None where there is none (or it is searched over)."""
+    known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
+    return next((n for n in EFFORT if isinstance(known.get(n), int) and n not in searched), None)
+
+
+def settled(ranker: Any) -> dict[str, Any]:
+    """What validation data decided in a fitted ranker, as parameters for training without such data.
+
+    The number of rounds that was best, for the members of a blend too, and the members that were kept.
+    """
+    from sklearn.base import clone
+
+    from plackett.rankers.blend import Blend
+
+    setting: dict[str, Any] = {}
+    rounds = getattr(ranker, "card_", {}).get("validation", {}).get("round")
+    effort = effort_of(ranker)
+    if rounds and effort:
+        setting[effort] = rounds
+    if getattr(ranker, "early_stopping_rounds", None) is not None:
+        setting["early_stopping_rounds"] = None
+    if isinstance(ranker, Blend):
+        members = tuple(clone(member).set_params(**settled(member)) for member in ranker.members_)
+        setting |= {"members": members, "weights": tuple(ranker.weights_.tolist()), "n_best": None}
+    return setting
+
+
+class Trials:
+    """The objective of a search: trains, records, and keeps the best ranker."""
+
+    def __init__(self, contestant: Contestant, fold: Any, protocol: Protocol, n_jobs: int, notify: Notify) -> None:
+        self.ranker = contestant.with_threads(n_jobs)
+        self.effort = effort_of(contestant.ranker, contestant.space)
+        self.fold = fold
+        self.valid = getattr(fold, "valid", None)
+        self.protocol = protocol
+        self.n_jobs = n_jobs
+        self.notify = notify
+        self.done: list[CellTrial] = []
+        self.best: tuple[float, int, Any] | None = None
+        self.error: Exception | None = None
+        self.began = time.perf_counter()
+
+    def __call__(self, setting: dict[str, Any], share: float = 1.0) -> float:
+        """Worth of a setting on the validation part; training that fails is recorded and worth nothing."""
+        start = time.perf_counter()
+        try:
+            ranker = self.fitted(self.shortened(setting, share), self.data(share))
+            seconds = time.perf_counter() - start
+            value = None if self.valid is None else self.value(ranker, self.valid)
+        except Exception as error:
+            self.error = self.error or error
+            self.done.append(CellTrial(setting, None, time.perf_counter() - start, share, error=_line(error)))
+            self.notify(len(self.done), self.best_value())
+            return -np.inf
+        self.done.append(CellTrial(setting, value, seconds, share))
+        worth = self.worth(value)
+        if share == 1.0 and (self.best is None or worth > self.best[0]):
+            self.best = worth, len(self.done) - 1, ranker
+        self.notify(len(self.done), self.best_value())
+        return worth
+
+    def chosen(self) -> tuple[int, Any]:
+        """Number of the best trial, and its ranker."""
+        if self.best is None:
+            assert self.error is not None
+            raise self.error
+        if self.best[0] == -np.inf and len(self.done) > 1:
+            raise DataError(f"{self.protocol.select} has no value on the validation part; select by another measure")
+        return self.best[1:]
+
+    def best_value(self) -> float | None:
+        """Validation value of the best trial so far."""
+        return None if self.best is None else self.done[self.best[1]].validation
+
+    def worth(self, value: float | None) -> float:
+        """The validation value so that larger is better."""
+        if value is None or np.isnan(value):
+            return -np.inf
+        return value if self.protocol.select.ascending else -value
+
+    def value(self, ranker: Any, data: RankingDataset) -> float:
+        """Mean of the selecting measure."""
+        return self.value_of(data, predict(ranker, data))
+
+    def value_of(self, data: RankingDataset, scores: np.ndarray) -> float:
+        """Mean of the selecting measure for given scores."""
+        scored = Scored(data, scores, random_state=self.protocol.random_state, n_jobs=self.n_jobs)
+        return self.protocol.select.mean(self.protocol.select.per_query(scored))
+
+    def out_of_time(self) -> bool:
+        """Whether no further trial should begin."""
+        budget = self.protocol.time_budget
+        return budget is not None and time.perf_counter() - self.began >= budget
+
+    # -------------------------------------------------------------------------------------------------------- train
+
+    def fitted(self, setting: dict[str, Any], data: RankingDataset, *, watch: bool = True) -> Any:
+        """A fresh ranker, trained."""
+        ranker = build(self.ranker, setting, self.protocol.random_state)
+        watched = self.valid if watch and self.protocol.early_stopping and watches(ranker) else None
+        if hasattr(ranker, "eval_measure") and takes_dataset(ranker):
+            ranker.set_params(eval_measure=str(self.protocol.select))
+        with interruptible():
+            return fit(ranker, data, watched)
+
+    def refit(self, number: int, ranker: Any) -> Any:
+        """Train the chosen setting again on training and validation part, as many rounds as were best before."""
+        setting = self.done[number].setting | settled(ranker)
+        return self.fitted(setting, concat([self.fold.train, self.fold.valid]), watch=False)
+
+    def shortened(self, setting: dict[str, Any], share: float) -> dict[str, Any]:
+        """The setting with a share of the effort, where a parameter says it."""
+        if share == 1.0 or self.effort is None:
+            return setting
+        full = self.ranker.get_params(deep=False)[self.effort]
+        return setting | {self.effort: max(1, round(share * full))}
+
+    def data(self, share: float) -> RankingDataset:
+        """Training part: a share of its queries where no parameter says the effort."""
+        train = self.fold.train
+        if share == 1.0 or self.effort is not None:
+            return train
+        order = np.random.default_rng(self.protocol.random_state).permutation(train.n_queries)
+        return train.select(np.sort(order[: max(1, round(share * train.n_queries))]))
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends the block: a ranker would keep what it has, which here would pass for a finished training."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "training was interrupted", PlackettWarning)
+        try:
+            yield
+        except PlackettWarning as warning:
+            if "training was interrupted" in str(warning):
+                raise KeyboardInterrupt from None
+            raise
+
+
+def watches(ranker: Any) -> bool:
+    """Whether ``fit`` makes use of a validation part: ours always, others where they are asked to stop early."""
+    if takes_dataset(ranker):
+        return not hasattr(ranker, "steps")
+    known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
+    return known.get("early_stopping_rounds") is not None and "eval_set" in inspect.signature(ranker.fit).parameters
+
+
+def _line(error: BaseException) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

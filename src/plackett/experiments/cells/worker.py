@@ -1,0 +1,71 @@
+"""A process that computes cells: reads tasks from standard input, writes what happens to standard output."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import traceback
+from importlib import import_module
+from typing import Any
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Compute one cell after another until standard input ends.
+
+    First come the user's own measures, then tasks. Answers are tuples: ``("ready",)`` when all is imported, and of each
+    task ``("trial", number, best)`` after each trial, then ``("done",)`` or ``("failed", line, traceback)``.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one, which ends it
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not mix with the answers
+
+    def answer(*message: Any) -> None:
+        pickle.dump(message, answers)
+        answers.flush()
+
+    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
+    import_module("plackett.experiments.cells.task")  # most of what tasks need, and most of the time that it takes
+    _define(tasks.get()())
+    answer("ready")
+    while True:
+        load, n_jobs = tasks.get()
+        try:
+            load().run(n_jobs, lambda number, best: answer("trial", number, best))
+        except Exception as error:
+            answer("failed", f"{type(error).__name__}: {' '.join(str(error).split())}", traceback.format_exc())
+        else:
+            answer("done")
+
+
+def _listen(stream: Any, tasks: queue.SimpleQueue[Any]) -> None:
+    """Pass tasks on; when the process that sends them is gone, end at once."""
+    while True:
+        try:
+            tasks.put(pickle.load(stream))
+        except EOFError:
+            os._exit(0)
+
+
+class Packed:
+    """Something pickled, to be unpickled where an error can be caught and told."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def __call__(self) -> Any:
+        return pickle.loads(self.content)
+
+
+def _define(measures: list[dict[str, Any]]) -> None:
+    """Make the user's own measures known, by which cells may be selected."""
+    from plackett.measures.custom import measure
+
+    for words in measures:
+        measure(**words)

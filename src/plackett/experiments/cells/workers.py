@@ -1,0 +1,206 @@
+"""Cells in several processes at once.
+
+The processes are started afresh (nothing of the caller's program runs in them, so a script needs no main guard), each
+gets its share of the threads, and data reach them as memory-mapped files. A process that dies takes one cell with it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any
+
+from plackett.experiments.cells.task import CellTask
+from plackett.experiments.cells.worker import Packed
+
+__all__ = ["run_in_processes"]
+
+#: Environment variables that bound the threads of the libraries we use.
+_THREADS = (
+    "PLACKETT_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
+    "POLARS_MAX_THREADS", "VECLIB_MAXIMUM_THREADS",
+)  # fmt: skip
+
+#: Seconds to work without processes first: about what starting them costs.
+_PATIENCE = 2.0
+
+
+def run_in_processes(
+    tasks: list[CellTask], workers: int, n_jobs: int, here: Callable[[CellTask], None]
+) -> Generator[tuple[CellTask, tuple[Any, ...]], None, None]:
+    """Run tasks on so many workers of ``n_jobs`` threads each, and tell what happens as it happens.
+
+    Messages are ``("begun",)``, ``("trial", number, best)``, ``("done",)`` and ``("failed", line, traceback)``.
+    Until a process is ready, ``here`` is called with tasks, one after the other, of which there are no messages; where
+    all are done in the time that it takes to start processes, none is started.
+    """
+    team = _Team(tasks, n_jobs)
+    left = len(tasks)
+    timer = threading.Timer(_PATIENCE, team.begin, [workers])
+    timer.daemon = True
+    try:
+        timer.start()
+        while left:
+            task = None if team.ready.is_set() else team.take(_is_ours)
+            if task is not None:
+                here(task)
+                left -= 1
+                continue
+            team.begin(workers)
+            task, message = team.events.get()
+            left -= message[0] in ("done", "failed")
+            yield task, message
+    finally:
+        timer.cancel()
+        team.end()
+
+
+def _is_ours(task: CellTask) -> bool:
+    """Whether the ranker is of this package: what others wrote may end the process that runs it."""
+    return type(task.contestant.ranker).__module__.partition(".")[0] == "plackett"
+
+
+class _Team:
+    """Workers, each with a thread that listens to it and hands it one task after the other."""
+
+    def __init__(self, tasks: list[CellTask], n_jobs: int) -> None:
+        self.waiting = deque(tasks)
+        self.n_jobs = n_jobs
+        self.events: queue.SimpleQueue[tuple[CellTask, tuple[Any, ...]]] = queue.SimpleQueue()
+        self.ready = threading.Event()
+        self.workers: list[_Worker] = []
+        self.begun = False
+        self.closed = False
+        self.lock = threading.Lock()
+
+    def begin(self, workers: int) -> None:
+        """Start so many workers, but no more than there are tasks; nothing at a second call."""
+        with self.lock:
+            begun, self.begun = self.begun, True
+        for _ in range(0 if begun else min(workers, len(self.waiting))):
+            self.start()
+
+    def start(self) -> None:
+        """Start a worker."""
+        with self.lock:
+            if self.closed:
+                return
+            worker = _Worker(self.n_jobs)
+            self.workers.append(worker)
+        threading.Thread(target=self._drive, args=(worker,), daemon=True).start()
+
+    def take(self, wanted: Callable[[CellTask], bool] = lambda task: True) -> CellTask | None:
+        """The first waiting task that is wanted, which then waits no more."""
+        with self.lock:
+            task = next(filter(wanted, self.waiting), None)
+            if task is not None:
+                self.waiting.remove(task)
+            return task
+
+    def end(self) -> None:
+        """End all processes; cells under way are given up."""
+        with self.lock:
+            self.closed = True
+            self.waiting.clear()
+        for worker in self.workers:
+            worker.end()
+
+    def _drive(self, worker: _Worker) -> None:
+        while (message := worker.receive()) is not None:
+            if message[0] == "ready":
+                self.ready.set()
+            else:
+                assert worker.task is not None
+                self.events.put((worker.task, message))
+            if message[0] != "trial":
+                worker.task = self.take()
+                if worker.task is None:
+                    return
+                self.events.put((worker.task, ("begun",)))
+                worker.send((_packed(worker.task), self.n_jobs))
+        if self.closed:
+            return
+        task = worker.task or self.take()  # one that does not even start takes a task with it: else it never ended
+        if task is not None:
+            self.events.put((task, worker.obituary()))
+        if self.waiting:
+            self.start()
+
+
+class _Worker:
+    """A process, and the task that it has."""
+
+    def __init__(self, n_jobs: int) -> None:
+        self.task: CellTask | None = None
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the worker
+        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        bounds = {"OMP_WAIT_POLICY": "passive"} | dict.fromkeys(_THREADS, str(n_jobs))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from plackett.experiments.cells.worker import main; main()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env=os.environ | bounds | {"PYTHONPATH": path},
+        )
+        self.send(_packed(_custom_measures()))
+
+    def send(self, message: Any) -> None:
+        """Write a message; that a process is gone is noticed when its answers end."""
+        assert self.process.stdin is not None
+        try:
+            pickle.dump(message, self.process.stdin)
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return
+
+    def receive(self) -> tuple[Any, ...] | None:
+        """The next message, waited for; None where the process has ended."""
+        assert self.process.stdout is not None
+        try:
+            return pickle.load(self.process.stdout)  # type: ignore[no-any-return]
+        except (EOFError, pickle.UnpicklingError, ValueError, OSError):
+            return None
+
+    def obituary(self) -> tuple[str, str, str]:
+        """What to say of the cell during which the process died."""
+        code = self.process.wait()
+        how = f"by signal {-code} (9 is often a lack of memory)" if code < 0 else f"with exit code {code}"
+        self.log.seek(0)
+        said = self.log.read().decode(errors="replace")[-4000:]
+        return "failed", f"the process that computed the cell ended {how}", said
+
+    def end(self) -> None:
+        """End the process; a cell under way is given up."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.log):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+
+
+def _packed(thing: Any) -> Packed:
+    """Pickled with what it needs of the caller's script, which the worker cannot import."""
+    from joblib import wrap_non_picklable_objects
+
+    return Packed(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
+
+
+def _custom_measures() -> list[dict[str, Any]]:
+    from plackett.measures.custom import CustomMeasure
+    from plackett.measures.language import all_measures
+
+    return [
+        {"function": m.function, "name": m.name, "ascending": m.ascending, "bounds": m.bounds, "compiled": m.compiled}
+        for m in all_measures().values()
+        if isinstance(m, CustomMeasure)
+    ]

@@ -1,0 +1,308 @@
+"""What an experiment found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.evaluation.compare_evaluations import compare_evaluations
+from plackett.evaluation.comparison import Comparison
+from plackett.evaluation.evaluate import Evaluation
+from plackett.evaluation.friedman import FriedmanTest, Nemenyi, friedman, mean_ranks, nemenyi
+from plackett.evaluation.tables import Renderable, Table
+from plackett.evaluation.winning_number import winning_number
+from plackett.experiments.cells.cell import Cell, Failure
+from plackett.experiments.cells.folder import CellFolder, StoredFold
+from plackett.experiments.tables import frames as frames
+from plackett.experiments.tables.leaderboard import leaderboard
+from plackett.experiments.tables.leaderboard_text import leaderboard_table
+from plackett.measures.base import Measure
+from plackett.measures.language import parse
+from plackett.measures.presets import with_preset
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Experiment"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiment(Renderable):
+    """Result of `experiment`, or what `Experiment.load` reads from its folder.
+
+    Attributes
+    ----------
+    cells
+        One per dataset, fold and ranker that is finished: scores, values per query, trials, learning curve, model.
+    failures
+        The cells that failed, with their errors.
+    folds
+        The data: folds with ``train``, ``valid`` and ``test`` by dataset and name.
+    rankers
+        What each ranker is: class and parameters, by name.
+    measures
+        The reported measures by name, the preset's rules included.
+    select
+        The measure by which was chosen, its rules included.
+    preset, protocol, versions
+        How it was made.
+    folder
+        Where it lies.
+    """
+
+    cells: tuple[Cell, ...]
+    failures: tuple[Failure, ...]
+    folds: Mapping[str, Mapping[Any, Any]]
+    rankers: dict[str, dict[str, Any]]
+    measures: dict[str, Measure]
+    select: str
+    preset: str | None
+    protocol: dict[str, Any]
+    versions: dict[str, str]
+    folder: Path
+    _owner: Any = None  # keeps a temporary folder alive
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Experiment:
+        """The experiment that lies in a folder, with the cells that are finished.
+
+        Data are opened when they are used.
+        """
+        store = CellFolder(folder)
+        words = store.read_manifest()
+        cells = []
+        for entry in words["cells"]:
+            cell = store.finished(entry["key"])
+            if cell is not None:
+                cells.append(replace(cell, **{name: entry[name] for name in ("dataset", "fold", "ranker")}))
+        folds: dict[str, dict[Any, Any]] = {}
+        for entry in words["folds"]:
+            folds.setdefault(entry["dataset"], {})[entry["fold"]] = StoredFold(store, entry)
+        measures = {name: with_preset(parse(name), words["preset"]) for name in words["measures"]}
+        return cls(
+            cells=tuple(cell for cell in cells if set(measures) <= set(cell.values)),
+            failures=tuple(Failure(**entry) for entry in words["failures"]),
+            folds=folds,
+            measures=measures,
+            folder=store.path,
+            **{name: words[name] for name in ("rankers", "select", "preset", "protocol", "versions")},
+        )
+
+    # -------------------------------------------------------------------------------------------------------- cells
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the datasets."""
+        return tuple(self.folds)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str, Any], Cell]:
+        return {(cell.dataset, cell.ranker, cell.fold): cell for cell in self.cells}
+
+    def cell(self, ranker: str, fold: Any, dataset: str | None = None) -> Cell:
+        """The cell of a ranker in a fold."""
+        place = self._dataset(dataset), ranker, fold
+        if place not in self._by_place:
+            raise DataError(f"no finished cell of {ranker!r} in fold {fold!r} of {place[0]!r}")
+        return self._by_place[place]
+
+    def of(self, dataset: str, ranker: str) -> list[Cell]:
+        """The finished cells of a ranker on a dataset, in the order of the folds."""
+        places = ((dataset, ranker, fold) for fold in self.folds[dataset])
+        return [self._by_place[place] for place in places if place in self._by_place]
+
+    def complete(self, dataset: str) -> list[str]:
+        """The rankers that are finished in every fold of a dataset."""
+        return [ranker for ranker in self.rankers if len(self.of(dataset, ranker)) == len(self.folds[dataset])]
+
+    def evaluation(self, dataset: str, ranker: str) -> Evaluation:
+        """Values of a ranker on all tested queries of a dataset, fold after fold."""
+        cells = self.of(dataset, ranker)
+        if not cells:
+            raise DataError(f"no finished cell of {ranker!r} on {dataset!r}")
+        values = {name: np.concatenate([cell.values[name] for cell in cells]) for name in self.measures}
+        return Evaluation(self.measures, np.concatenate([cell.qids for cell in cells]), values)
+
+    def validation(self, dataset: str, ranker: str) -> float | None:
+        """Mean over folds of the selecting measure on the validation parts; None where there are none."""
+        found = [cell.validation for cell in self.of(dataset, ranker)]
+        return None if not found or None in found else float(np.mean(found))  # type: ignore[arg-type]
+
+    def best(self, dataset: str | None = None) -> str:
+        """The ranker with the best mean of the selecting measure on the validation parts, the first of equal ones.
+
+        Test figures have no say, so that its test figure is an honest one. Without validation parts there is no
+        such choice, and asking for it is an error unless there is one ranker only.
+        """
+        dataset = self._dataset(dataset)
+        complete = self.complete(dataset)
+        if not complete:
+            raise DataError(f"no ranker is finished in every fold of {dataset!r}")
+        sign = 1 if parse(self.select).ascending else -1
+        worth = {}
+        for ranker in complete:
+            value = self.validation(dataset, ranker)
+            worth[ranker] = -np.inf if value is None or np.isnan(value) else sign * value
+        best = max(complete, key=lambda ranker: worth[ranker])
+        if worth[best] == -np.inf and len(complete) > 1:
+            raise DataError(f"{dataset!r} has no validation values to choose by")
+        return best
+
+    def chosen(self, dataset: str) -> str | None:
+        """The same, or None where there is nothing to choose by."""
+        try:
+            return self.best(dataset)
+        except DataError:
+            return None
+
+    def _dataset(self, dataset: str | None) -> str:
+        if dataset is None and len(self.folds) == 1:
+            return next(iter(self.folds))
+        if dataset not in self.folds:
+            raise DataError(f"dataset={dataset!r}; the datasets are {', '.join(self.folds)}")
+        return str(dataset)
+
+    # ------------------------------------------------------------------------------------------------------- frames
+
+    @cached_property
+    def leaderboard(self) -> pl.DataFrame:
+        """One row per dataset, ranker and measure, rankers in the order of the first measure.
+
+        ``mean_over_folds`` (the mean of the folds' means, LETOR's figure) and ``mean_over_queries``; ``low`` and
+        ``high`` bound the latter (95 %, bootstrap over queries); ``best`` marks the best of the measure, and ``p``,
+        ``p_corrected`` (Fisher's randomisation test against the best, Holm's correction) and
+        ``significantly_worse`` compare the others with it. ``validation`` is the mean over folds of the selecting
+        measure, ``chosen`` the ranker that is best by it; times are sums over folds. Rankers that failed in a fold are
+        left out.
+        """
+        return leaderboard(self)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per dataset, ranker, fold and tested query, with a column per measure; null is a skipped query."""
+        return frames.per_query(self)
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """One row per trial: place, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
+        return frames.trials(self)
+
+    @cached_property
+    def selection(self) -> pl.DataFrame:
+        """One row per cell: the chosen ``setting``, and the selecting measure on ``train``, ``valid`` and ``test``.
+
+        A value on the training part far above the other two is overfitting to the documents; one on the validation
+        part far above the test part is overfitting by the search.
+        """
+        return frames.selection(self)
+
+    @cached_property
+    def curves(self) -> pl.DataFrame:
+        """Learning curves: the selecting measure on the validation part after each round, where rankers have rounds."""
+        return frames.curves(self)
+
+    @cached_property
+    def times(self) -> pl.DataFrame:
+        """Seconds of each cell: ``search``, ``train`` and ``score``."""
+        return frames.times(self)
+
+    # -------------------------------------------------------------------------------------------------- comparisons
+
+    def comparison(self, dataset: str | None = None, **options: Any) -> Comparison:
+        """All pairs of rankers on a dataset, as `compare` compares them; ``options`` are those of `compare`."""
+        dataset = self._dataset(dataset)
+        evaluations = {ranker: self.evaluation(dataset, ranker) for ranker in self.complete(dataset)}
+        queries = np.concatenate([[f"{fold}/{q}" for q in c.qids.tolist()] for fold, c in self._tested(dataset)])
+        plain = [name for name, measure in self.measures.items() if type(measure).mean is Measure.mean]
+        systems = {
+            ranker: Evaluation({n: self.measures[n] for n in plain}, queries, {n: found.values[n] for n in plain})
+            for ranker, found in evaluations.items()
+        }
+        return compare_evaluations(systems, **({"random_state": self.protocol["random_state"]} | options))
+
+    def _tested(self, dataset: str) -> list[tuple[Any, Cell]]:
+        """A cell of each fold: all rankers were tested on the same queries."""
+        complete = self.complete(dataset)
+        if not complete:
+            raise DataError(f"no ranker is finished in every fold of {dataset!r}")
+        return [(cell.fold, cell) for cell in self.of(dataset, complete[0])]
+
+    def results(self, measure: str | None = None) -> dict[str, dict[str, float]]:
+        """Mean over folds by dataset and ranker, for `winning_number` and its like."""
+        name = next(iter(self.measures)) if measure is None else measure
+        if name not in self.measures:
+            raise DataError(f"measure={name!r}; the measures are {', '.join(self.measures)}")
+        mean = self.measures[name].mean
+        return {
+            dataset: {
+                ranker: float(np.mean([mean(cell.values[name]) for cell in self.of(dataset, ranker)]))
+                for ranker in self.complete(dataset)
+            }
+            for dataset in self.datasets
+        }
+
+    def _ascending(self, measure: str | None) -> bool:
+        return self.measures[next(iter(self.measures)) if measure is None else measure].ascending
+
+    def winning_numbers(self, measure: str | None = None) -> dict[str, int]:
+        """Over how many others each ranker wins, summed over datasets (`plackett.winning_number`)."""
+        return winning_number(self.results(measure), ascending=self._ascending(measure))
+
+    def mean_ranks(self, measure: str | None = None) -> dict[str, float]:
+        """Mean over datasets of each ranker's rank, 1 being best."""
+        return mean_ranks(self.results(measure), ascending=self._ascending(measure))
+
+    def friedman(self, measure: str | None = None) -> FriedmanTest:
+        """Friedman's test over datasets: do all rankers have the same mean rank?"""
+        return friedman(self.results(measure), ascending=self._ascending(measure))
+
+    def critical_difference(self, measure: str | None = None, *, alpha: float = 0.05) -> Nemenyi:
+        """Mean ranks over datasets, and how far apart they must be to differ (Nemenyi)."""
+        return nemenyi(self.results(measure), alpha=alpha, ascending=self._ascending(measure))
+
+    # ------------------------------------------------------------------------------------------------------- render
+
+    def report(self, folder: str | PathLike[str], *, title: str | None = None, max_rows: int = 20_000) -> Path:
+        """Write ``report.html``, one page that works offline, ``report.md`` and ``report.tex`` into a folder.
+
+        Needs ``pip install plackett[report]``. Parameters as in `plackett.experiments.report.write_report`; gives the
+        path of the page.
+        """
+        from plackett.experiments.report import write_report
+
+        return write_report(self, folder, title=title, max_rows=max_rows)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"Experiment({len(self.datasets)} datasets, {len(self.rankers)} rankers, {len(self.cells)} cells{failed})"
+        )
+
+    def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
+        return leaderboard_table(self, digits=digits)
+
+    def _frame(self) -> pl.DataFrame:
+        return self.leaderboard
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            "versions": self.versions,
+            "measures": {name: str(measure) for name, measure in self.measures.items()},
+            "select": self.select,
+            "preset": self.preset,
+            "protocol": self.protocol,
+            "rankers": self.rankers,
+            "best": {name: self.chosen(name) for name in self.datasets if self.complete(name)},
+            "leaderboard": self.leaderboard.to_dicts(),
+            "selection": self.selection.to_dicts(),
+            "trials": self.trials.to_dicts(),
+            "per_query": self.per_query.to_dicts(),
+            "failures": [vars(failure) for failure in self.failures],
+        }

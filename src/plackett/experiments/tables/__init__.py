@@ -1,0 +1,1 @@
+"""The tables of an experiment: frames, leaderboard, failures, published figures."""

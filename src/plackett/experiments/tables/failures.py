@@ -1,0 +1,39 @@
+"""The cells of an experiment that failed, those of one cause together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plackett.experiments.result import Experiment
+
+__all__ = ["FailedCells", "failed_cells"]
+
+
+@dataclass(frozen=True)
+class FailedCells:
+    """The folds of a dataset in which a ranker failed with the same error.
+
+    >>> print(FailedCells("web", "ListNet", ("1", "2"), "DataError: no relevant document"))
+    ListNet in folds 1, 2 of web: DataError: no relevant document
+    """
+
+    dataset: str
+    ranker: str
+    folds: tuple[str, ...]
+    error: str
+
+    def __str__(self) -> str:
+        word = "fold" if len(self.folds) == 1 else "folds"
+        return f"{self.ranker} in {word} {', '.join(self.folds)} of {self.dataset}: {self.error}"
+
+
+def failed_cells(found: Experiment) -> list[FailedCells]:
+    """The failures in the order of the experiment, folds of the same error together."""
+    folds: dict[tuple[str, str, str], list[str]] = {}
+    for failure in found.failures:
+        folds.setdefault((failure.dataset, failure.ranker, failure.error), []).append(str(failure.fold))
+    datasets, rankers = list(found.datasets), list(found.rankers)
+    order = sorted(folds, key=lambda key: (datasets.index(key[0]), rankers.index(key[1])))
+    return [FailedCells(key[0], key[1], tuple(folds[key]), key[2]) for key in order]

@@ -1,0 +1,84 @@
+"""The leaderboard of an experiment as a table to print: what ``print(experiment(...))`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plackett.evaluation.tables import Cell, Table
+from plackett.experiments.doubts import doubts
+from plackett.experiments.tables.failures import failed_cells
+from plackett.measures.language import parse
+
+if TYPE_CHECKING:
+    from plackett.experiments.result import Experiment
+
+__all__ = ["leaderboard_table"]
+
+
+def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
+    """One row per dataset and ranker, one column per measure; notes say how to read it, and what failed."""
+    several = len(found.datasets) > 1
+    first = next(iter(found.measures))
+    header = (
+        *(("dataset",) if several else ()),
+        "ranker",
+        *found.measures,
+        f"{first} over queries",
+        "95 % interval",
+        f"valid. {parse(found.select).name}",
+        "train s",
+    )
+    board = found.leaderboard
+    rows = []
+    for dataset in found.datasets:
+        part = board.filter(board["dataset"] == dataset)
+        for ranker in part["ranker"].unique(maintain_order=True):
+            of = {row["measure"]: row for row in part.filter(part["ranker"] == ranker).iter_rows(named=True)}
+            row = of[first]
+            figures = (
+                Cell(
+                    _number(entry["mean_over_folds"], digits),
+                    bool(entry["best"]),
+                    "−" if entry["significantly_worse"] else "",
+                )
+                for entry in (of[name] for name in found.measures)
+            )
+            rows.append(
+                (
+                    *((Cell(dataset),) if several else ()),
+                    Cell(ranker, bool(row["chosen"])),
+                    *figures,
+                    Cell(_number(row["mean_over_queries"], digits)),
+                    Cell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
+                    Cell(_number(row["validation"], digits)),
+                    Cell(f"{row['train_seconds']:.1f}"),
+                )
+            )
+    return Table(header, tuple(rows), notes=_notes(found, rows=len(rows)), n_names=2 if several else 1)
+
+
+def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
+    notes = [
+        "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
+        "queries with its interval.",
+        "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
+        "p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
+        *_chosen(found),
+        *doubts(found),
+    ]
+    failed = [f"Failed: {entry}" for entry in failed_cells(found)]
+    return (*(notes if rows else ["No ranker is finished in every fold of a dataset."]), *failed)
+
+
+def _chosen(found: Experiment) -> list[str]:
+    """Which ranker to take, where there are several; bold is not to be seen in a file."""
+    several = len(found.datasets) > 1
+    chosen = {dataset: found.chosen(dataset) for dataset in found.datasets if len(found.complete(dataset)) > 1}
+    said = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
+    return [f"Chosen by {found.select} on validation data: {', '.join(said)}."] if said else []
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None or np.isnan(value) else f"{value:.{digits}f}"

@@ -1,0 +1,1 @@
+"""What a fitted ranker predicts with: plain arrays in, scores out."""

@@ -1,0 +1,112 @@
+"""Scores that are sums of kernels at support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.scorers._products import table_times
+
+__all__ = ["KERNELS", "KernelScorer", "KernelSpace"]
+
+_BLOCK_ROWS = 1024
+
+#: k(x, z) from the products x·z, the squared lengths and the parameters (gamma, coef0, degree).
+KERNELS: dict[str, Callable[..., np.ndarray]] = {
+    "linear": lambda dot, x2, z2, gamma, coef0, degree: dot,
+    "poly": lambda dot, x2, z2, gamma, coef0, degree: (gamma * dot + coef0) ** degree,
+    "rbf": lambda dot, x2, z2, gamma, coef0, degree: np.exp(-gamma * np.maximum(x2[:, None] + z2 - 2.0 * dot, 0.0)),
+}
+
+
+@dataclass(frozen=True)
+class KernelScorer:
+    r"""Scores :math:`b + \sum_i a_i k(x / c, z_i)` of features divided by their scales c."""
+
+    kind: ClassVar[str] = "kernel"
+    list_aware: ClassVar[bool] = False
+    kernel: str
+    support: np.ndarray
+    weights: np.ndarray
+    scale: np.ndarray
+    #: intercept, gamma, coef0, degree
+    numbers: np.ndarray
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row; it does not depend on the rows scored with it."""
+        scores = np.full(X.shape[0], self.numbers[0])
+        if self.weights.size == 0:
+            return scores
+        lengths = (self.support**2).sum(axis=1)
+        products = np.ascontiguousarray((self.support / self.scale).T)
+        for start in range(0, X.shape[0], _BLOCK_ROWS):
+            part = X[start : start + _BLOCK_ROWS]
+            scaled = part / self.scale if isinstance(part, np.ndarray) else part.toarray() / self.scale
+            dot = table_times(part, products, n_jobs)
+            values = KERNELS[self.kernel](dot, (scaled**2).sum(axis=1), lengths, *self.numbers[1:])
+            scores[start : start + _BLOCK_ROWS] += (values * self.weights).sum(axis=1)
+        return scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {
+            "kernel": np.frombuffer(self.kernel.encode(), np.uint8),
+            "support": self.support,
+            "weights": self.weights,
+            "scale": self.scale,
+            "numbers": self.numbers,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KernelScorer:
+        """The scorer that `to_arrays` wrote."""
+        try:
+            kernel = arrays["kernel"].tobytes().decode()
+            support, weights, scale, numbers = (
+                np.array(arrays[name], np.float64) for name in ("support", "weights", "scale", "numbers")
+            )
+        except (KeyError, ValueError) as error:
+            raise DataError(f"the support vectors are damaged ({error})") from None
+        if kernel not in KERNELS or support.shape != (weights.size, scale.size) or numbers.shape != (4,):
+            raise DataError(f"support vectors of shape {support.shape} do not fit kernel {kernel!r}")
+        return cls(kernel, support, weights, scale, numbers)
+
+
+@dataclass(frozen=True)
+class KernelSpace:
+    """A kernel with its parameters on features divided by their scales: what training with kernels shares."""
+
+    name: str
+    scale: np.ndarray
+    #: gamma, coef0, degree
+    numbers: tuple[float, float, float]
+    n_jobs: int | None
+
+    @classmethod
+    def of(
+        cls, name: str, scale: np.ndarray, gamma: float | None, coef0: float, degree: int, n_jobs: int | None
+    ) -> KernelSpace:
+        """The space of a kernel by name; gamma None is 1 / number of features."""
+        if name not in KERNELS:
+            raise DataError(f"kernel={name!r}; the kernels are {', '.join(KERNELS)}")
+        return cls(
+            name, scale, (1.0 / scale.size if gamma is None else float(gamma), float(coef0), float(degree)), n_jobs
+        )
+
+    def scaled(self, X: Any) -> np.ndarray:
+        """Features divided by their scales, dense."""
+        return (X if isinstance(X, np.ndarray) else X.toarray()) / self.scale
+
+    def kernel(self, X: Any, support: np.ndarray) -> np.ndarray:
+        """Kernel of rows with a support of scaled features."""
+        products = table_times(X, np.ascontiguousarray((support / self.scale).T), self.n_jobs)
+        lengths = (self.scaled(X) ** 2).sum(axis=1)
+        return KERNELS[self.name](products, lengths, (support**2).sum(axis=1), *self.numbers)
+
+    def scorer(self, support: np.ndarray, weights: np.ndarray) -> KernelScorer:
+        """Scores that are sums of kernels at a support of scaled features."""
+        return KernelScorer(self.name, support, weights, self.scale, np.array([0.0, *self.numbers]))

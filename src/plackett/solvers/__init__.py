@@ -1,0 +1,1 @@
+"""Optimisers, quadratic programs and searches that rankers share."""

@@ -1,0 +1,111 @@
+"""Linear support vector machines over pairs: half the squared length of the weights plus C times the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.losses.pairwise._margin_pairs import MarginPairs
+from plackett.models.base import Monitor
+from plackett.scorers._products import table_times, transposed_times
+from plackett.solvers import cutting_plane, truncated_newton
+from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
+
+__all__ = ["LinearPairs", "check_loss", "train"]
+
+
+@dataclass
+class LinearPairs:
+    """C times the loss of pairs, by the weights of scaled features."""
+
+    X: Any
+    scale: np.ndarray
+    pairs: MarginPairs
+    C: float
+    squared: bool
+    n_jobs: int | None
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """Score of each document."""
+        return table_times(self.X, (weights / self.scale)[:, None], self.n_jobs)[:, 0]
+
+    def pull_back(self, slopes: np.ndarray) -> np.ndarray:
+        """Gradient for the weights from the gradient for the scores."""
+        return transposed_times(self.X, slopes[:, None], self.n_jobs)[:, 0] / self.scale
+
+    def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Loss and its gradient for the scores."""
+        value, slopes = self.pairs.evaluate(scores, self.squared)
+        return self.C * value, self.C * slopes
+
+    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Product with the second derivative of the squared hinge at these scores."""
+        times = self.pairs.curvature(scores)
+        return lambda direction: self.C * times(direction)
+
+    def objective(self, weights: np.ndarray) -> float:
+        """Half the squared length plus the loss."""
+        return 0.5 * float(weights @ weights) + self.evaluate(self.scores(weights))[0]
+
+
+def _newton(problem: LinearPairs, tol: float, max_iter: int, step: Callable[[np.ndarray], bool]) -> Any:
+    return truncated_newton.minimise(problem, problem.scale.size, tol=tol, max_iter=max_iter, monitor_step=step)
+
+
+def _planes(problem: LinearPairs, tol: float, max_iter: int, step: Callable[[np.ndarray], bool]) -> Any:
+    def risk(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slopes = problem.evaluate(problem.scores(weights))
+        return value / problem.C, problem.pull_back(slopes) / problem.C
+
+    return cutting_plane.minimise(risk, problem.scale.size, C=problem.C, tol=tol, max_iter=max_iter, monitor_step=step)
+
+
+#: Solver of each loss, and whether the loss is squared.
+_SOLVERS = {"squared_hinge": (_newton, True), "hinge": (_planes, False)}
+
+
+def check_loss(loss: str) -> None:
+    """Refuse a loss that is not known."""
+    if loss not in _SOLVERS:
+        raise LossError(f"loss={loss!r}; the losses are {', '.join(_SOLVERS)}")
+
+
+def train(
+    X: Any,
+    scale: np.ndarray,
+    pairs: MarginPairs,
+    *,
+    C: float,
+    loss: str,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor,
+    valid_X: Any,
+    what: str,
+    n_jobs: int | None,
+) -> Trained:
+    """Minimise ½‖w‖² + C Σ c·ξ (or ξ²) over weights of features divided by ``scale``.
+
+    With validation data the weights of the best round are kept, and objective and gap are theirs.
+    """
+    check_loss(loss)
+    check_settings(C, tol, max_iter)
+    solver, squared = _SOLVERS[loss]
+    problem = LinearPairs(X, scale, pairs, C, squared, n_jobs)
+    kept = Trained(np.zeros(scale.size))
+    dual = 0.0  # no objective is below 0
+    step = keep_best(kept, monitor, lambda weights: table_times(valid_X, (weights / scale)[:, None], n_jobs)[:, 0])
+    with monitor.training(max_iter, what):
+        solution = solver(problem, tol, max_iter, step)
+        dual = solution.dual
+        if kept.n_iter == 0:  # there was nothing to do
+            step(solution.coef)
+    kept.objective = problem.objective(kept.weights)
+    kept.gap = relative_gap(kept.objective, dual)
+    if not (kept.stopped or monitor.interrupted):
+        warn_of_open_gap(what, solution.gap, tol, kept.n_iter)
+    return kept

@@ -1,0 +1,193 @@
+"""Where documents cross when scores move along a line, and how a measure changes there.
+
+Along scores + t · slope the order of a list changes only where two documents have equal scores. The sweep starts with
+the order at t = −∞ and exchanges neighbours, one crossing after the other, so that each costs constant time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel, over_queries
+from plackett._sort import argsort_descending
+from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.search.forms import NeighbourForm
+from plackett.solvers.search.point_sort import order_of_points
+
+__all__ = ["crossings", "n_pairs"]
+
+#: Crossings of three and more documents at once come apart by rounding; within this they are one.
+_TOGETHER = 1e-9
+#: Points, and the sizes they are compared with, stay inside the range of numbers.
+_FARTHEST, _LEAST_UNIT = 1e300, 1e-300
+
+
+def n_pairs(offsets: np.ndarray) -> int:
+    """Number of pairs of documents, the most crossings there can be."""
+    sizes = np.diff(offsets)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def crossings(
+    lists: MeasuredLists, form: NeighbourForm, scores: np.ndarray, slope: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points t at which the mean of the measure changes, in ascending order, and by how much it changes there.
+
+    Documents that are equal on the whole line stand with the lower gain first.
+    """
+    data = lists.lists
+    if lists.rows is not None:
+        scores, slope = scores[lists.rows], slope[lists.rows]
+    sizes = data.group
+    pairs = np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
+    places, changes = np.full(pairs[-1], np.inf), np.zeros(pairs[-1])
+    gain = form.gain * (lists.sign * lists.weight)[data.query_of_row]
+    over_queries(
+        _sweep,
+        data.offsets,
+        np.ascontiguousarray(scores),
+        np.ascontiguousarray(slope),
+        gain,
+        form.factor,
+        form.addend,
+        form.worth,
+        pairs,
+        places,
+        changes,
+        n_jobs=lists.n_jobs,
+        rows_per_thread=2_000,
+    )
+    found = places < np.inf
+    places, changes = places[found], changes[found]
+    order = np.empty(places.size, np.int64)
+    unit = float(np.median(np.abs(places))) if places.size else 1.0
+    order_of_points(places, places.size, max(unit, _LEAST_UNIT), order, np.empty(places.size + 1, np.int64))
+    return places[order], changes[order]
+
+
+@kernel(inline=True)
+def _crossing(scores, slope, i, j):  # type: ignore[no-untyped-def]
+    return min(max((scores[j] - scores[i]) / (slope[i] - slope[j]), -_FARTHEST), _FARTHEST)
+
+
+@kernel
+def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
+    """Whether i stands above j at t = −∞."""
+    if slope[i] != slope[j]:
+        return slope[i] < slope[j]
+    if scores[i] != scores[j]:
+        return scores[i] > scores[j]
+    return gain[i] < gain[j]
+
+
+@kernel
+def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order):  # type: ignore[no-untyped-def]
+    """Rows of a query in their order at t = −∞; blocks of equal slope are short, and sorted by insertion."""
+    for i in range(n):
+        keys[i] = -slope[a + i]
+    argsort_descending(keys, rows, spare_keys, spare_rows, n)
+    for i in range(n):
+        row = a + rows[i]
+        p = i
+        while p > 0 and _before(scores, slope, gain, row, order[p - 1]):
+            order[p] = order[p - 1]
+            p -= 1
+        order[p] = row
+
+
+@kernel
+def _exchange(p, order, place, context, gain, factor, addend, worth):  # type: ignore[no-untyped-def]
+    """The documents at places p and p + 1 exchange them; the change of the measure."""
+    i = order[p]
+    j = order[p + 1]
+    order[p] = j
+    order[p + 1] = i
+    place[j] = p
+    place[i] = p + 1
+    change = (gain[j] - gain[i]) * (worth[p] - worth[p + 1]) * context[p]
+    context[p + 1] = context[p] * factor[j] + addend[j]
+    return change
+
+
+@kernel
+def _sweep(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, places, changes
+):
+    longest = 0
+    most = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+        most = max(most, pairs[q + 1] - pairs[q])
+    order = np.empty(longest, np.int64)
+    place = np.empty(longest, np.int64)
+    context = np.empty(longest, np.float64)
+    keys = np.empty(longest, np.float64)
+    rows = np.empty(longest, np.int64)
+    spare_keys = np.empty(longest, np.float64)
+    spare_rows = np.empty(longest, np.int64)
+    points = np.empty(most, np.float64)
+    sequence = np.empty(most, np.int64)
+    ends = np.empty(most + 1, np.int64)
+    upper = np.empty(most, np.int64)
+    lower = np.empty(most, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        alike = True
+        for i in range(a + 1, a + n):
+            alike &= gain[i] == gain[a]
+        if alike:
+            continue  # no order is better than another
+        _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order)
+        for p in range(n):
+            order[p] -= a
+            place[order[p]] = p
+        s = scores[a : a + n]
+        d = slope[a : a + n]
+        g = gain[a : a + n]
+        f = factor[a : a + n]
+        e = addend[a : a + n]
+        w = worth[a : a + n]
+        context[0] = 1.0
+        for p in range(n - 1):
+            context[p + 1] = context[p] * f[order[p]] + e[order[p]]
+        count = 0
+        for p in range(n):
+            i = order[p]
+            for r in range(p + 1, n):
+                j = order[r]
+                if d[j] > d[i]:
+                    points[count] = _crossing(s, d, i, j)
+                    upper[count] = i
+                    lower[count] = j
+                    count += 1
+        width = s.max() - s.min()
+        height = d.max() - d.min()
+        unit = width / height if height > 0.0 else 1.0
+        order_of_points(points, count, min(max(unit, _LEAST_UNIT), _FARTHEST), sequence, ends)
+        out = pairs[q]
+        for k in range(count):
+            event = sequence[k]
+            t = points[event]
+            first = place[upper[event]]
+            last = place[lower[event]]
+            if first > last:
+                continue  # exchanged together with others
+            change = 0.0
+            if last == first + 1:
+                change = _exchange(first, order, place, context, g, f, e, w)
+            else:  # several meet at one point: all of them turn round
+                limit = t + _TOGETHER * abs(t)
+                for p in range(first + 1, last + 1):
+                    r = p
+                    while r > first:
+                        i = order[r - 1]
+                        j = order[r]
+                        if not (d[j] > d[i] and _crossing(s, d, i, j) <= limit):
+                            break
+                        change += _exchange(r - 1, order, place, context, g, f, e, w)
+                        r -= 1
+            if change != 0.0:
+                places[out] = t
+                changes[out] = change
+                out += 1

@@ -1,0 +1,80 @@
+"""The mean of a measure as a function of the weights of a linear model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise.logistic import Logistic
+from plackett.measures.base import Measure
+from plackett.models.linear import spread
+from plackett.scorers._products import table_times, transposed_times
+from plackett.solvers.measure_objective import MeasuredLists
+
+__all__ = ["LinearProblem"]
+
+#: Scores of this width use the bend of the logistic function.
+_SIGMOID_RANGE = 6.0
+
+
+class LinearProblem:
+    """What a solver sees: weights of the features, each divided by its standard deviation, and the value of many.
+
+    The value is the weighted mean of the measure over the queries, negated where smaller is better (see
+    `plackett.solvers.measure_objective.MeasuredLists`). It does not change when all weights are multiplied by a
+    positive number.
+    """
+
+    def __init__(self, data: RankingDataset, measure: Measure, standardize: bool, n_jobs: int | None) -> None:
+        self.data, self.n_jobs = data, n_jobs
+        self.lists = MeasuredLists(data, measure, n_jobs)
+        self.scale: np.ndarray = np.ones(data.n_features)
+        if standardize:
+            self.scale = spread(data.X, self.lists.row_weight, n_jobs)
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return self.data.n_features
+
+    def scores(self, weights: np.ndarray, X: Any = None) -> np.ndarray:
+        """Score of each document, one row for each row of weights; of the training data unless others are given."""
+        table = self.data.X if X is None else X
+        scores = table_times(table, (np.atleast_2d(weights) / self.scale).T, self.n_jobs).T
+        return np.ascontiguousarray(scores[0] if weights.ndim == 1 else scores)
+
+    def values(self, weights: np.ndarray) -> np.ndarray:
+        """Value of each row of weights."""
+        return self.lists.values(self.scores(weights))
+
+    def normalised(self, weights: np.ndarray) -> np.ndarray:
+        """Weights, or rows of them, with absolute values that sum to 1: the same rankings."""
+        total = np.abs(weights).sum(axis=-1, keepdims=True)
+        return weights / np.where(total > 0.0, total, 1.0)
+
+    def promising(self, scores: np.ndarray) -> np.ndarray:
+        """The direction in which the logistic loss of the pairs falls fastest."""
+        width = float(np.ptp(scores))
+        if width > 0.0:
+            scores = scores * (_SIGMOID_RANGE / width)
+        gradient = self._pairs.evaluate(scores, value=False)[1]
+        return -transposed_times(self.data.X, gradient[:, None], self.n_jobs)[:, 0] / self.scale
+
+    @cached_property
+    def _pairs(self) -> BoundLoss:
+        return Logistic(normalize=True).bind(self.data, n_jobs=self.n_jobs)
+
+    @cached_property
+    def _by_feature(self) -> Any:
+        X = self.data.X
+        return np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
+
+    def column(self, feature: int) -> np.ndarray:
+        """What one unit of a weight adds to the score of each document."""
+        part = self._by_feature[:, [feature]]
+        values = part[:, 0] if isinstance(part, np.ndarray) else part.toarray()[:, 0]
+        return np.asarray(values, np.float64) / self.scale[feature]

@@ -1,0 +1,96 @@
+"""Truncated Newton against closed forms and a generic solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as generic
+
+from plackett.solvers.truncated_newton import minimise
+
+
+class Table:
+    """A loss of the scores A @ w."""
+
+    def __init__(self, A):
+        self.A = A
+
+    def scores(self, weights):
+        return self.A @ weights
+
+    def pull_back(self, slopes):
+        return self.A.T @ slopes
+
+
+class Squares(Table):
+    def __init__(self, A, target):
+        super().__init__(A)
+        self.target = target
+
+    def evaluate(self, scores):
+        miss = scores - self.target
+        return 0.5 * miss @ miss, miss
+
+    def curvature(self, scores):
+        return lambda direction: direction
+
+
+class SquaredHinges(Table):
+    price = 10.0
+
+    def evaluate(self, scores):
+        miss = np.maximum(1 - scores, 0)
+        return self.price * miss @ miss, -2 * self.price * miss
+
+    def curvature(self, scores):
+        return lambda direction: 2 * self.price * (scores < 1) * direction
+
+
+class Logistic(Table):
+    def evaluate(self, scores):
+        return np.logaddexp(0, -scores).sum(), -1 / (1 + np.exp(scores))
+
+    def curvature(self, scores):
+        p = 1 / (1 + np.exp(-scores))
+        return lambda direction: p * (1 - p) * direction
+
+
+@pytest.mark.spec("M-07")
+def test_ridge_regression():
+    rng = np.random.default_rng(0)
+    A, target = rng.normal(size=(50, 6)), rng.normal(size=50)
+    found = minimise(Squares(A, target), 6, tol=1e-12)
+    np.testing.assert_allclose(found.coef, np.linalg.solve(A.T @ A + np.eye(6), A.T @ target), atol=1e-6)
+    assert found.n_products <= found.n_iter * 10
+
+
+@pytest.mark.spec("M-07")
+@pytest.mark.parametrize("loss", [SquaredHinges, Logistic])
+@pytest.mark.parametrize("seed", range(5))
+def test_generic_solver_and_gap(loss, seed):
+    rng = np.random.default_rng(seed)
+    problem = loss(rng.normal(size=(80, 5)) * [1, 3, 0.1, 1, 10] + 0.3)
+
+    def objective(w):
+        value, slopes = problem.evaluate(problem.scores(w))
+        return 0.5 * w @ w + value, w + problem.pull_back(slopes)
+
+    best = generic(objective, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-9}).fun
+    rounds = []
+    found = minimise(problem, 5, tol=1e-9, monitor_step=lambda w: rounds.append(objective(w)[0]))
+    np.testing.assert_allclose(found.primal, best, rtol=1e-8)
+    np.testing.assert_allclose(objective(found.coef)[0], found.primal, rtol=1e-12)
+    assert found.gap <= 1e-9 and (np.diff(rounds) < 0).all() and len(rounds) == found.n_iter
+    for tol in (0.9, 0.1, 1e-3):
+        rough = minimise(problem, 5, tol=tol)
+        assert rough.dual <= best * (1 + 1e-9) and rough.gap <= tol
+        np.testing.assert_allclose(rough.gap, (rough.primal - rough.dual) / rough.primal)
+
+
+def test_nothing_to_learn_and_early_end():
+    nothing = minimise(Squares(np.zeros((3, 2)), np.zeros(3)), 2)
+    assert nothing.primal == 0 and nothing.gap == 0 and not nothing.coef.any()
+    rng = np.random.default_rng(0)
+    problem = SquaredHinges(rng.normal(size=(80, 5)))
+    ended = minimise(problem, 5, tol=1e-12, monitor_step=lambda w: True)
+    assert ended.n_iter == 1 and ended.primal - ended.dual > 0
