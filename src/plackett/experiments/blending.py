@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.evaluation.estimators import predict
 from plackett.experiments.cells.cell import Cell, CellTrial
 from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.key import blended_key, versions
 from plackett.experiments.cells.trials import Protocol
 from plackett.experiments.data import Folds
-from plackett.experiments.fitting import predict
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 

@@ -16,9 +16,9 @@ from plackett._kernel import n_threads
 from plackett._progress import progress
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.evaluation.estimators import build, fit, predict
 from plackett.evaluation.evaluate import measure_scored
 from plackett.experiments.cross_validation import CrossValidation, Trial
-from plackett.experiments.fitting import build, fit, predict
 from plackett.experiments.folds import named_folds
 from plackett.experiments.settings import expand_settings
 from plackett.measures.base import Measure

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.evaluation.estimators import build, fit, predict
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.key import versions
 from plackett.experiments.cells.trials import Notify, Protocol, Trials, effort_of, interruptible, watches
 from plackett.experiments.contestants import Contestant
-from plackett.experiments.fitting import build, fit, predict
 from plackett.experiments.search import search_named
 
 __all__ = ["run_cell"]

@@ -15,9 +15,9 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.evaluation.estimators import build, fit, predict, takes_dataset
 from plackett.experiments.cells.cell import CellTrial
 from plackett.experiments.contestants import Contestant
-from plackett.experiments.fitting import build, fit, predict, takes_dataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
