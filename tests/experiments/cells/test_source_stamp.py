@@ -13,7 +13,7 @@ def test_what_stands_behind_a_ranker():
     """Its loss, its model, the measure; not the other rankers, nor the lists of everything."""
     found = modules_behind(_modules(LambdaMART(), AP))
     for name in ("losses.pairwise.lambdas", "models.trees", "measures.ap", "measures.swaps", "rankers.base", "_kernel",
-                 "experiments.cell_run", "experiments.search.random", "data.canonical"):  # fmt: skip
+                 "experiments.cells.run", "experiments.search.random", "data.canonical"):  # fmt: skip
         assert f"plackett.{name}" in found
     for name in ("rankers.listwise.listnet", "_index", "catalogue", "cli.app"):
         assert f"plackett.{name}" not in found
