@@ -1,0 +1,1 @@
+"""Tree ensembles as plain arrays, and the kernels that score them."""

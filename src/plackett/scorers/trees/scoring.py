@@ -1,0 +1,89 @@
+"""Scores of rows by a tree ensemble: which kernel, which block of rows, how many threads."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from plackett._kernel import over_queries
+from plackett.scorers.trees.arrays import TreeArrays
+from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
+
+__all__ = ["TreeKernels"]
+
+#: Fewer rows than this are walked: encoding them and clearing masks costs more than it saves.
+_FEW_ROWS = 4
+#: Rows in a block; few rows fill one vector.
+_WIDE, _NARROW = 128, 64
+#: Least number of splits passed that is worth a thread.
+_WORK_PER_THREAD = 2_000_000
+#: Rows of a sparse matrix that are made dense at once.
+_DENSE_ROWS = 4_096
+
+
+class TreeKernels:
+    """An ensemble ready to be scored: bit for bit what LightGBM's own prediction gives.
+
+    Parameters
+    ----------
+    trees
+        Checked trees.
+    """
+
+    def __init__(self, trees: TreeArrays) -> None:
+        self.trees = trees
+        self.masked = bool((np.diff(trees.leaf_offsets) <= MOST_LEAVES).all())
+
+    @cached_property
+    def codes(self) -> TreeCodes:
+        """The tables of the mask kernel, made when first needed."""
+        return TreeCodes.of(self.trees)
+
+    def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """One score per row, or one per output."""
+        if not isinstance(X, np.ndarray):
+            return self._predict_sparse(X, n_jobs)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        out = np.empty((X.shape[0], self.trees.n_outputs))
+        if X.shape[0]:
+            # NumPy's way to say that a view is not writable, so that Numba compiles for one kind of array only
+            X = np.ascontiguousarray(X).view()
+            X.flags.writeable = False
+            (self._by_masks if self.masked and X.shape[0] >= _FEW_ROWS else self._by_walking)(X, out, n_jobs)
+        return out[:, 0].copy() if self.trees.n_outputs == 1 else out
+
+    def _predict_sparse(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        parts = [
+            self.predict(X[i : i + _DENSE_ROWS].toarray(), n_jobs) for i in range(0, max(X.shape[0], 1), _DENSE_ROWS)
+        ]
+        return np.concatenate(parts)
+
+    def _by_walking(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
+        from plackett.scorers.trees.walk import walk
+
+        t = self.trees
+        over_queries(
+            walk, self._blocks(len(X), 1), X, t.split_offsets, t.leaf_offsets, t.feature, t.threshold, t.decision, t.left,
+            t.right, t.leaf_value, t.set_offsets, t.set_words, out, n_jobs=n_jobs, rows_per_thread=self._rows_per_thread(),
+        )  # fmt: skip
+
+    def _by_masks(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
+        from plackett.scorers.trees.masks import score_by_masks
+
+        c, t = self.codes, self.trees
+        width = _NARROW if len(X) <= _NARROW else _WIDE
+        over_queries(
+            score_by_masks, self._blocks(len(X), width), X, c.thresholds32 if X.dtype == np.float32 else c.thresholds,
+            c.table_offsets, c.row_feature, c.row_missing, c.row_block, c.row_mirrored, c.row_set, t.set_offsets,
+            t.set_words, c.nodes, c.node_offsets, c.mask_bytes, c.leaf_value, c.leaf_offsets, width, out,
+            n_jobs=n_jobs, rows_per_thread=self._rows_per_thread(),
+        )  # fmt: skip
+
+    def _blocks(self, rows: int, width: int) -> np.ndarray:
+        return np.append(np.arange(0, rows, width), rows)
+
+    def _rows_per_thread(self) -> int:
+        return 1 + _WORK_PER_THREAD // max(self.trees.feature.size, 1)
