@@ -30,8 +30,9 @@ class TreeArrays:
     """Binary trees whose leaf values are added up, tree after tree, in float64.
 
     A row goes left where its value is at most the threshold. A value that is missing goes to the side that the split
-    names; NaN is 0 to splits that know no missing values, and so is every value closer to 0 than 1e-35. A split by category goes left where the value, cut to a whole
-    number, is in the split's set, and right for NaN and negative values. These are LightGBM's rules.
+    names. NaN is 0 to splits that know no missing values, and so is every value closer to 0 than 1e-35. A split by
+    category goes left where the value, cut to a whole number, is in the split's set, and right for NaN and negative
+    values. These are LightGBM's rules.
 
     Parameters
     ----------

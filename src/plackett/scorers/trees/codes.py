@@ -1,10 +1,10 @@
 """A tree ensemble prepared for scoring many rows at once: one byte per row and question, one byte mask per split.
 
-The value of a feature becomes a *code*: the number of the ensemble's thresholds of that feature below it. A split is then
-one comparison of bytes, code > k, for many rows at once. What a split rules out, a run of leaves, is cleared in a mask
-over the leaves of its tree, kept as bytes; after all splits the first leaf that is left is the one reached. The children
-of a split are exchanged where the right subtree is the smaller one (the test is mirrored), so that little has to be
-cleared: about one byte a split, whatever the number of leaves.
+The value of a feature becomes a *code*: the number of the ensemble's thresholds of that feature below it. A split is
+then one comparison of bytes, code > k, for many rows at once. What a split rules out, a run of leaves, is cleared in a
+mask over the leaves of its tree, kept as bytes; after all splits the first leaf that is left is the one reached. The
+children of a split are exchanged where the right subtree is the smaller one (the test is mirrored), so that little has
+to be cleared: about one byte a split, whatever the number of leaves.
 
 A feature has several *rows of codes* where one is not enough: one for each way its splits treat missing values, one for
 each 255 thresholds, a mirrored one, and one for each set of categories.
@@ -45,8 +45,8 @@ class TreeCodes:
     table_offsets
         Where the thresholds of each feature begin.
     row_feature, row_missing, row_block, row_mirrored, row_set
-        Of each row of codes: the feature; 0 where NaN is 0, else 2 · type + (1 where missing values go left); the number
-        of thresholds that lie below its first; whether it is mirrored; the set of categories, or -1.
+        Of each row of codes: the feature; 0 where NaN is 0, else 2 · type + (1 where missing values go left); the
+        number of thresholds that lie below its first; whether it is mirrored; the set of categories, or -1.
     nodes
         The splits, tree by tree, those that touch one byte of the mask first.
     node_offsets
@@ -158,17 +158,8 @@ def _leaf_ranges(trees: TreeArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     swapped = np.zeros(n, np.bool_)
     first, end = np.zeros(n, np.int64), np.zeros(n, np.int64)
     order = np.zeros(trees.leaf_value.size, np.int64)
-    _number_leaves(
-        trees.split_offsets,
-        trees.leaf_offsets,
-        trees.left,
-        trees.right,
-        np.zeros(n, np.int64),
-        swapped,
-        first,
-        end,
-        order,
-    )
+    size = np.zeros(n, np.int64)
+    _number_leaves(trees.split_offsets, trees.leaf_offsets, trees.left, trees.right, size, swapped, first, end, order)
     return swapped, first, end, order
 
 

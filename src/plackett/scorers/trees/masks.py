@@ -77,8 +77,8 @@ def _reach_leaves(
 ) -> Any:  # fmt: skip
     """Inside kernels: the leaf that each of ``width`` rows reaches in one tree.
 
-    All arguments are whole numbers. ``codes``, ``mask``, ``nodes`` and ``leaves`` are addresses: of codes (rows of codes ×
-    width), of scratch (n_bytes × width), of the splits, and of the bytes that receive the leaves.
+    All arguments are whole numbers. ``codes``, ``mask``, ``nodes`` and ``leaves`` are addresses: of the codes (rows of
+    codes × width), of scratch (n_bytes × width), of the splits, and of the bytes that receive the leaves.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

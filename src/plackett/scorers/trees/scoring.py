@@ -66,8 +66,9 @@ class TreeKernels:
 
         t = self.trees
         over_queries(
-            walk, self._blocks(len(X), 1), X, t.split_offsets, t.leaf_offsets, t.feature, t.threshold, t.decision, t.left,
-            t.right, t.leaf_value, t.set_offsets, t.set_words, out, n_jobs=n_jobs, rows_per_thread=self._rows_per_thread(),
+            walk, self._blocks(len(X), 1), X, t.split_offsets, t.leaf_offsets, t.feature, t.threshold, t.decision,
+            t.left, t.right, t.leaf_value, t.set_offsets, t.set_words, out, n_jobs=n_jobs,
+            rows_per_thread=self._rows_per_thread(),
         )  # fmt: skip
 
     def _by_masks(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
