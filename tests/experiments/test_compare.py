@@ -266,3 +266,35 @@ def test_an_evaluation_renders_too():
         [" P@1     ", " 0.50 "],
     ]
     assert found.to_csv().splitlines()[2].endswith("0.0") and json.loads(found.to_json())["mean"] == found.mean
+
+
+def test_labels_without_an_irrelevant_grade_are_noticed():
+    """With grades from 1 to 3 every document counts as relevant, and AP is 1 for everybody."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(20), 5)
+    labels, a, b = rng.integers(1, 4, 100), rng.random(100), rng.random(100)
+    with pytest.warns(
+        pk.PlackettWarning, match=r"AP has the same value .*no label is below 1.*AP\(rel=2\)"
+    ):
+        found = pk.evaluate(labels, a, ["AP", "nDCG", "AP(rel=2)"], qid=qid)
+    assert found.mean["AP"] == 1.0 and found.doubts.keys() == {"AP"} and "Beware: AP has the same value" in str(found)
+    with pytest.warns(pk.PlackettWarning, match="every document counts as relevant"):
+        result = pk.compare(labels, {"a": a, "b": b}, ["AP", "nDCG"], qid=qid)
+    assert result.doubts.keys() == {"AP"} and "Beware: AP" in result.to_markdown()
+
+
+def test_measures_that_cannot_tell_systems_apart_are_noticed():
+    qid = np.repeat(np.arange(6), 3)
+    mixed, scores = np.tile([1, 0, 0], 6), np.tile([3.0, 2.0, 1.0], 6)
+    assert pk.evaluate(mixed, scores, ["AP", "nDCG"], qid=qid).doubts == {}  # perfect, not constant by the labels
+    same = pk.compare(mixed, {"a": scores, "b": 2 * scores}, ["AP"], qid=qid)
+    assert same.doubts == {"AP": "all systems have the same AP on every query."}
+    alike = np.repeat([1, 0, 2, 0, 1, 0], 3)
+    assert pk.evaluate(alike, scores, ["AP", "nDCG", "AP(rel=3)"], qid=qid).doubts == {
+        "AP": "AP has the same value for every order: in each query all documents are relevant, or none is.",
+        "nDCG": "nDCG has the same value for every order: in each query all documents have the same label.",
+        "AP(rel=3)": "AP(rel=3) has the same value for every order: no document is relevant, as no label is 3 or more.",
+    }
+    only_relevant = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}}  # judgements often list relevant documents only
+    run = {"q1": {"d1": 2.0, "d9": 3.0}, "q2": {"d1": 1.0, "d3": 2.0}}
+    assert pk.evaluate_run(only_relevant, run, ["AP"]).doubts == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,8 @@ class Comparison(Renderable):
         ``urisk`` and ``trisk`` of a against b.
     test, correction, baseline, alpha, interval
         How the frames were made.
+    doubts
+        By measure: why it does not tell the systems apart; empty where there is no such reason.
     """
 
     systems: tuple[str, ...]
@@ -69,6 +71,7 @@ class Comparison(Renderable):
     baseline: str | None
     alpha: float
     interval: str
+    doubts: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def means(self) -> pl.DataFrame:
@@ -121,7 +124,7 @@ class Comparison(Renderable):
         ]
         if intervals:
             notes.append(f"In brackets: {1 - self.alpha:.0%} confidence interval ({self.interval}).")
-        return tuple(notes)
+        return (*notes, *(f"Beware: {doubt}" for doubt in self.doubts.values()))
 
     def _frame(self) -> pl.DataFrame:
         import polars as pl
@@ -138,6 +141,7 @@ class Comparison(Renderable):
             "baseline": self.baseline,
             "alpha": self.alpha,
             "interval": self.interval,
+            "doubts": self.doubts,
             "table": self.table.to_dicts(),
             "pairs": self.pairs.to_dicts(),
         }

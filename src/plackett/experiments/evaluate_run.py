@@ -99,4 +99,4 @@ def evaluate_run(
     joined = join_run(qrels, run, complete=complete, subtopics=subtopics)
     scored = Scored(joined.data, joined.scores, joined.retrieved, random_state=random_state, n_jobs=n_jobs)
     found = measure_scored(scored, parsed, preset)
-    return RunEvaluation(found.measures, found.qids, found.values, joined.missing, joined.unjudged)
+    return RunEvaluation(found.measures, found.qids, found.values, joined.missing, joined.unjudged, doubts=found.doubts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from numbers import Real
+from types import NoneType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +18,20 @@ __all__ = ["Measure"]
 
 #: How many random orders estimate the mean over ties where a measure has no exact form.
 TIE_SAMPLES = 64
+
+#: By the annotation of a parameter: the types it may have, and how an error says so.
+_KINDS: dict[Any, tuple[type, ...]] = {
+    "bool": (bool, np.bool_),
+    "float": (Real,),
+    "float | None": (Real, NoneType),
+    "str": (str,),
+}
+_EXPECTED = {
+    "bool": "True or False",
+    "float": "a number",
+    "float | None": "a number or None",
+    "str": "a name in quotes",
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -81,8 +97,11 @@ class Measure:
             object.__setattr__(self, "empty", float(self.empty))
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.type == "bool" and not isinstance(value, (bool, np.bool_)):
-                raise MeasureError(f"{self.name}: {field.name}={value!r}; give True or False")
+            kinds = _KINDS.get(field.type)
+            wrong = kinds and (not isinstance(value, kinds) or isinstance(value, bool) > (bool in kinds))
+            if wrong or (isinstance(value, Real) and np.isnan(value)):
+                expected = _EXPECTED.get(field.type, "another value")
+                raise MeasureError(f"{self.name}: {field.name}={value!r}; give {expected}")
         if (k := getattr(self, "k", None)) is not None and (
             isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1
         ):
