@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -273,9 +274,7 @@ def test_labels_without_an_irrelevant_grade_are_noticed():
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(20), 5)
     labels, a, b = rng.integers(1, 4, 100), rng.random(100), rng.random(100)
-    with pytest.warns(
-        pk.PlackettWarning, match=r"AP has the same value .*no label is below 1.*AP\(rel=2\)"
-    ):
+    with pytest.warns(pk.PlackettWarning, match=r"AP has the same value .*no label is below 1.*AP\(rel=2\)"):
         found = pk.evaluate(labels, a, ["AP", "nDCG", "AP(rel=2)"], qid=qid)
     assert found.mean["AP"] == 1.0 and found.doubts.keys() == {"AP"} and "Beware: AP has the same value" in str(found)
     with pytest.warns(pk.PlackettWarning, match="every document counts as relevant"):
@@ -298,3 +297,24 @@ def test_measures_that_cannot_tell_systems_apart_are_noticed():
     only_relevant = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}}  # judgements often list relevant documents only
     run = {"q1": {"d1": 2.0, "d9": 3.0}, "q2": {"d1": 1.0, "d3": 2.0}}
     assert pk.evaluate_run(only_relevant, run, ["AP"]).doubts == {}
+
+
+def test_a_narrow_terminal_keeps_figures_and_marks():
+    """At 60 columns the measures follow each other in several parts; nothing is cut."""
+    from rich.console import Console
+
+    from plackett.experiments.render import rich_table
+
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(30), 6)
+    labels = rng.integers(0, 3, 180)
+    scores = {"a system with a rather long name": labels + rng.random(180), "noise": rng.random(180), "more": -labels}
+    result = compare(labels, scores, ["nDCG@5", "AP", "RR", "P@3"], qid=qid)
+    for options in ({}, {"intervals": True}):
+        console = Console(width=60, record=True, file=io.StringIO())
+        console.print(rich_table(result._layout(**options)))
+        text = console.export_text()
+        assert "…" not in text and max(map(len, text.splitlines())) <= 60
+        assert [text.count(name) for name in result.measures] == [1] * 4
+        assert text.count("ᵇᶜ") == sum(row == ["noise", "more"] for row in result.table["better_than"].to_list()) > 0
+        assert all(f"{mean:.4f}" in text for mean in result.table["mean"])
