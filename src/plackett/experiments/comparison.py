@@ -111,18 +111,19 @@ class Comparison(Renderable):
         return Table(("", "system", *self.measures), rows, notes=self._notes(intervals), n_names=2)
 
     def differences(self, *, digits: int = 4) -> Table:
-        """Each pair of systems as a table for `plackett.experiments.render.FORMATS`.
+        """Each pair of systems, by their letters, as a table for `plackett.experiments.render.FORMATS`.
 
         Difference of the means with its interval, corrected p-value, and on how many queries the first system wins,
         ties and loses.
         """
+        letters = self.letters
         rows = tuple(
             (
                 Cell(row["measure"]),
-                Cell(f"{row['a']} − {row['b']}"),
+                Cell(f"{letters[row['a']]} − {letters[row['b']]}"),
                 Cell(f"{row['difference']:+.{digits}f}", row["significant"]),
                 Cell(f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"),
-                Cell(f"{row['p_corrected']:.4f}"),
+                Cell("<0.0001" if row["p_corrected"] < 5e-5 else f"{row['p_corrected']:.4f}"),
                 Cell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
             )
             for row in self.pairs.iter_rows(named=True)
