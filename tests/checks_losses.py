@@ -139,7 +139,19 @@ def naive_cumulative(loss, scores, labels, weights):
 
 #: Value of one query from scores, labels and sample weights. A new loss is written out here, a pair loss in `PHI`;
 #: until it is, `tests/losses/test_all.py` says so and the other checks hold it to the common rules only.
+def naive_query_mean(loss, scores, labels, weights):
+    """The inner loss divided by the weight of its terms: pairs of unequal labels, or judged documents."""
+    inner = loss.inner
+    if "pairwise" in type(inner).__module__:
+        n = len(labels)
+        count = sum(weights[u] * weights[v] for u in range(n) for v in range(n) if labels[u] > labels[v] >= 0)
+    else:
+        count = sum(w for w, label in zip(weights, labels, strict=True) if label >= 0)
+    return NAIVE[inner.name](inner, scores, labels, weights) / count if count else 0.0
+
+
 NAIVE = {
+    "QueryMean": naive_query_mean,
     **naive_pairwise.NAIVE,
     **naive_listwise.NAIVE,
     **naive_pointwise.NAIVE,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 
@@ -186,8 +188,49 @@ def test_compare_runs(run, folder):
     assert code == 0 and json.loads(out)
     code, out, _ = run("compare-runs", *files, "--data", folder / "test.txt", "--format", "markdown")
     assert code == 0 and "|" in out
+    code, out, _ = run("compare-runs", *files, "--data", folder / "test.txt", "-m", "nDCG@5")
+    assert code == 0 and "95% interval" in out and "win/tie/loss" in out and "In brackets: 95% confidence" in out
+    wins = re.search(r"a − b.* (\d+)/(\d+)/(\d+)", out)
+    assert sum(map(int, wins.groups())) == 6
+    code, out, _ = run("compare-runs", *files, "--data", folder / "test.txt", "-m", "nDCG@5", "--baseline", "b")
+    assert code == 0 and "Compared with b only" in out
     assert run("compare-runs", files[0], "--data", folder / "test.txt")[0] == 2
     assert run("compare-runs", *files)[0] == 2
+
+
+def test_info_says_what_a_run_and_judgements_are(run, tmp_path):
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 2.5 tag\nq2 Q0 d1 1 0.5 tag\n")
+    (tmp_path / "a.txt").write_text("# judged\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n")
+    (tmp_path / "div.qrels").write_text("1 1 d1 1\n1 2 d1 0\n1 2 d2 3\n")
+    code, out, _ = run("info", tmp_path / "a.run", "--json")
+    assert code == 0 and json.loads(out) == {
+        "kind": "run", "queries": 2, "lines": 3, "fewest_documents": 1, "most_documents": 2, "least_score": 0.5,
+        "largest_score": 2.5, "queries_with_ties": 1,
+    }  # fmt: skip
+    code, out, _ = run("info", tmp_path / "a.txt")
+    assert code == 0 and "TREC judgements" in out and "0: 1, 1: 1, 2: 1" in out
+    assert json.loads(run("info", tmp_path / "div.qrels", "--json")[1])["subtopics"] == 2
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252"])
+def test_output_that_cannot_encode_everything(tmp_path, encoding):
+    """A run that is significantly better has a raised letter, which these encodings do not have."""
+    qrels = [f"q{q} 0 d{d} {int(d == 0)}" for q in range(12) for d in range(3)]
+    for name, sign in (("good", -1), ("bad", 1)):
+        lines = [f"q{q} Q0 d{d} 0 {sign * d} tag" for q in range(12) for d in range(3)]
+        (tmp_path / f"{name}.run").write_text("\n".join(lines))
+    (tmp_path / "qrels").write_text("\n".join(qrels))
+    words = ["compare-runs", "good.run", "bad.run", "--qrels", "qrels", "-m", "nDCG@3"]
+    done = subprocess.run(
+        [sys.executable, "-c", "from plackett.cli import main; main()", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    out = done.stdout.decode(encoding)
+    assert "1.0000 [1.0000, 1.0000]b" in out and "p <= 0.05" in out and "?" not in out
 
 
 def test_installed_program(folder):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -266,3 +267,54 @@ def test_an_evaluation_renders_too():
         [" P@1     ", " 0.50 "],
     ]
     assert found.to_csv().splitlines()[2].endswith("0.0") and json.loads(found.to_json())["mean"] == found.mean
+
+
+def test_labels_without_an_irrelevant_grade_are_noticed():
+    """With grades from 1 to 3 every document counts as relevant, and AP is 1 for everybody."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(20), 5)
+    labels, a, b = rng.integers(1, 4, 100), rng.random(100), rng.random(100)
+    with pytest.warns(pk.PlackettWarning, match=r"AP has the same value .*no label is below 1.*AP\(rel=2\)"):
+        found = pk.evaluate(labels, a, ["AP", "nDCG", "AP(rel=2)"], qid=qid)
+    assert found.mean["AP"] == 1.0 and found.doubts.keys() == {"AP"} and "Beware: AP has the same value" in str(found)
+    with pytest.warns(pk.PlackettWarning, match="every document counts as relevant"):
+        result = pk.compare(labels, {"a": a, "b": b}, ["AP", "nDCG"], qid=qid)
+    assert result.doubts.keys() == {"AP"} and "Beware: AP" in result.to_markdown()
+
+
+def test_measures_that_cannot_tell_systems_apart_are_noticed():
+    qid = np.repeat(np.arange(6), 3)
+    mixed, scores = np.tile([1, 0, 0], 6), np.tile([3.0, 2.0, 1.0], 6)
+    assert pk.evaluate(mixed, scores, ["AP", "nDCG"], qid=qid).doubts == {}  # perfect, not constant by the labels
+    same = pk.compare(mixed, {"a": scores, "b": 2 * scores}, ["AP"], qid=qid)
+    assert same.doubts == {"AP": "all systems have the same AP on every query."}
+    alike = np.repeat([1, 0, 2, 0, 1, 0], 3)
+    assert pk.evaluate(alike, scores, ["AP", "nDCG", "AP(rel=3)"], qid=qid).doubts == {
+        "AP": "AP has the same value for every order: in each query all documents are relevant, or none is.",
+        "nDCG": "nDCG has the same value for every order: in each query all documents have the same label.",
+        "AP(rel=3)": "AP(rel=3) has the same value for every order: no document is relevant, as no label is 3 or more.",
+    }
+    only_relevant = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}}  # judgements often list relevant documents only
+    run = {"q1": {"d1": 2.0, "d9": 3.0}, "q2": {"d1": 1.0, "d3": 2.0}}
+    assert pk.evaluate_run(only_relevant, run, ["AP"]).doubts == {}
+
+
+def test_a_narrow_terminal_keeps_figures_and_marks():
+    """At 60 columns the measures follow each other in several parts; nothing is cut."""
+    from rich.console import Console
+
+    from plackett.evaluation.tables import rich_table
+
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(30), 6)
+    labels = rng.integers(0, 3, 180)
+    scores = {"a system with a rather long name": labels + rng.random(180), "noise": rng.random(180), "more": -labels}
+    result = compare(labels, scores, ["nDCG@5", "AP", "RR", "P@3"], qid=qid)
+    for options in ({}, {"intervals": True}):
+        console = Console(width=60, record=True, file=io.StringIO())
+        console.print(rich_table(result._layout(**options)))
+        text = console.export_text()
+        assert "…" not in text and max(map(len, text.splitlines())) <= 60
+        assert [text.count(name) for name in result.measures] == [1] * 4
+        assert text.count("ᵇᶜ") == sum(row == ["noise", "more"] for row in result.table["better_than"].to_list()) > 0
+        assert all(f"{mean:.4f}" in text for mean in result.table["mean"])

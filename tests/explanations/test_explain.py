@@ -13,7 +13,7 @@ import plackett as pk
 from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
 from plackett.explanations.explain import explain
-from plackett.explanations.sampling import sampled_contributions
+from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
 from plackett.models.linear import LinearScorer
 
 
@@ -89,7 +89,8 @@ def test_sampling_matches_the_definition_with_interactions():
     def score(rows):
         return rows[:, 0] * rows[:, 1] + np.maximum(rows[:, 2], 0.3) - rows[:, 3] ** 2 * rows[:, 0]
 
-    found, error = sampled_contributions(score, x, background, 4000, rng)
+    draws = sampled_contributions(score, x, *draw_orders(background, 4000, rng))
+    found, error = draws.mean(axis=0), standard_error(draws)
     expected = by_definition(score, x, background)
     assert (np.abs(found - expected) < 4.5 * error).all() and error.max() < 0.1
     assert np.abs(expected).max() > 10 * error.max()
@@ -124,22 +125,68 @@ def test_the_change_really_passes_and_none_nearer_does(data, ranker):
     ways = found.to_pass(below, above)
     assert ways.height > 0
     if not ways["together"][0]:
-        row = ways.row(0, named=True)
-        j = found.feature_names.index(row["feature"])
-        x = found.X[below].copy()
-        x[j] = row["to"]
-        assert ranker.predict(x[None], qid=[0])[0] > found.scores[above]
-        seen = np.unique(found._seen[:, j])
-        nearer = seen[np.abs(seen - row["from"]) < abs(row["to"] - row["from"]) - 1e-6]
-        if seen.size <= 64 and nearer.size:
-            rows = np.tile(found.X[below], (nearer.size, 1))
-            rows[:, j] = nearer
-            assert (ranker.predict(rows, qid=np.zeros(nearer.size)) <= found.scores[above]).all()
+        for row in ways.iter_rows(named=True):  # every value seen that is nearer is tried
+            j = found.feature_names.index(row["feature"])
+            seen = np.unique(np.append(found._seen[:, j], data.X[:, j]))
+            nearer = seen[np.abs(seen - row["from"]) < abs(row["to"] - row["from"]) - 1e-6]
+            rows = np.tile(found.X[below], (nearer.size + 1, 1))
+            rows[:, j] = [*nearer, row["to"]]
+            scores = ranker.predict(rows, qid=np.zeros(nearer.size + 1))
+            assert (scores[:-1] <= found.scores[above]).all() and scores[-1] > found.scores[above]
     else:
         x = found.X[below].copy()
         for row in ways.iter_rows(named=True):
             x[found.feature_names.index(row["feature"])] = row["to"]
         assert ranker.predict(x[None], qid=[0])[0] > found.scores[above]
+
+
+def test_pairs_of_sampled_contributions_add_up(data):
+    """All documents of the query are explained with the same orders and background."""
+    ranker = pk.rankers.McRank(n_estimators=5, num_leaves=4, min_child_samples=2).fit(data)
+    found = explain(ranker, data, 3, n_orders=5)
+    assert found.method == "sampling" and np.ptp(found.base) < 1e-6
+    best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
+    pair = found.pair(best, worst)
+    assert pair.height == data.n_features
+    np.testing.assert_allclose(pair["contribution"].sum(), found.scores[best] - found.scores[worst], rtol=1e-5)
+    # the error of a difference is that of the differences, not of two independent estimates
+    more = explain(ranker, data, 3, n_orders=2000)
+    exact = more.pair(best, worst).sort("feature")["contribution"].to_numpy()
+    rough = pair.sort("feature")
+    assert (np.abs(rough["contribution"].to_numpy() - exact) < 8 * rough["standard_error"].to_numpy() + 0.02).all()
+    other = found.document(best)["standard_error"].sum() + found.document(worst)["standard_error"].sum()
+    assert pair["standard_error"].sum() <= other + 1e-6
+
+
+def test_neighbours_are_a_row_of_their_own_in_list_aware_models():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)).astype(np.float32), rng.integers(0, 3, 40)
+    data = RankingDataset.from_arrays(X, y, np.repeat(np.arange(8), 5))
+    ranker = pk.rankers.MultipleHyperplaneRanker(n_jobs=1).fit(data)
+    rows = 0
+    for qid in range(8):
+        found = explain(ranker, data, qid, n_orders=4)
+        pair = found.pair(0, 1)
+        np.testing.assert_allclose(pair["contribution"].sum(), found.scores[0] - found.scores[1], rtol=1e-5, atol=1e-6)
+        rows += (pair["feature"] == "(other documents)").sum()
+    assert rows > 0
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [list("abc"), ["1", "2", "3"], [1, 2, 3], [10**12, 7, -1], ["a b", "ü", "3"]],
+    ids=["text", "digits", "int", "big", "odd"],
+)
+def test_query_ids_of_any_kind(ids):
+    X, y, qid = easy_task(n_queries=3)
+    data = RankingDataset.from_arrays(X, y, np.array(ids)[np.unique(qid, return_inverse=True)[1]])
+    ranker = pk.rankers.ListNet(max_iter=5).fit(data)
+    for name in ids:
+        found = explain(ranker, data, name)
+        assert found.qid == name and str(explain(ranker, data, str(name)).qid) == str(name)
+        np.testing.assert_array_equal(found.scores, ranker.predict(data)[data.qids[data.query_of_row] == name])
+    with pytest.raises(DataError, match="no query"):
+        explain(ranker, data, "nobody")
 
 
 def test_changes_together_where_no_feature_suffices():

@@ -40,6 +40,7 @@ OTHERS = {
     "Square": [{"target": "exp2"}, {"target": {0: 0.5, 1: 3, 2: 1}}],
     "Softmax": [{"gamma": 0.3}, {"n_classes": 7}],
     "Cumulative": [{"n_classes": 7, "gain": "exp2"}],
+    "QueryMean": [{"loss": "Fidelity"}, {"loss": "Square"}],
 }
 
 

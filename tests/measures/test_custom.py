@@ -92,3 +92,35 @@ def test_pickle_and_battery():
     assert pickle.loads(pickle.dumps(best_first @ 3)) == best_first @ 3
     check_measure(best_first)
     check_measure(best_first @ 2)
+
+
+@pytest.mark.filterwarnings("ignore:silent runs as plain Python")
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_function_that_returns_no_number_is_named(compiled):
+    @custom.measure(name="Forgetful", compiled=compiled)
+    def forgetful(labels):
+        if labels[0] > 0:
+            return 1.0
+        return None
+
+    @custom.measure(name="Silent", compiled=compiled)
+    def silent(labels):
+        labels.sum()
+
+    assert pk.evaluate([1, 0], [2, 1], [forgetful]).mean["Forgetful"] == 1.0
+    for measure in (forgetful, silent):
+        with pytest.raises(pk.MeasureError, match=f"{measure.name} returned None for a query of 2 documents"):
+            pk.evaluate([1, 0, 0, 1], [2, 1, 2, 1], [measure], qid=[1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_nan_of_a_query_with_relevant_documents_needs_a_rule(compiled):
+    @custom.measure(name="Ratio", compiled=compiled)
+    def ratio(labels):
+        return labels[0] / labels[1] if labels[1] > 0 else np.nan
+
+    labels, scores, qid = [2, 1, 1, 0, 0, 0], [2, 1, 2, 1, 2, 1], ["a", "a", "b", "b", "c", "c"]
+    with pytest.raises(pk.MeasureError, match="Ratio gave NaN for 1 of 3 queries .* query b"):
+        pk.evaluate(labels, scores, ["Ratio"], qid=qid)
+    found = pk.evaluate(labels, scores, ["Ratio(empty=0)", 'Ratio(empty="skip")'], qid=qid).mean
+    assert found == {"Ratio(empty=0)": 2 / 3, 'Ratio(empty="skip")': 2.0}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import polars as pl
 import pytest
 
 import plackett as pk
 from plackett.data.letor import read_letor
+from plackett.data.trec import read_qrels, read_run
+from plackett.data.trec_diversity import read_diversity_qrels
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures import parse
 from plackett.measures.presets import PRESETS, with_preset
@@ -68,17 +73,6 @@ def test_letor3_script(data_dir, ranker, fold):
 
 def trec_name(name: str) -> str | None:
     """Our name of a measure in trec_eval's output; None for those that we do not have."""
-    if name == "set_relative_P":
-        return "P(relative=True)"
-    head, _, parameter = name.rpartition("_")
-    forms = {
-        "relative_P": "P(relative=True)@{}",
-        "Rprec_mult": "Rprec(mult={})",
-        "11pt_avg": "IPrec11(levels=({}))",
-        "utility": "Utility(a=2, b=-1)",
-    }
-    if head in forms and parameter[0] in ".0123456789":
-        return forms[head].format(parameter)
     try:
         return str(parse(name))
     except ValueError:
@@ -132,6 +126,39 @@ def test_trec_eval(data_dir, output, qrels, run, options):
             assert got == pytest.approx(float(value), abs=FOUR_DIGITS), (name, query)
 
 
+def test_pytrec_eval(data_dir):
+    """All measures of trec_eval 9, on its own test files and on random lists with ties."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = data_dir / "trec_eval/test"
+    rng = np.random.default_rng(0)
+    ids = [f"d{i}" for i in range(60)]
+    random_qrels = {f"q{q}": {d: int(rng.integers(0, 3)) for d in ids[: rng.integers(2, 60)]} for q in range(30)}
+    random_run = {q: {d: float(rng.integers(0, 9)) for d in ids[rng.integers(0, 30) :]} for q in random_qrels}
+    for qrels, run in (
+        (trec_file(folder / "qrels.test", 3, int), trec_file(folder / "results.test", 4, float)),
+        (random_qrels, random_run),
+    ):
+        kinds = pytrec_eval.supported_measures - {"runid", "relstring", "gm_map", "gm_bpref"}
+        wanted = pytrec_eval.RelevanceEvaluator(qrels, kinds).evaluate(run)
+        names = {name: trec_name(name) for name in next(iter(wanted.values()))}
+        assert {name for name, ours in names.items() if ours is None} <= ABSENT
+        names = {name: ours for name, ours in names.items() if ours is not None}
+        found = evaluate_run(qrels, run, list(names.values()), preset="trec9")
+        assert len(names) > 60 and set(found.qids.tolist()) == wanted.keys()
+        for name, ours in names.items():
+            values = [wanted[qid][name] for qid in found.qids]
+            np.testing.assert_allclose(found.values[ours], values, rtol=0, atol=1e-9, err_msg=name)
+
+
+def trec_file(path, column, kind):
+    """Query: {document: number} of a file of trec_eval."""
+    found: dict[str, dict[str, float]] = {}
+    for line in path.read_text().splitlines():
+        words = line.split()
+        found.setdefault(words[0], {})[words[2]] = kind(words[column])
+    return found
+
+
 def first(path, depth):
     """The first documents of each query of a run, in trec_eval's order."""
     by_query: dict[str, list[tuple[float, str]]] = {}
@@ -139,6 +166,99 @@ def first(path, depth):
         qid, _, docid, _, score = line.split()[:5]
         by_query.setdefault(qid, []).append((float(np.float32(score)), docid))
     return {qid: {d: s for s, d in sorted(pairs, reverse=True)[:depth]} for qid, pairs in by_query.items()}
+
+
+# ------------------------------------------------------------------------------------------------- ndeval and gdeval
+
+WEB_RUNS = [f"{model}-cat{part}{kind}" for model in ("ql", "rm") for part in "ab" for kind in ("", "-filtered")]
+SIX_DIGITS = 0.5e-6 + 1e-9
+
+
+@pytest.fixture(scope="module")
+def web(data_dir):
+    """Judgements of the TREC Web track of 2012 as frames: by subtopic and ad hoc."""
+    folder = data_dir / "trec-web-diversity/2012"
+    diversity, ad_hoc = folder / "qrels-for-ndeval.txt", folder / "qrels.adhoc.txt"
+    return data_dir / "trec-web-diversity", read_diversity_qrels(diversity), read_qrels(ad_hoc)
+
+
+def web_run(folder, name, *, by_rank=False, depth=None):
+    """A run as a frame; ndeval reads the column of ranks unless told otherwise."""
+    path = folder / f"runs-2012/{name}.txt"
+    run = read_run(path)
+    if by_rank:
+        ranks = [-float(line.split()[3]) for line in path.read_text().splitlines()]
+        run = run.with_columns(score=pl.Series(ranks))
+    if depth is not None:
+        order = run.sort([pl.col("score").cast(pl.Float32), "docid"], descending=True, maintain_order=True)
+        run = order.group_by("qid", maintain_order=True).head(depth)
+    return run
+
+
+def golden_columns(path):
+    """Values by column and topic; the mean is the topic amean."""
+    header, *lines = (line.split(",") for line in path.read_text().splitlines())
+    return {name: {line[1]: float(line[i]) for line in lines} for i, name in enumerate(header) if i > 1}
+
+
+def check_columns(found, wanted, measures, tolerance):
+    for column, measure in measures.items():
+        values = dict(zip(found.qids.tolist(), found.values[str(measure)].tolist(), strict=True))
+        values["amean"] = found.mean[str(measure)]
+        topics = list(wanted[column])
+        assert len(topics) == 51
+        np.testing.assert_allclose(
+            [values[topic] for topic in topics],
+            [wanted[column][topic] for topic in topics],
+            rtol=0,
+            atol=tolerance,
+            err_msg=column,
+        )
+
+
+@pytest.mark.golden
+@pytest.mark.spec("metrics.alpha_ndcg", "metrics.intent_aware", "eval.alpha_ndcg", "eval.subtopic")
+@pytest.mark.parametrize("run", WEB_RUNS)
+def test_ndeval(web, run):
+    folder, qrels, _ = web
+    for options, by_rank in (("c-traditional", False), ("default", True)):
+        wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.{options}.csv")
+        assert len(wanted) == 21
+        measures = {column: parse(column) for column in wanted}
+        found = evaluate_run(qrels, web_run(folder, run, by_rank=by_rank), list(measures.values()), preset="ndeval")
+        check_columns(found, wanted, measures, SIX_DIGITS)
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("run", ["ql-cata", "rm-catb-filtered"])
+def test_ndeval_options(web, run):
+    """-alpha 0.9 -M 100, and the differences from a baseline of -riskAlpha 1."""
+    folder, qrels, _ = web
+    wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.c-traditional.alpha0.9.M100.csv")
+    measures = {column: parse(column) for column in wanted}
+    measures = {column: m(alpha=0.9) if hasattr(m, "alpha") else m for column, m in measures.items()}
+    found = evaluate_run(qrels, web_run(folder, run, depth=100), list(measures.values()), preset="ndeval")
+    check_columns(found, wanted, measures, SIX_DIGITS)
+    wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.c-traditional.risk1-vs-rm-cata-filtered.csv")
+    names = list(wanted)
+    ours, base = (
+        evaluate_run(qrels, web_run(folder, name), names, preset="ndeval").values for name in (run, "rm-cata-filtered")
+    )
+    for column, topics in wanted.items():
+        difference = ours[str(parse(column))] - base[str(parse(column))]
+        risk = np.where(difference < 0, 2 * difference, difference)
+        np.testing.assert_allclose(np.mean(risk), topics["amean"], rtol=0, atol=2 * SIX_DIGITS, err_msg=column)
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("run", WEB_RUNS)
+def test_gdeval(web, run):
+    folder, _, qrels = web
+    wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.gdeval-c.csv")
+    assert list(wanted) == ["ndcg@20", "err@20"]
+    measures = {column: parse(column) for column in wanted}
+    found = evaluate_run(qrels, web_run(folder, run), list(measures.values()), preset="gdeval", complete=True)
+    check_columns(found, wanted, measures, 0.5e-5 + 1e-9)
 
 
 # ------------------------------------------------------------------------------------------------- installed libraries
@@ -220,12 +340,59 @@ def test_a_given_parameter_stays():
         with_preset(parse("AP"), "letor5")
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_was_written_stays(preset):
+    """Every parameter that the preset changes, written at our default: in text and as an object."""
+    import dataclasses
+
+    changed = 0
+    for name, measure in pk.measures().items():
+        under = with_preset(measure, preset)
+        for field in dataclasses.fields(measure):
+            default = getattr(measure, field.name)
+            if getattr(under, field.name) == default:
+                continue
+            changed += 1
+            written = measure(**{field.name: default})
+            for form in (written, parse(str(written)), type(measure)(**{field.name: default}), pickle_copy(written)):
+                assert getattr(with_preset(form, preset), field.name) == default, (name, field.name)
+    assert changed
+
+
+def pickle_copy(measure):
+    import pickle
+
+    return pickle.loads(pickle.dumps(measure))
+
+
+def test_written_and_open_parameters_side_by_side():
+    """Both are asked for, and both are in the result under the names that they were asked for."""
+    found = pk.evaluate([2, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], ["nDCG", 'nDCG(gain="exp2")'], preset="sklearn")
+    ideal = 3 + 1 / np.log2(3) + 1 / 2
+    assert found.mean == {
+        "nDCG": pytest.approx((1 + 1 / 2 + 2 / np.log2(5)) / (2 + 1 / np.log2(3) + 1 / 2)),
+        'nDCG(gain="exp2")': pytest.approx((1 + 1 / 2 + 3 / np.log2(5)) / ideal),
+    }
+
+
+def test_what_was_written_stays_on_the_command_line(tmp_path):
+    from typer.testing import CliRunner
+
+    from plackett.cli.app import app
+
+    (tmp_path / "data.txt").write_text("".join(f"{label} qid:1 1:0\n" for label in (2, 1, 0, 1)))
+    (tmp_path / "scores.txt").write_text("0.1\n0.2\n0.3\n0.4\n")
+    words = ["evaluate", str(tmp_path / "data.txt"), str(tmp_path / "scores.txt"), "--preset", "sklearn", "--json"]
+    run = CliRunner().invoke(app, [*words, "-m", 'nDCG(gain="exp2")'])
+    assert json.loads(run.stdout)["mean"] == {'nDCG(gain="exp2")': pytest.approx(0.6759, abs=5e-5)}
+
+
 def test_every_parameter_of_a_preset_exists():
     import dataclasses
 
     measures = pk.measures()
     fields = {name: {field.name for field in dataclasses.fields(m)} for name, m in measures.items()}
     for rules in PRESETS.values():
-        for key in rules.keys() - {"complete"}:
+        for key in rules.keys() - {"complete", "subtopics"}:
             name, _, parameter = key.rpartition(".")
             assert parameter in (fields[name] if name else set.union(*fields.values())), key

@@ -11,7 +11,9 @@ def main() -> None:
     """Run ``plackett``; data errors end with one line on stderr and exit code 1, misuse with 2."""
     from plackett import DataError, LossError, MeasureError
     from plackett.cli.app import app
+    from plackett.cli.encoding import replace_unencodable
 
+    replace_unencodable()
     try:
         app()
     except (DataError, LossError, MeasureError) as error:

@@ -8,6 +8,8 @@ from typing import Any
 
 import typer
 
+from plackett._literals import NOT_LITERAL
+
 __all__ = ["check_form", "check_out", "file_names", "parameter_value"]
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
@@ -33,7 +35,7 @@ def _literal(text: str) -> Any:
     """A Python literal, or the text itself."""
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except NOT_LITERAL:
         return text
 
 

@@ -9,6 +9,9 @@ import typer
 
 from plackett.cli.arguments import check_form, file_names
 
+#: Most rows of the table of pairs.
+_MOST_PAIRS = 60
+
 
 def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files beside --data.")],
@@ -17,6 +20,9 @@ def compare_runs(
     measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
     test: Annotated[str, typer.Option(help="fisher, t, wilcoxon, bootstrap, sign, tukey.")] = "fisher",
     correction: Annotated[str, typer.Option(help="holm, bonferroni, bh, none.")] = "holm",
+    baseline: Annotated[
+        str | None, typer.Option(help="Run to compare the others with, by its name in the table; otherwise all pairs.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, trec, …")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling tests.")] = 0,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv or json.")] = "terminal",
@@ -25,6 +31,7 @@ def compare_runs(
     """Compare runs with significance tests, confidence intervals and win/tie/loss counts."""
     from plackett.evaluation.compare import compare
     from plackett.evaluation.compare_runs import compare_runs as compare_trec
+    from plackett.evaluation.tables import FORMATS
 
     form = check_form("json" if as_json else form)
     if (qrels is None) == (data is None):
@@ -33,6 +40,7 @@ def compare_runs(
         raise typer.BadParameter("give at least two runs to compare")
     measures = measure or ["nDCG@10", "AP", "RR"]
     options: dict[str, Any] = {"test": test, "correction": correction, "preset": preset, "random_state": seed}
+    options["baseline"] = baseline
     names = file_names(runs)
     if data is None:
         result = compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options)
@@ -43,4 +51,12 @@ def compare_runs(
         dataset = read(data)
         scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
         result = compare(dataset, scores, measures, **options)
-    print(getattr(result, f"to_{form}")())
+    if form in ("csv", "json"):
+        print(getattr(result, f"to_{form}")())
+        return
+    print(getattr(result, f"to_{form}")(intervals=True))
+    if result.pairs.height <= _MOST_PAIRS:
+        print()
+        print(FORMATS[form](result.differences()))
+    else:
+        print(f"{result.pairs.height} pairs: give --baseline to see differences and wins, or --json for all of them.")

@@ -45,10 +45,12 @@ def evaluate(
     if per_query is not None:
         _write_frame(result, per_query)
     if as_json:
-        print_json({"queries": result.qids.size, "preset": preset, "mean": result.mean})
+        print_json({"queries": result.qids.size, "preset": preset, "mean": result.mean, "doubts": result.doubts})
     else:
         rows = [(name, f"{value:.4f}") for name, value in result.mean.items()]
         print_table(("measure", "mean"), rows, title=f"{result.qids.size} queries", numbers=[1])
+        for doubt in result.doubts.values():
+            print(f"Beware: {doubt}")
 
 
 def _evaluate_dataset(data: Path, scores: Path, measures: list[str], preset: str | None) -> Evaluation:

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
 
 
 def info(
-    path: Annotated[Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv) or saved model.")],
+    path: Annotated[
+        Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv), saved model, TREC run or qrels.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """Show what is in a dataset (queries, lengths, labels, missing and constant features, …) or the card of a model."""
+    """Show what is in a dataset (queries, lengths, labels, missing features, …), a run or qrels, or a model's card."""
     from plackett.data.files import read
     from plackett.data.profile import profile
 
     if _is_model(path):
         _model(path, as_json)
+        return
+    if (kind := _trec_kind(path)) is not None:
+        _trec(path, kind, as_json)
         return
     facts = profile(read(path))
     if as_json:
@@ -57,6 +62,63 @@ def _model(path: Path, as_json: bool) -> None:
         print_json(words)
     else:
         print_card(words["card"], words["parameters"], title=str(path))
+
+
+def _trec_kind(path: Path) -> str | None:
+    """Whether a text file is a run or judgements in TREC's form, told by its first line; None for anything else."""
+    from plackett.data._compression import pieces
+    from plackett.data.files import LETOR, format_of
+
+    if format_of(path) is not LETOR:
+        return None
+    text = next(pieces(str(path)), b"")[:100_000].decode("utf-8", "replace")
+    lines = (line.split() for line in text.splitlines())
+    words = next((line for line in lines if line and not line[0].startswith("#")), [])
+    if any(word.startswith("qid:") for word in words):
+        return None
+    if len(words) == 4 and _is_number(words[3]):
+        return "qrels"
+    return "run" if len(words) >= 5 and _is_number(words[3]) and _is_number(words[4]) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _trec(path: Path, kind: str, as_json: bool) -> None:
+    """What a run or a file of judgements has."""
+    import polars as pl
+
+    from plackett.data.trec import read_run
+    from plackett.data.trec_diversity import read_diversity_qrels
+
+    entries = read_run(path) if kind == "run" else read_diversity_qrels(path)
+    sizes = entries.group_by("qid").len()["len"]
+    facts = {"kind": kind, "queries": sizes.len(), "lines": entries.height}
+    facts |= {"fewest_documents": sizes.min(), "most_documents": sizes.max()}
+    if kind == "run":
+        tied = entries.group_by("qid", "score").len().filter(pl.col("len") > 1)["qid"].n_unique()
+        facts |= {"least_score": entries["score"].min(), "largest_score": entries["score"].max()}
+        facts |= {"queries_with_ties": tied}
+        title, hint = "TREC run", f"plackett evaluate --qrels QRELS --run {path}"
+    else:
+        labels = entries.group_by("label").len().sort("label")
+        facts |= {
+            "subtopics": entries.select("qid", "subtopic").n_unique() if entries["subtopic"].n_unique() > 1 else 0
+        }
+        facts |= {"labels": dict(zip(labels["label"].to_list(), labels["len"].to_list(), strict=True))}
+        title, hint = "TREC judgements (qrels)", f"plackett evaluate --qrels {path} --run RUN"
+    if as_json:
+        print_json(facts)
+        return
+    del facts["kind"]
+    shown = {"labels": lambda counts: ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())}
+    rows = [(name.replace("_", " "), shown.get(name, lambda v: f"{v:,g}")(value)) for name, value in facts.items()]
+    print_table(("", ""), [*rows, ("to measure", hint)], title=f"{path}: {title}")
 
 
 def _rows(facts: Profile) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import Test, compare_evaluations, named_systems
 from plackett.evaluation.comparison import Comparison
-from plackett.evaluation.evaluate import measure_scored
+from plackett.evaluation.evaluate import measure_scored, warn_of_doubts
 from plackett.evaluation.significance.effects import TOLERANCE
 from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
@@ -31,7 +31,7 @@ def compare(
     correction: str | None = "holm",
     baseline: str | None = None,
     alpha: float = 0.05,
-    interval: str = "bca",
+    interval: str = "t",
     risk_alpha: float = 1.0,
     tolerance: float = TOLERANCE,
     random_state: int = 0,
@@ -67,7 +67,8 @@ def compare(
     alpha
         Level: corrected p-values up to it are significant. Intervals have the level 1 − alpha, each for itself.
     interval
-        Kind of the confidence intervals: ``"bca"``, ``"percentile"`` (both from 10,000 bootstrap samples) or ``"t"``.
+        Kind of the confidence intervals: ``"t"``, or ``"bca"`` or ``"percentile"`` from 10,000 bootstrap samples, which
+        are too short for few queries (see `plackett.evaluation.significance.confidence_interval`).
     risk_alpha
         Additional weight of losses in URisk, TRisk and GeoRisk.
     tolerance
@@ -118,6 +119,7 @@ def compare(
         except DataError as error:
             raise DataError(f"system {name!r}: {error}") from None
         evaluations[name] = measure_scored(scored, parsed, preset)
+    warn_of_doubts(next(iter(evaluations.values())), data)
     return compare_evaluations(
         evaluations,
         test=test,

@@ -31,7 +31,7 @@ def compare_evaluations(
     correction: str | None = "holm",
     baseline: str | None = None,
     alpha: float = 0.05,
-    interval: str = "bca",
+    interval: str = "t",
     risk_alpha: float = 1.0,
     tolerance: float = TOLERANCE,
     random_state: int = 0,
@@ -51,6 +51,7 @@ def compare_evaluations(
         correction = None
     bounds = interval_function(interval)
     measures, qids, values = _aligned(evaluations)
+    doubts = _doubts(evaluations, values)
     if baseline is None:
         pairs = list(itertools.combinations(range(len(systems)), 2))
     else:
@@ -79,7 +80,7 @@ def compare_evaluations(
         best = mean.max() if measure.ascending else mean.min()
         risk = geo_risk(found, alpha=risk_alpha) if measure.ascending and (found >= 0).all() else None
         for i, system in enumerate(systems):
-            low, high = bounds(found[:, i], means[:, i], 1 - alpha)
+            low, high = np.clip(bounds(found[:, i], means[:, i], 1 - alpha), *measure.bounds).tolist()
             table.append(
                 {"measure": name, "system": system, "mean": float(mean[i]), "low": low, "high": high}
                 | {"best": bool(abs(mean[i] - best) <= TOLERANCE)}
@@ -98,7 +99,19 @@ def compare_evaluations(
         baseline=baseline,
         alpha=alpha,
         interval=interval,
+        doubts=doubts,
     )
+
+
+def _doubts(evaluations: Mapping[str, Any], values: dict[str, np.ndarray]) -> dict[str, str]:
+    """Why a measure does not tell the systems apart: for any order, or because they have the same values."""
+    said: dict[str, str] = {}
+    for evaluation in evaluations.values():
+        said |= getattr(evaluation, "doubts", {})
+    for name, found in values.items():
+        if name not in said and (np.abs(found - found[:, :1])[~np.isnan(found).any(axis=1)] <= TOLERANCE).all():
+            said[name] = f"all systems have the same {name} on every query."
+    return said
 
 
 def _kept(values: np.ndarray, measure: Measure) -> np.ndarray:

@@ -20,7 +20,7 @@ def compare_runs(
     measures: str | Measure | Iterable[str | Measure],
     *,
     preset: str | None = None,
-    subtopics: bool = False,
+    subtopics: bool | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     **options: Any,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,8 @@ class Comparison(Renderable):
         ``urisk`` and ``trisk`` of a against b.
     test, correction, baseline, alpha, interval
         How the frames were made.
+    doubts
+        By measure: why it does not tell the systems apart; empty where there is no such reason.
     """
 
     systems: tuple[str, ...]
@@ -69,6 +71,7 @@ class Comparison(Renderable):
     baseline: str | None
     alpha: float
     interval: str
+    doubts: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def means(self) -> pl.DataFrame:
@@ -107,21 +110,43 @@ class Comparison(Renderable):
         rows = tuple((*name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True))
         return Table(("", "system", *self.measures), rows, notes=self._notes(intervals), n_names=2)
 
-    def _notes(self, intervals: bool) -> tuple[str, ...]:
-        n_pairs = self.pairs.height // len(self.measures)
-        corrected = (
-            ""
-            if self.correction == "none" or n_pairs < 2
-            else f", {_title(self.correction)}'s correction for {n_pairs} pairs"
+    def differences(self, *, digits: int = 4) -> Table:
+        """Each pair of systems, by their letters, as a table for `plackett.evaluation.tables.FORMATS`.
+
+        Difference of the means with its interval, corrected p-value, and on how many queries the first system wins,
+        ties and loses.
+        """
+        letters = self.letters
+        rows = tuple(
+            (
+                Cell(row["measure"]),
+                Cell(f"{letters[row['a']]} − {letters[row['b']]}"),
+                Cell(f"{row['difference']:+.{digits}f}", row["significant"]),
+                Cell(f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"),
+                Cell("<0.0001" if row["p_corrected"] < 5e-5 else f"{row['p_corrected']:.4f}"),
+                Cell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
+            )
+            for row in self.pairs.iter_rows(named=True)
         )
+        header = ("measure", "pair", "difference", f"{1 - self.alpha:.0%} interval", "p", "win/tie/loss")
+        return Table(header, rows, notes=(f"p: {self._test()}.",), n_names=2)
+
+    def _test(self) -> str:
+        """How the p-values were made."""
+        n_pairs = self.pairs.height // len(self.measures)
+        corrected = self.correction != "none" and n_pairs > 1
+        correction = f", {_title(self.correction)}'s correction for {n_pairs} pairs" if corrected else ""
+        return f"{TITLES.get(self.test, self.test)}{correction}"
+
+    def _notes(self, intervals: bool) -> tuple[str, ...]:
         against = "" if self.baseline is None else f" Compared with {self.baseline} only."
         notes = [
             f"{self.qids.size} queries. A letter marks a significantly worse system (p ≤ {self.alpha:g}, "
-            f"{TITLES.get(self.test, self.test)}{corrected}).{against}"
+            f"{self._test()}).{against}"
         ]
         if intervals:
             notes.append(f"In brackets: {1 - self.alpha:.0%} confidence interval ({self.interval}).")
-        return tuple(notes)
+        return (*notes, *(f"Beware: {doubt}" for doubt in self.doubts.values()))
 
     def _frame(self) -> pl.DataFrame:
         import polars as pl
@@ -138,6 +163,7 @@ class Comparison(Renderable):
             "baseline": self.baseline,
             "alpha": self.alpha,
             "interval": self.interval,
+            "doubts": self.doubts,
             "table": self.table.to_dicts(),
             "pairs": self.pairs.to_dicts(),
         }

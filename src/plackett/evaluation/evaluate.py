@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._errors import PlackettWarning
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.tables import Cell, Renderable, Table
 from plackett.measures.base import Measure
+from plackett.measures.doubts import every_document_relevant, measure_doubts
 from plackett.measures.language import parse_all
 from plackett.measures.presets import with_preset
 from plackett.measures.ranking import Scored
@@ -35,11 +38,15 @@ class Evaluation(Renderable):
         The queries, in the order of the dataset.
     values
         One array per measure, one number per query; NaN is a query that the measure skipped.
+    doubts
+        By measure: why it says nothing about the ranking, given the labels
+        (`plackett.measures.doubts.measure_doubts`); empty where there is no reason to doubt.
     """
 
     measures: dict[str, Measure]
     qids: np.ndarray
     values: dict[str, np.ndarray]
+    doubts: dict[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -62,13 +69,19 @@ class Evaluation(Renderable):
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
         rows = tuple((Cell(name), Cell(f"{value:.{digits}f}")) for name, value in self.mean.items())
-        return Table(("measure", "mean"), rows, notes=(f"{self.qids.size} queries.",))
+        notes = (f"{self.qids.size} queries.", *(f"Beware: {doubt}" for doubt in self.doubts.values()))
+        return Table(("measure", "mean"), rows, notes=notes)
 
     def _frame(self) -> pl.DataFrame:
         return self.per_query
 
     def _record(self) -> dict[str, Any]:
-        return {"n_queries": self.qids.size, "mean": self.mean, "per_query": self.per_query.to_dicts()}
+        return {
+            "n_queries": self.qids.size,
+            "mean": self.mean,
+            "doubts": self.doubts,
+            "per_query": self.per_query.to_dicts(),
+        }
 
 
 @fulfils("eval.protocol")
@@ -120,11 +133,21 @@ def evaluate(
     elif qid is not None:
         raise ValueError("qid stands beside plain labels; a RankingDataset knows its queries")
     scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
-    return measure_scored(scored, parsed, preset)
+    found = measure_scored(scored, parsed, preset)
+    warn_of_doubts(found, data)
+    return found
 
 
 def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:
     """Evaluate scores that stand beside their dataset already."""
     applied = {str(measure): with_preset(measure, preset) for measure in measures}
     values = {name: measure.per_query(scored) for name, measure in applied.items()}
-    return Evaluation(applied, scored.data.qids, values)
+    doubts = measure_doubts(applied, scored.data) if scored.retrieved.all() else {}
+    return Evaluation(applied, scored.data.qids, values, doubts=doubts)
+
+
+def warn_of_doubts(found: Evaluation, data: RankingDataset) -> None:
+    """Warn of measures for which every document is relevant: the labels are not as the measure takes them."""
+    for name, doubt in found.doubts.items():
+        if every_document_relevant(found.measures[name], data):
+            warnings.warn(doubt, PlackettWarning, stacklevel=3)

@@ -43,7 +43,7 @@ def evaluate_run(
     *,
     preset: str | None = None,
     complete: bool | None = None,
-    subtopics: bool = False,
+    subtopics: bool | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> RunEvaluation:
@@ -65,7 +65,8 @@ def evaluate_run(
         it 0. That is the default, as in ir-measures; the preset ``trec`` leaves such queries out, as trec_eval does
         unless it is given ``-c``. Either way the result names them in ``missing``.
     subtopics
-        Whether the judgements are by subtopic, for measures of diversity.
+        Whether the judgements are by subtopic, for measures of diversity; None is no, except with the preset
+        ``ndeval``.
     random_state
         Seed of the tie rule ``random`` and of estimated means over ties.
 
@@ -93,7 +94,9 @@ def evaluate_run(
         with_preset(measure, preset)  # a wrong name is found before files are read
     if complete is None:
         complete = bool(PRESETS.get(preset or "", {}).get("complete", True))
+    if subtopics is None:
+        subtopics = bool(PRESETS.get(preset or "", {}).get("subtopics", False))
     joined = join_run(qrels, run, complete=complete, subtopics=subtopics)
     scored = Scored(joined.data, joined.scores, joined.retrieved, random_state=random_state, n_jobs=n_jobs)
     found = measure_scored(scored, parsed, preset)
-    return RunEvaluation(found.measures, found.qids, found.values, joined.missing, joined.unjudged)
+    return RunEvaluation(found.measures, found.qids, found.values, joined.missing, joined.unjudged, doubts=found.doubts)

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from plackett._atomic import replacing
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 __all__ = ["FORMATS", "Cell", "Renderable", "Table", "latex_text"]
 
@@ -97,22 +97,56 @@ class Renderable:
 
 
 def rich_table(table: Table) -> RenderableType:
-    """The table as an object that rich prints."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    """The table as an object that rich prints; where it is too wide, its columns follow each other in several parts."""
+    return _RichTable(table)
 
-    drawn = RichTable(box=box.SIMPLE_HEAD, title=Text(table.caption) if table.caption else None, title_justify="left")
-    for name, side in zip(table.header, table.sides, strict=True):
-        drawn.add_column(Text(name), justify=side, no_wrap=True)  # type: ignore[arg-type]
-    marks = [max((len(row[i].marks) for row in table.rows), default=0) for i in range(len(table.header))]
-    for row in table.rows:  # marks are padded so that the digits stand in line
-        cells = zip(row, marks, strict=True)
-        drawn.add_row(
-            *(Text(c.text, "bold" if c.best else "").append(_superscript(c.marks).ljust(m)) for c, m in cells)
-        )
-    return Group(drawn, *map(Text, table.notes))
+
+class _RichTable:
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.measure import Measurement
+        from rich.text import Text
+
+        unbounded = options.update(width=10_000)
+        names, columns = list(range(self.table.n_names)), list(range(self.table.n_names, len(self.table.header)))
+        first = True
+        while columns or first:
+            shown = columns[:1]
+            for column in columns[1:]:
+                wider = self._drawn([*names, *shown, column], first)
+                if Measurement.get(console, unbounded, wider).maximum > options.max_width:
+                    break
+                shown.append(column)
+            columns = columns[len(shown) :]
+            yield self._drawn([*names, *shown], first)
+            first = False
+        yield from map(Text, self.table.notes)
+
+    def _drawn(self, columns: list[int], first: bool) -> RenderableType:
+        """Some columns of the table; figures and their marks are never cut, names are folded."""
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = self.table
+        title = Text(table.caption) if table.caption and first else None
+        drawn = RichTable(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+        for i in columns:
+            name = i < table.n_names
+            drawn.add_column(Text(table.header[i]), justify=table.sides[i], no_wrap=not name, overflow="fold")  # type: ignore[arg-type]
+        marks = {i: max((len(row[i].marks) for row in table.rows), default=0) for i in columns}
+        for row in table.rows:  # marks are padded so that the digits stand in line
+            cells = [row[i] for i in columns]
+            widths = marks.values()
+            drawn.add_row(
+                *(
+                    Text(cell.text, "bold" if cell.best else "").append(_superscript(cell.marks).ljust(width))
+                    for cell, width in zip(cells, widths, strict=True)
+                )
+            )
+        return drawn
 
 
 def terminal(table: Table) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from plackett._errors import DataError
+from plackett._literals import call
 from plackett.experiments.search.foreign import space_of
 from plackett.models.search_space import SearchSpace
 
@@ -156,16 +156,11 @@ def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
     (Ridge(), {})
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-        function, words = (tree.func, tree.keywords) if isinstance(tree, ast.Call) else (tree, [])
-        if isinstance(tree, ast.Call) and tree.args:
-            raise ValueError
-        parameters = {str(word.arg): ast.literal_eval(word.value) for word in words}
-    except (SyntaxError, ValueError):
+        name, parameters = call(text)
+    except ValueError:
         raise DataError(
-            f"{text!r} is no ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
+            f"{text!r:.200} is no ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
         ) from None
-    name = ast.unparse(function)
     make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
     try:
         return make(**parameters), parameters

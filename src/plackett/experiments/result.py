@@ -176,7 +176,7 @@ class Experiment(Renderable):
         """One row per dataset, ranker and measure, rankers in the order of the first measure.
 
         ``mean_over_folds`` (the mean of the folds' means, LETOR's figure) and ``mean_over_queries``; ``low`` and
-        ``high`` bound the latter (95 %, bootstrap over queries); ``best`` marks the best of the measure, and ``p``,
+        ``high`` bound the latter (95 %, over queries); ``best`` marks the best of the measure, and ``p``,
         ``p_corrected`` (Fisher's randomisation test against the best, Holm's correction) and
         ``significantly_worse`` compare the others with it. ``validation`` is the mean over folds of the selecting
         measure, ``chosen`` the ranker that is best by it; times are sums over folds. Rankers that failed in a fold are

@@ -12,12 +12,14 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
-from plackett.explanations.sampling import sampled_contributions
+from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
 
 __all__ = ["explain"]
 
 #: Most documents that stand for "feature unknown" in sampling, and whose values may be taken to pass another.
 _BACKGROUND = 1000
+#: The same for the values with a list-aware model, for which each value costs the scores of a whole list.
+_LIST_AWARE_VALUES = 100
 
 
 @fulfils(paper="Lundberg and Lee 2017, A unified approach to interpreting model predictions")
@@ -36,7 +38,7 @@ def explain(
     sums of one function per feature (RankBoost and its like) they are exact: what the feature adds, less its mean
     over the background. For trees they are LightGBM's TreeSHAP, exact with respect to the training documents in each
     node. For all others, list-aware models included, they are estimated with ``n_orders`` orders of the features,
-    and come with a standard error.
+    the same ones for all documents of the query, and come with a standard error.
 
     Parameters
     ----------
@@ -75,7 +77,8 @@ def explain(
     if around.shape[0] > _BACKGROUND:
         around = around[np.sort(rng.choice(around.shape[0], _BACKGROUND, replace=False))]
     scores = ranker.predict(query)
-    everything = _dense(data.X[np.sort(rng.choice(data.n_rows, min(data.n_rows, _BACKGROUND), replace=False))])
+    most = min(data.n_rows, _LIST_AWARE_VALUES if ranker.scorer_.list_aware else _BACKGROUND)
+    everything = _dense(data.X[np.sort(rng.choice(data.n_rows, most, replace=False))])
     found: dict[str, Any] = {
         "qid": query.qids[0],
         "documents": list(range(query.n_rows)) if query.docids is None else query.docids.tolist(),
@@ -83,7 +86,7 @@ def explain(
         "X": dense,
         "scores": scores,
         "_score": score,
-        "_seen": np.concatenate([everything, around]),
+        "_seen": np.concatenate([everything, dense]),
     }
     kind = getattr(ranker.scorer_, "kind", "")
     if kind in EXACT:
@@ -91,14 +94,16 @@ def explain(
         # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
         if parts.shape == dense.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
             return Explanation(**found, contributions=parts, base=np.full(scores.size, base), method=kind)
-    sampled = [sampled_contributions(_of(score, i), x, around, n_orders, rng) for i, x in enumerate(dense)]
-    parts = np.array([contribution for contribution, _ in sampled])
+    orders, starts = draw_orders(around, n_orders, rng)
+    draws = np.array([sampled_contributions(_of(score, i), x, orders, starts) for i, x in enumerate(dense)])
+    parts = draws.mean(axis=1)
     return Explanation(
         **found,
         contributions=parts,
         base=scores - parts.sum(axis=1),
         method="sampling",
-        standard_error=np.array([error for _, error in sampled]),
+        standard_error=np.array([standard_error(of_document) for of_document in draws]),
+        _draws=draws.astype(np.float32),
     )
 
 
@@ -123,7 +128,7 @@ def _query(data: RankingDataset, qid: Any) -> RankingDataset:
         if data.n_queries != 1:
             raise DataError(f"the data have {data.n_queries} queries; say which with qid=…")
         return data
-    places = np.flatnonzero(data.qids.astype(str) == str(qid))  # the command line has ids as text
+    places = np.flatnonzero(data.qids.astype(np.dtypes.StringDType()) == str(qid))  # the command line has ids as text
     if places.size == 0:
         raise DataError(f"the data have no query {qid!r}; the first ones are {data.qids[:3].tolist()}")
     return data.select(places[:1])

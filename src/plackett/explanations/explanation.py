@@ -11,6 +11,7 @@ import polars as pl
 
 from plackett._errors import DataError
 from plackett.explanations.passing import ways_to_pass
+from plackett.explanations.sampling import standard_error
 
 __all__ = ["Explanation", "Score"]
 
@@ -53,6 +54,7 @@ class Explanation:
     standard_error: np.ndarray | None = None
     _score: Score | None = field(default=None, repr=False)
     _seen: np.ndarray | None = field(default=None, repr=False)
+    _draws: np.ndarray | None = field(default=None, repr=False)
 
     def ranking(self) -> pl.DataFrame:
         """The documents from best to worst with their scores and the two features that count most for each."""
@@ -78,7 +80,11 @@ class Explanation:
         return _largest_first(pl.DataFrame(columns))
 
     def pair(self, above: Any, below: Any) -> pl.DataFrame:
-        """Why one document is above another: what each feature adds to the difference of their scores."""
+        """Why one document is above another: what each feature adds to the difference of their scores.
+
+        The contributions add up to the difference. In a list-aware model the two documents also have different
+        neighbours, each the other one: what that adds is a row of its own, ``(other documents)``.
+        """
         a, b = self._index(above), self._index(below)
         columns = {
             "feature": self.feature_names,
@@ -87,17 +93,25 @@ class Explanation:
             "contribution": self.contributions[a] - self.contributions[b],
         }
         if self.standard_error is not None:
-            columns["standard_error"] = np.hypot(self.standard_error[a], self.standard_error[b])
+            if self._draws is None:
+                columns["standard_error"] = np.hypot(self.standard_error[a], self.standard_error[b])
+            else:  # both documents were explained with the same draws
+                columns["standard_error"] = standard_error(self._draws[a].astype(np.float64) - self._draws[b])
+        neighbours = float(self.base[a] - self.base[b])
+        if abs(neighbours) > 1e-6 * (1.0 + float(np.abs(self.scores[[a, b]]).max())):
+            more = {"feature": "(other documents)", "above": np.nan, "below": np.nan, "contribution": neighbours}
+            columns = {name: [*values, more.get(name, np.nan)] for name, values in columns.items()}
         return _largest_first(pl.DataFrame(columns))
 
     def to_pass(self, below: Any, above: Any) -> pl.DataFrame:
         """What would have to change for one document to pass another.
 
         One row per feature that can do it alone: the value nearest to the present one that lifts the document above
-        the other, among the values seen in the data, and its distance in standard deviations of the feature; nearest
-        first. Where no feature can, the rows are the fewest features that must change together, found by taking the
-        one that lifts the score most, again and again; ``together`` is then true. No rows: not with values seen in
-        the data.
+        the other, among the values seen, and its distance in standard deviations of the feature; nearest first. The
+        values seen are those of the query's documents and of up to 1,000 documents of the data, drawn at random (100
+        for list-aware models). Where no feature can, the rows are a few features that pass when changed together,
+        found by taking the one that lifts the score most, again and again; ``together`` is then true. Fewer might do.
+        No rows: no change of up to eight features was found.
         """
         if self._score is None or self._seen is None:
             raise DataError("this explanation has no ranker with it; make it with plackett.explain")

@@ -9,9 +9,9 @@ import polars as pl
 
 __all__ = ["ways_to_pass"]
 
-#: Values tried per feature, and features that may change together.
-_VALUES = 64
+#: Features that may change together, and versions of the document scored at once.
 _TOGETHER = 8
+_BATCH_ROWS = 20_000
 
 
 def ways_to_pass(
@@ -33,7 +33,7 @@ def ways_to_pass(
     names
         Names of the features.
     """
-    candidates = [_values(seen[:, j]) for j in range(x.size)]
+    candidates = [np.unique(column[~np.isnan(column)]) for column in seen.T]
     spread = np.nanstd(seen.astype(np.float64), axis=0)
     spread[spread == 0] = 1.0
     feature = np.repeat(np.arange(x.size), [c.size for c in candidates])
@@ -43,7 +43,7 @@ def ways_to_pass(
     changed: list[int] = []
     after: list[float] = []
     while len(changed) < _TOGETHER:
-        scores, others = score(_versions(current, feature, value))
+        scores, others = _scores(score, current, feature, value)
         passes = scores > others
         if passes.any():
             if not changed:
@@ -52,7 +52,10 @@ def ways_to_pass(
         else:
             k = int(np.argmax(np.where(np.isin(feature, changed), -np.inf, scores - others)))
         if feature[k] in changed:
-            break
+            if not passes.any():  # all features were changed
+                break
+            after.pop(changed.index(int(feature[k])))
+            changed.remove(int(feature[k]))
         current[feature[k]] = value[k]
         changed.append(int(feature[k]))
         after.append(float(scores[k]))
@@ -63,17 +66,18 @@ def ways_to_pass(
     return _frame([], x, [], [], [], names, together=False)
 
 
-def _values(column: np.ndarray) -> np.ndarray:
-    found = np.unique(column[~np.isnan(column)])
-    if found.size <= _VALUES:
-        return found
-    return found[np.unique(np.linspace(0, found.size - 1, _VALUES).round().astype(int))]
-
-
-def _versions(x: np.ndarray, feature: np.ndarray, value: np.ndarray) -> np.ndarray:
-    rows = np.tile(x, (feature.size, 1))
-    rows[np.arange(feature.size), feature] = value
-    return rows
+def _scores(
+    score: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], x: np.ndarray, feature: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the document with one feature changed, and of the other document beside it."""
+    found = []
+    for lo in range(0, feature.size, _BATCH_ROWS):
+        columns = feature[lo : lo + _BATCH_ROWS]
+        rows = np.tile(x, (columns.size, 1))
+        rows[np.arange(columns.size), columns] = value[lo : lo + _BATCH_ROWS]
+        found.append(score(rows))
+    scores, others = zip(*found, strict=True)
+    return np.concatenate(scores), np.concatenate(others)
 
 
 def _alone(

@@ -6,20 +6,26 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["sampled_contributions"]
+__all__ = ["draw_orders", "sampled_contributions", "standard_error"]
 
 #: Rows scored at once.
 _BATCH_ROWS = 200_000
 
 
+def draw_orders(background: np.ndarray, n_orders: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Orders of the features, and for each a background document to start from.
+
+    All documents of a query are explained with the same ones: their contributions then have the same base, and
+    differences of documents are free of the chance of the draws.
+    """
+    orders = np.array([rng.permutation(background.shape[1]) for _ in range(n_orders)])
+    return orders, background[rng.integers(background.shape[0], size=n_orders)]
+
+
 def sampled_contributions(
-    score: Callable[[np.ndarray], np.ndarray],
-    x: np.ndarray,
-    background: np.ndarray,
-    n_orders: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Contribution of each feature to the score of one document, and its standard error.
+    score: Callable[[np.ndarray], np.ndarray], x: np.ndarray, orders: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
+    """Contribution of each feature to the score of one document by each order, orders × features; their mean counts.
 
     An order of the features and a background document give one estimate: the features of the background document are
     replaced one after the other, and each is credited with the change of the score. Every order is used forwards and
@@ -31,16 +37,10 @@ def sampled_contributions(
         Scores of some rows of features.
     x
         The document.
-    background
-        Documents that stand for "feature unknown".
-    n_orders
-        Number of orders, each counted twice.
-    rng
-        Source of the orders and background documents.
+    orders, starts
+        See `draw_orders`.
     """
-    d = x.size
-    orders = np.array([rng.permutation(d) for _ in range(n_orders)])
-    starts = background[rng.integers(background.shape[0], size=n_orders)]
+    n_orders, d = orders.shape
     orders = np.concatenate([orders, orders[:, ::-1]])
     starts = np.concatenate([starts, starts])
     estimates = np.empty((2 * n_orders, d))
@@ -52,6 +52,10 @@ def sampled_contributions(
         rows = np.where(place[:, None, :] < step, x, starts[lo : lo + per_batch, None, :])
         scores = score(rows.reshape(-1, d).astype(x.dtype)).reshape(len(some), d + 1)
         np.put_along_axis(estimates[lo : lo + per_batch], some, np.diff(scores, axis=1), axis=1)
-    pairs = 0.5 * (estimates[:n_orders] + estimates[n_orders:])
-    error = pairs.std(axis=0, ddof=1) / np.sqrt(n_orders) if n_orders > 1 else np.full(d, np.nan)
-    return pairs.mean(axis=0), error
+    return 0.5 * (estimates[:n_orders] + estimates[n_orders:])
+
+
+def standard_error(draws: np.ndarray) -> np.ndarray:
+    """Standard error of the mean over orders; NaN for one order."""
+    n_orders = draws.shape[0]
+    return draws.std(axis=0, ddof=1) / np.sqrt(n_orders) if n_orders > 1 else np.full(draws.shape[1], np.nan)

@@ -60,5 +60,6 @@ if TYPE_CHECKING:
     from plackett.losses.pointwise.square import Square as Square
     from plackett.losses.pointwise.subset_square import SubsetSquare as SubsetSquare
     from plackett.losses.pointwise.weighted_square import WeightedSquare as WeightedSquare
+    from plackett.losses.query_mean import QueryMean as QueryMean
 
 open_package(__name__, "loss", {"Loss": "base"}, lambda item, cls: cls)

@@ -9,7 +9,15 @@ import numpy as np
 
 from plackett._errors import MeasureError
 from plackett._kernel import kernel
-from plackett.measures.diversity import DiversityMeasure, greedy_ideal, novelty, relevant_subtopics
+from plackett.data.dataset import RankingDataset
+from plackett.measures.diversity import (
+    DiversityMeasure,
+    check_ideal_ties,
+    greedy_ideal,
+    known_subtopics,
+    novelty,
+    relevant_subtopics,
+)
 from plackett.measures.gains import check_discount, discount_table
 from plackett.measures.ranking import Ranking
 
@@ -35,16 +43,22 @@ class AlphaNDCG(DiversityMeasure):
         Least grade of a document that is relevant to a subtopic.
     discount
         As for `nDCG`.
+    ideal
+        What :math:`Z_k` is the sum of: ``"greedy"``, that order; ``"full"``, a list whose documents are each relevant
+        to all subtopics that have a relevant document, whether there are such documents or not (ndeval's alpha-DCG).
+    ideal_ties
+        Which of equally good documents the greedy order takes: ``"subtopics"``, the one whose first subtopics come
+        first; ``"docid"``, the one with the larger document id (ndeval). On the TREC Web runs of 2012 the rule moves
+        the measure by up to 0.005.
 
     Notes
     -----
-    Ties: exact mean over all orders: the number of earlier documents of a subtopic inside a block is hypergeometric. Of
-    equally good documents the greedy order takes the one whose first subtopics come first. A query without a relevant
-    document scores `empty`. As the greedy order need not be the best, values above 1 are possible, though rare and
-    close to it.
+    Ties: exact mean over all orders: the number of earlier documents of a subtopic inside a block is hypergeometric. A
+    query without a relevant document scores `empty`. As the greedy order need not be the best, values above 1 are
+    possible, though rare and close to it.
 
-    Of ndeval's other normalised measures, nERR-IA is ``alpha_nDCG(discount="reciprocal")``, and nNRBP has the powers of
-    β as its list of discounts.
+    Of ndeval's other columns, alpha-DCG is ``alpha_nDCG(ideal="full")`` and nERR-IA is
+    ``alpha_nDCG(discount="reciprocal")``; both names are understood.
 
     Examples
     --------
@@ -67,10 +81,15 @@ class AlphaNDCG(DiversityMeasure):
     alpha: float = 0.5
     rel: float = 1.0
     discount: Any = "log2"
+    ideal: str = "greedy"
+    ideal_ties: str = "subtopics"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
+        if self.ideal not in ("greedy", "full"):
+            raise MeasureError(f"{self.name}: ideal={self.ideal!r}; give 'greedy' or 'full'")
+        check_ideal_ties(self.ideal_ties, self.name)
         if not 0.0 <= self.alpha <= 1.0:
             raise MeasureError(f"{self.name}: alpha={self.alpha!r}; give a number between 0 and 1")
 
@@ -79,10 +98,11 @@ class AlphaNDCG(DiversityMeasure):
         data = ranking.data
         k, keep = self.k or ranking.longest, 1.0 - self.alpha
         discount = discount_table(self.discount, ranking.longest)
-        key = ("alpha_nDCG", self.rel, k, keep, self.discount)
-        if key not in data.memo:
-            data.memo[key] = greedy_ideal(data, self.rel, _greedy, keep, discount, k)
-        ideal = data.memo[key]
+        if self.ideal == "full":
+            table = discount_table(self.discount, k)
+            ideal = known_subtopics(data, self.rel) * float(keep ** np.arange(k) @ table)
+        else:
+            ideal = greedy_gains(data, self.rel, keep, discount, k, self.ideal_ties)
         gains = ranking.run(discounted_novelty, relevant_subtopics(ranking, self.rel), keep, discount, k)
         return np.divide(gains, ideal, out=np.full(gains.shape, np.nan), where=ideal > 0)
 
@@ -98,6 +118,17 @@ def discounted_novelty(lo, hi, offsets, labels, depth, tie_end, relevant, keep, 
     for q in range(lo, hi):
         a = offsets[q]
         out[q] = novelty(a, a + min(k, depth[q]), tie_end, relevant, keep, discount, worth, drawn)
+
+
+def greedy_gains(
+    data: RankingDataset, rel: float, keep: float, discount: np.ndarray, k: int, ideal_ties: str
+) -> np.ndarray:
+    """Discounted gains of the first k documents of the order that takes the document of the largest gain next."""
+    key = ("greedy gains", rel, keep, discount[:k].tobytes(), ideal_ties)
+    if key not in data.memo:
+        data.memo[key] = greedy_ideal(data, rel, _greedy, keep, discount, k, ideal_ties=ideal_ties)
+    found: np.ndarray = data.memo[key]
+    return found
 
 
 @kernel

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from numbers import Real
+from types import NoneType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +19,20 @@ __all__ = ["Measure"]
 #: How many random orders estimate the mean over ties where a measure has no exact form.
 TIE_SAMPLES = 64
 
+#: By the annotation of a parameter: the types it may have, and how an error says so.
+_KINDS: dict[Any, tuple[type, ...]] = {
+    "bool": (bool, np.bool_),
+    "float": (Real,),
+    "float | None": (Real, NoneType),
+    "str": (str,),
+}
+_EXPECTED = {
+    "bool": "True or False",
+    "float": "a number",
+    "float | None": "a number or None",
+    "str": "a name in quotes",
+}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Measure:
@@ -24,7 +40,8 @@ class Measure:
 
     A measure is written as in ir-measures: ``nDCG @ 10``, ``AP(rel=2) @ 100``, ``nDCG(gain="linear")``. Calling it
     gives a copy with other parameters, ``@`` sets the cut-off, and `str` the canonical name, which
-    `plackett.measures.parse` reads back.
+    `plackett.measures.parse` reads back. Measures whose parameters have the same values are equal. The name has every
+    parameter that was given, also at its default: ``nDCG(gain="exp2")`` stays so under a preset, ``nDCG`` does not.
 
     A subclass is a frozen dataclass. Its fields are the parameters, its class attributes say what it is, and `values`
     gives one number per query, NaN where the query has nothing to measure (no relevant document, no pair): the rule
@@ -65,6 +82,12 @@ class Measure:
     ties: str = "expected"
     empty: float | str = 0.0
 
+    def __new__(cls, **parameters: Any) -> Self:
+        """Note which parameters are given."""
+        measure = super().__new__(cls)
+        object.__setattr__(measure, "_given", frozenset(parameters))
+        return measure
+
     def __post_init__(self) -> None:
         if self.ties not in TIES:
             raise MeasureError(f"{self.name}: ties={self.ties!r}; the tie rules are {', '.join(TIES)}")
@@ -72,6 +95,13 @@ class Measure:
             if isinstance(self.empty, (str, bool)) or not np.isfinite(self.empty):
                 raise MeasureError(f"{self.name}: empty={self.empty!r}; give a number or 'skip'")
             object.__setattr__(self, "empty", float(self.empty))
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            kinds = _KINDS.get(field.type)
+            wrong = kinds and (not isinstance(value, kinds) or isinstance(value, bool) > (bool in kinds))
+            if wrong or (isinstance(value, Real) and np.isnan(value)):
+                expected = _EXPECTED.get(field.type, "another value")
+                raise MeasureError(f"{self.name}: {field.name}={value!r}; give {expected}")
         if (k := getattr(self, "k", None)) is not None and (
             isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1
         ):
@@ -89,7 +119,20 @@ class Measure:
         for name in parameters:
             if name not in known:
                 raise MeasureError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}")
-        return dataclasses.replace(self, **parameters)
+        given = {name: getattr(self, name) for name in self.given} | parameters
+        try:
+            return type(self)(**given)
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, MeasureError):
+                raise
+            written = ", ".join(f"{name}={value!r:.100}" for name, value in parameters.items())
+            raise MeasureError(f"{self.name} cannot have {written}: {error}") from None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The parameters that were written down, be it at their default: a preset leaves those alone."""
+        found: frozenset[str] = vars(self)["_given"]
+        return found
 
     def __matmul__(self, k: float) -> Self:
         if not hasattr(self, self.cutoff):
@@ -99,15 +142,15 @@ class Measure:
         return copy
 
     def __str__(self) -> str:
-        changed = []
+        written = []
         cutoff = ""
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if field.name == self.cutoff and value is not None:
                 cutoff = f"@{_literal(value)}"
-            elif value != field.default:
-                changed.append(f"{field.name}={_literal(value)}")
-        return self.name + (f"({', '.join(changed)})" if changed else "") + cutoff
+            elif field.name in self.given:
+                written.append(f"{field.name}={_literal(value)}")
+        return self.name + (f"({', '.join(written)})" if written else "") + cutoff
 
     __repr__ = __str__
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Real
 from typing import Any, ClassVar
 
 import numba
@@ -17,6 +18,7 @@ from plackett._kernel import over_queries
 from plackett.measures import language
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
+from plackett.measures.relevance import any_positive
 
 __all__ = ["CustomMeasure", "measure"]
 
@@ -36,7 +38,8 @@ def measure(
     function
         ``f(labels)`` or ``f(labels, k)``: gets the labels of the retrieved documents of one query, best rank first, as
         a float64 array (below 0 is unjudged), and the cut-off, which is the length of the list where none is given.
-        It returns a number, NaN where there is nothing to measure.
+        It returns a number, or NaN where there is nothing to measure. A query with nothing relevant then has the value
+        `empty`; for others say what it is: ``mine(empty=0)``, ``mine(empty="skip")``.
     name
         Name of the measure; the function's without it. Strings understand it from then on: ``"mine"``, ``"mine@5"``.
     ascending, bounds
@@ -102,9 +105,17 @@ class CustomMeasure(Measure):
         """One number per query."""
         out = np.empty(ranking.data.n_queries)
         k = getattr(self, "k", None) or 0
-        driver, function = _driver(self.function, hasattr(self, "k"), self.compiled)
+        driver, function = _driver(self.function, self.name, hasattr(self, "k"), self.compiled)
         jobs = ranking.n_jobs if self.compiled else 1
         over_queries(driver, ranking.offsets, ranking.labels, ranking.depth, function, k, out, n_jobs=jobs)
+        if "empty" not in self.given and np.isnan(out).any():
+            nothing = np.flatnonzero(np.isnan(out) & any_positive(ranking))
+            if nothing.size:
+                raise MeasureError(
+                    f"{self.name} gave NaN for {nothing.size} of {out.size} queries that have relevant documents, such "
+                    f"as query {ranking.data.qids[nothing[0]]}; if there is nothing to measure in them, say what they "
+                    f'count: {self.name}(empty=0), or {self.name}(empty="skip") to leave them out of the mean'
+                )
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -112,7 +123,7 @@ class CustomMeasure(Measure):
 
 
 @cache
-def _driver(function: Any, takes_k: bool, compiled: bool) -> tuple[Any, Any]:
+def _driver(function: Any, name: str, takes_k: bool, compiled: bool) -> tuple[Any, Any]:
     """The loop over queries and the function that it calls, both compiled or both plain."""
     plain = _with_k if takes_k else _without_k
     if compiled:
@@ -129,8 +140,24 @@ def _driver(function: Any, takes_k: bool, compiled: bool) -> tuple[Any, Any]:
                 stacklevel=2,
             )
         else:
-            return kernel, inner
-    return plain, function
+            # Compiled code makes 0 of None: a function that may return it runs where that can be seen.
+            returned = [signature.return_type for signature in inner.nopython_signatures]
+            if all(isinstance(kind, (numba.types.Number, numba.types.Boolean)) for kind in returned):
+                return kernel, inner
+    return plain, _checked(function, name)
+
+
+def _checked(function: Any, name: str) -> Any:
+    """The function with an error where it returns something other than a number."""
+
+    def checked(*arguments: Any) -> float:
+        value = function(*arguments)
+        if isinstance(value, (Real, np.bool_)) or (isinstance(value, np.ndarray) and value.shape == ()):
+            return float(value)
+        size = arguments[0].size
+        raise MeasureError(f"{name} returned {value!r} for a query of {size} documents; it must return a number")
+
+    return checked
 
 
 def _with_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]

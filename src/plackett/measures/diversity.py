@@ -12,7 +12,7 @@ from plackett._errors import MeasureError
 from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
-from plackett.measures.ranking import Ranking, Scored
+from plackett.measures.ranking import Ranking, Scored, docid_key
 
 __all__ = ["DiversityMeasure", "IntentAware", "known_subtopics", "novelty", "relevant_subtopics", "subtopic_weights"]
 
@@ -111,14 +111,32 @@ def _any_row(data: RankingDataset, flags: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(data.query_of_row, column, data.n_queries) > 0 for column in flags.T], axis=1)
 
 
-def greedy_ideal(data: RankingDataset, rel: float, kernel: Callable[..., Any], *parameters: Any) -> np.ndarray:
+#: Which of equally good documents the greedy ideal order takes first.
+IDEAL_TIES = {
+    "subtopics": "the one whose first subtopics come first: the order of the rows does not matter",
+    "docid": "the one with the larger document id, as ndeval does",
+}
+
+
+def check_ideal_ties(ideal_ties: str, measure: str) -> None:
+    """Refuse an unknown rule."""
+    if ideal_ties not in IDEAL_TIES:
+        raise MeasureError(f"{measure}: ideal_ties={ideal_ties!r}; give one of {', '.join(IDEAL_TIES)}")
+
+
+def greedy_ideal(
+    data: RankingDataset, rel: float, kernel: Callable[..., Any], *parameters: Any, ideal_ties: str = "subtopics"
+) -> np.ndarray:
     """Values per query of ``kernel(lo, hi, offsets, relevant, *parameters, out)`` over rows that a greedy choice reads.
 
-    The rows of each query are sorted by the subtopics they cover, so that taking the first of several equally good ones
-    does not depend on the order of the rows of the dataset.
+    The rows of each query are sorted by the subtopics they cover (or by document id), so that taking the first of
+    several equally good ones does not depend on the order of the rows of the dataset.
     """
     relevant = _relevant(data, rel)
-    order = np.lexsort((*(1 - relevant.T[::-1]), data.query_of_row))
+    if ideal_ties == "docid":
+        order = np.lexsort((-docid_key(data, "ideal_ties='docid'"), data.query_of_row))
+    else:
+        order = np.lexsort((*(1 - relevant.T[::-1]), data.query_of_row))
     out = np.empty(data.n_queries)
     over_queries(kernel, data.offsets, relevant[order], *parameters, out)
     return out

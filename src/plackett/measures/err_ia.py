@@ -7,11 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import MeasureError
 from plackett.data.dataset import RankingDataset
+from plackett.measures.alpha_ndcg import discounted_novelty
 from plackett.measures.base import Measure
 from plackett.measures.diversity import IntentAware
 from plackett.measures.err import ERR
+from plackett.measures.gains import discount_table
 from plackett.measures.ranking import Ranking
+from plackett.measures.relevance import where_relevant
 
 __all__ = ["ERR_IA"]
 
@@ -28,6 +32,11 @@ class IntentAwareERR(IntentAware):
         Cut-off; None is the whole list.
     max_label
         The largest grade of the scale; None is the largest grade of all subtopics of the dataset.
+    alpha
+        Probability that a user is satisfied by a document relevant to the subtopic, whatever its grade, as in ndeval.
+        None: it depends on the grade, as in `ERR`.
+    rel
+        Least grade of a document that is relevant to a subtopic; where ``alpha`` is given.
     scaled
         Divide by the value of a list of documents each relevant, with the largest grade, to every subtopic, as ndeval
         does: that list has 1 instead of ln 2 for two grades.
@@ -51,17 +60,26 @@ class IntentAwareERR(IntentAware):
     """
 
     name: ClassVar[str] = "ERR_IA"
-    aliases: ClassVar[tuple[str, ...]] = ("err_ia",)
+    aliases: ClassVar[tuple[str, ...]] = ("err_ia", "ERR-IA")
     ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     max_label: float | None = None
+    alpha: float | None = None
+    rel: float = 1.0
     scaled: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.alpha is not None and (isinstance(self.alpha, (str, bool)) or not 0.0 < self.alpha <= 1.0):
+            raise MeasureError(f"{self.name}: alpha={self.alpha!r}; give None or a number above 0 and up to 1")
 
     def plain(self, data: RankingDataset) -> Measure:
         """The measure of one subtopic."""
-        return ERR(k=self.k, max_label=self._largest(data))
+        if self.alpha is None:
+            return ERR(k=self.k, max_label=self._largest(data))
+        return _BinaryERR(k=self.k, alpha=self.alpha, rel=self.rel)
 
     def _largest(self, data: RankingDataset) -> float:
         return self.max_label or float(np.nanmax(np.asarray(data.subtopics), initial=1.0))
@@ -71,11 +89,31 @@ class IntentAwareERR(IntentAware):
         values = super().values(ranking)
         if not self.scaled:
             return values
-        passed = 0.5 ** self._largest(ranking.data)  # the probability to go on behind a document of the largest grade
+        # the probability to go on behind a document of the largest grade
+        passed = 0.5 ** self._largest(ranking.data) if self.alpha is None else 1.0 - self.alpha
         if self.k is None:
-            return values * passed / (passed - 1.0) / np.log1p(-passed)
-        ranks = np.arange(1.0, self.k + 1.0)
-        return values / ((1.0 - passed) * passed ** (ranks - 1.0) / ranks).sum()
+            whole = 1.0 if passed == 0.0 else (passed - 1.0) * np.log1p(-passed) / passed
+        else:
+            ranks = np.arange(1.0, self.k + 1.0)
+            whole = ((1.0 - passed) * passed ** (ranks - 1.0) / ranks).sum()
+        return values / whole
 
 
 ERR_IA = IntentAwareERR()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _BinaryERR(Measure):
+    """ERR in which every relevant document satisfies with the same probability."""
+
+    k: int | None = None
+    alpha: float = 0.5
+    rel: float = 1.0
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        relevant = (ranking.labels >= self.rel).astype(np.uint8)[:, None]
+        discount = discount_table("reciprocal", ranking.longest)
+        k = self.k or ranking.longest
+        found = ranking.run(discounted_novelty, relevant, 1.0 - self.alpha, discount, k)
+        return where_relevant(ranking, self.rel, self.alpha * found)

@@ -39,7 +39,7 @@ class InterpolatedPrecision(Measure):
         The least relevant label.
     reach
         How many of the R relevant documents reach the level: ``"up"``, ⌊x·R + 0.9⌋ (trec_eval 9, pytrec_eval and
-        ir-measures), or ``"nearest"``, ⌊x·R + 0.5⌋ (later outputs of trec_eval, preset ``trec``).
+        ir-measures, preset ``trec9``), or ``"nearest"``, ⌊x·R + 0.5⌋ (trec_eval 10, preset ``trec``).
 
     Notes
     -----

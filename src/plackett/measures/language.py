@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from plackett._errors import MeasureError
+from plackett._literals import call
 from plackett.catalogue import Item, items
 from plackett.measures.base import Measure
 
@@ -18,6 +18,23 @@ __all__ = ["all_measures", "get", "parse", "parse_all"]
 
 _FORM = re.compile(r"(?P<name>\w[\w%+.-]*?)(?:\((?P<parameters>.*)\))?(?:@(?P<k>[^@()]+))?", re.DOTALL)
 _UNDERSCORE_CUTOFF = re.compile(r"(?P<name>\D[\w%]*?)_(?P<k>\d+(\.\d+)?)")  # trec_eval: P_5, iprec_at_recall_0.10
+
+#: Measures of trec_eval whose name ends in the values of parameters of ours: ``Rprec_mult_0.20``, ``utility_2,-1,0,0``.
+_TREC_EVAL = {
+    "relative_P": ("P", lambda k: {"relative": True, "k": int(k)}),
+    "Rprec_mult": ("Rprec", lambda mult: {"mult": float(mult)}),
+    "11pt_avg": ("IPrec11", lambda *levels: {"levels": tuple(map(float, levels))}),
+    "utility": ("Utility", lambda a, b, c, d: {"a": float(a), "b": float(b), "c": float(c)} if float(d) == 0 else {}),
+}
+#: Names of other tools that mean a measure of ours with parameters.
+_SPELLINGS = {
+    "relative_P": ("P", {"relative": True}),
+    "set_relative_P": ("P", {"relative": True}),
+    "alpha-DCG": ("alpha_nDCG", {"ideal": "full"}),
+    "nERR-IA": ("alpha_nDCG", {"discount": "reciprocal"}),
+    "nNRBP": ("NRBP", {"normalised": True}),
+}
+_TREC_EVAL_FORM = re.compile(rf"(?P<name>{'|'.join(_TREC_EVAL)})_(?P<values>[-\d.,]+)")
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +71,7 @@ def get(name: str) -> Measure:
         if close:
             found = names.get(close[0])
             hint = f"; did you mean {found.name if found else close[0]!r}?"
-        raise MeasureError(f"unknown measure {name!r}{hint} `plackett list --kind measure` shows all")
+        raise MeasureError(f"unknown measure {_short(name)}{hint} `plackett list --kind measure` shows all")
     return getattr(import_module(item.module), item.symbol)()
 
 
@@ -72,13 +89,16 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(f"a measure is a name such as 'nDCG@10' or a Measure, got {type(text).__name__}")
+    if trec_eval := _TREC_EVAL_FORM.fullmatch(text.strip()):
+        return _trec_eval(trec_eval["name"], trec_eval["values"], text)
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        raise MeasureError(f"{text!r} is not a measure; write it as nDCG@10 or AP(rel=2)@100")
+        raise MeasureError(f"{_short(text)} is not a measure; write it as nDCG@10 or AP(rel=2)@100")
     name, parameters, k = match["name"], match["parameters"], match["k"]
     if k is None and parameters is None and name not in _by_name() and (cut := _UNDERSCORE_CUTOFF.fullmatch(name)):
         name, k = cut["name"], cut["k"]
-    measure = get(name)
+    name, implied = _SPELLINGS.get(name, (name, {}))
+    measure = get(name)(**implied)
     if parameters:
         measure = measure(**_parameters(parameters, text))
     if k is not None:
@@ -87,7 +107,7 @@ def parse(text: str | Measure) -> Measure:
         except ValueError as error:
             if isinstance(error, MeasureError):
                 raise
-            raise MeasureError(f"{text!r}: the cut-off must be a number, got {k!r}") from None
+            raise MeasureError(f"{_short(text)}: the cut-off must be a number, got {_short(k)}") from None
     return measure
 
 
@@ -95,7 +115,7 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     """One measure or several, parsed; the same one twice counts once."""
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    parsed = list(dict.fromkeys(parse(measure) for measure in measures))
+    parsed = list({str(measure): measure for measure in map(parse, measures)}.values())
     if not parsed:
         raise MeasureError("no measure given; try 'nDCG@10'")
     return parsed
@@ -103,14 +123,35 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 
 def _parameters(text: str, whole: str) -> dict[str, Any]:
     try:
-        call = ast.parse(f"f({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
+        name, found = call(f"f({text})")
+        if name != "f":
             raise ValueError
-        return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError):
+        return found
+    except ValueError:
         raise MeasureError(
-            f"{whole!r}: cannot read the parameters {text!r}; write them as name=value, strings in quotes"
+            f"{_short(whole)}: cannot read the parameters {_short(text)}; write them as name=value, strings in quotes"
         ) from None
+
+
+def _trec_eval(name: str, values: str, whole: str) -> Measure:
+    measure, parameters = _TREC_EVAL[name]
+    try:
+        found = parameters(*values.split(","))
+    except (TypeError, ValueError):
+        raise MeasureError(
+            f"{_short(whole)}: cannot read the parameters {_short(values)} of trec_eval's {name}"
+        ) from None
+    if not found:
+        raise MeasureError(
+            f"{_short(whole)}: the last number of trec_eval's {name} must be 0: nobody knows how many "
+            "irrelevant documents there are that were not retrieved"
+        )
+    return get(measure)(**found)
+
+
+def _short(text: str, most: int = 200) -> str:
+    """A text as an error message shows it."""
+    return repr(text if len(text) <= most else f"{text[:most]}…")
 
 
 def all_measures() -> dict[str, Measure]:

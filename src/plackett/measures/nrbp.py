@@ -8,8 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._errors import MeasureError
-from plackett.measures.alpha_ndcg import discounted_novelty
-from plackett.measures.diversity import DiversityMeasure, known_subtopics, relevant_subtopics
+from plackett.measures.alpha_ndcg import discounted_novelty, greedy_gains
+from plackett.measures.diversity import (
+    DiversityMeasure,
+    check_ideal_ties,
+    known_subtopics,
+    relevant_subtopics,
+)
 from plackett.measures.ranking import Ranking
 
 __all__ = ["NRBP"]
@@ -32,6 +37,10 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
         Probability that a user goes on to the next rank.
     rel
         Least grade of a document that is relevant to a subtopic.
+    normalised
+        Divide by the value of an order made greedily, the document of the largest gain next (ndeval's nNRBP).
+    ideal_ties
+        As for `alpha_nDCG`.
 
     Notes
     -----
@@ -54,9 +63,12 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
     alpha: float = 0.5
     beta: float = 0.5
     rel: float = 1.0
+    normalised: bool = False
+    ideal_ties: str = "subtopics"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_ideal_ties(self.ideal_ties, self.name)
         for name in ("alpha", "beta"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise MeasureError(f"{self.name}: {name}={getattr(self, name)!r}; give a number from 0 to below 1")
@@ -66,6 +78,10 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
         keep, longest = 1.0 - self.alpha, ranking.longest
         discount = self.beta ** np.arange(longest)
         gains = ranking.run(discounted_novelty, relevant_subtopics(ranking, self.rel), keep, discount, longest)
+        if self.normalised:
+            depth = int(np.count_nonzero(discount > 1e-17))  # what follows adds nothing to the digits of the sum
+            ideal = greedy_gains(ranking.data, self.rel, keep, discount, depth, self.ideal_ties)
+            return np.divide(gains, ideal, out=np.full(gains.shape, np.nan), where=ideal > 0)
         n = known_subtopics(ranking.data, self.rel)
         scaled = (1.0 - keep * self.beta) * gains
         return np.divide(scaled, n, out=np.full(gains.shape, np.nan), where=n > 0)

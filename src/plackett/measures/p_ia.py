@@ -45,7 +45,7 @@ class IntentAwareP(IntentAware):
     """
 
     name: ClassVar[str] = "P_IA"
-    aliases: ClassVar[tuple[str, ...]] = ("p_ia",)
+    aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
     ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 

@@ -11,13 +11,24 @@ from plackett.measures.base import Measure
 __all__ = ["PRESETS", "with_preset"]
 
 #: For each tool the parameters in which it differs from our defaults; a measure takes those that it has. A key
-#: ``Measure.parameter`` is for one measure only. ``complete`` is read by `plackett.evaluate_run`: whether judged
-#: queries that the run lacks count.
+#: ``Measure.parameter`` is for one measure only. ``complete`` and ``subtopics`` are defaults of
+#: `plackett.evaluate_run`: whether judged queries that the run lacks count, and whether judgements are by subtopic.
 PRESETS: dict[str, dict[str, Any]] = {
     "letor3": {"discount": "letor", "short": "zero", "ties": "stable"},
     "letor4": {"discount": "letor", "nDCG.short": "zero", "ties": "stable"},
     "mslr": {"discount": "letor", "nDCG.short": "zero", "ties": "stable", "max_label": 4.0},
     "trec": {"gain": "linear", "ties": "trec", "RBP.p": 0.9, "reach": "nearest", "complete": False},
+    "trec9": {"gain": "linear", "ties": "trec", "RBP.p": 0.9, "complete": False},
+    "ndeval": {
+        "ties": "trec",
+        "ideal_ties": "docid",
+        "ERR_IA.alpha": 0.5,
+        "scaled": True,
+        "missing": "renormalise",
+        "complete": False,
+        "subtopics": True,
+    },
+    "gdeval": {"ties": "trec", "max_label": 4.0, "complete": False},
     "yahoo": {"ties": "stable", "max_label": 4.0},
     "sklearn": {"gain": "linear"},
     "lightgbm": {"ties": "stable", "empty": 1.0, "AP.divisor": "reachable"},
@@ -26,11 +37,13 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def with_preset(measure: Measure, preset: str | None) -> Measure:
-    """The measure with a tool's rules for every parameter that stands at its default.
+    """The measure with a tool's rules for every parameter that was not given.
 
     >>> from plackett.measures import nDCG
     >>> with_preset(nDCG(ties="optimistic") @ 5, "trec")
     nDCG(ties="optimistic", gain="linear")@5
+    >>> with_preset(nDCG(gain="exp2"), "trec")  # our default, but written down
+    nDCG(ties="trec", gain="exp2")
     """
     if preset is None:
         return measure
@@ -39,7 +52,10 @@ def with_preset(measure: Measure, preset: str | None) -> Measure:
     rules = PRESETS[preset]
     changes = {}
     for field in dataclasses.fields(measure):
-        value = rules.get(f"{measure.name}.{field.name}", rules.get(field.name))
-        if value is not None and getattr(measure, field.name) == field.default:
-            changes[field.name] = value
+        if field.name in measure.given:
+            continue
+        for key in (f"{measure.name}.{field.name}", field.name):
+            if key in rules:
+                changes[field.name] = rules[key]
+                break
     return measure(**changes)

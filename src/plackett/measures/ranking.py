@@ -167,11 +167,16 @@ class Scored:
 def _tie_key(data: RankingDataset, ties: str) -> np.ndarray:
     """Key by which tied documents are ordered, larger first; empty for the order of the rows."""
     if ties == "trec":
-        if data.docids is None:
-            raise MeasureError("ties='trec' orders tied documents by id, but the dataset has no docids")
-        ids = data.docids if data.docids.dtype.kind == "T" else data.docids.astype(np.dtypes.StringDType())
-        return np.unique(ids, return_inverse=True)[1].astype(np.float64)
+        return docid_key(data, "ties='trec'")
     return {"stable": np.empty(0), "pessimistic": -data.labels}.get(ties, data.labels)
+
+
+def docid_key(data: RankingDataset, rule: str) -> np.ndarray:
+    """Number of each row's document id in the order of the ids as text."""
+    if data.docids is None:
+        raise MeasureError(f"{rule} orders tied documents by id, but the dataset has no docids")
+    ids = data.docids if data.docids.dtype.kind == "T" else data.docids.astype(np.dtypes.StringDType())
+    return np.unique(ids, return_inverse=True)[1].astype(np.float64)
 
 
 @kernel

@@ -36,10 +36,52 @@ def test_shift_method_near_the_t_test():
     found = bootstrap(a, b, n_resamples=40_000)
     # numpy's own bootstrap of the shifted differences
     d = a - b
-    index = rng.integers(0, 200, (20_000, 200))
-    null = (d - d.mean())[index].mean(1)
-    assert found.pvalue == pytest.approx((np.abs(null) >= abs(d.mean())).mean(), abs=4 * np.sqrt(0.25 / 20_000))
-    assert found.pvalue == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=0.03)
+    drawn = (d - d.mean())[rng.integers(0, 200, (20_000, 200))]
+    null = drawn.mean(1) / drawn.std(1)
+    assert found.pvalue == pytest.approx(
+        (np.abs(null) >= abs(d.mean() / d.std())).mean(), abs=4 * np.sqrt(0.25 / 20_000)
+    )
+    t_test = stats.ttest_rel(a, b)
+    assert found.pvalue == pytest.approx(t_test.pvalue, abs=0.03) and found.statistic == pytest.approx(t_test.statistic)
+
+
+def test_differences_without_spread():
+    assert bootstrap([0.9] * 6, [0.5] * 6).pvalue == 2 / 2**6
+    assert bootstrap([0.5], [0.2]).pvalue == 1.0
+    assert bootstrap([1.0, 0.2, 0.2], [0.2] * 3).pvalue > 0.2
+
+
+#: One value per query of two equal systems: normal, with many ties, and one-sided as average precision is.
+NULLS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "ties": lambda rng, n: (rng.random(n) < 0.6) * (rng.beta(1, 2, n) - rng.beta(1, 2, n)),
+}
+MEANS = {
+    "normal": (lambda rng, n: rng.normal(size=n), 0.0, 0.95),
+    "uniform": (lambda rng, n: rng.random(n), 0.5, 0.95),
+    "beta": (lambda rng, n: rng.beta(0.5, 1, n), 1 / 3, 0.93),
+    "zeros": (lambda rng, n: (rng.random(n) < 0.6) * rng.beta(1, 2, n), 0.2, 0.92),
+}
+
+
+@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.parametrize("null", NULLS)
+def test_the_level_holds_for_few_queries(null, n):
+    rng = np.random.default_rng(5)
+    n_draws = 1_000
+    p = [bootstrap(NULLS[null](rng, n), np.zeros(n), n_resamples=400).pvalue for _ in range(n_draws)]
+    assert np.mean(np.array(p) <= 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_draws)
+
+
+@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.parametrize("values", MEANS)
+def test_default_intervals_hold_the_mean_for_few_queries(values, n):
+    rng = np.random.default_rng(9)
+    draw, mean, least = MEANS[values]
+    n_draws = 2_000
+    intervals = np.array([confidence_interval(draw(rng, n)) for _ in range(n_draws)])
+    held = np.mean((intervals[:, 0] <= mean) & (mean <= intervals[:, 1]))
+    assert least - 3 * np.sqrt(0.05 * 0.95 / n_draws) < held < 0.95 + 4 * np.sqrt(0.05 * 0.95 / n_draws)
 
 
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
@@ -83,5 +125,5 @@ def test_coverage(method):
 
 
 def test_unknown_interval():
-    with pytest.raises(ValueError, match="bca, percentile, t"):
+    with pytest.raises(ValueError, match="t, bca, percentile"):
         confidence_interval([1.0, 2.0], method="basic")

@@ -10,6 +10,7 @@ from plackett._errors import DataError
 from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._provenance import fulfils
 from plackett._random import below, mix
+from plackett.evaluation.significance.fisher import fisher
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
 __all__ = ["bootstrap", "resampled_means"]
@@ -25,11 +26,14 @@ def bootstrap(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> PairedTest:
-    r"""Bootstrap test of the mean difference by the shift method.
+    r"""Bootstrap test of the mean difference by the shift method, studentised.
 
     The differences are shifted to mean 0, as the null hypothesis has it, and samples of n queries are drawn from them
-    with replacement; p is the share of samples with a mean as far from 0 as the observed one, the observed one counted
-    in, (c + 1) / (B + 1).
+    with replacement. With :math:`t = \bar d / s`, the mean over the spread, p is the share of samples whose t is as far
+    from 0 as the observed one, the observed one counted in, (c + 1) / (B + 1). Means that are not divided by their
+    spread reject too often where queries are few: 7.6 % of equal systems at the level 5 % with 30 queries.
+
+    Where all differences are the same, samples say nothing of the spread, and p is that of `fisher`.
 
     Parameters
     ----------
@@ -48,10 +52,19 @@ def bootstrap(
     1.0
     """
     d = np.sort(differences(a, b))  # the result does not depend on the order of the queries
-    mean = float(d.mean())
-    null = resampled_means(d - mean, n_resamples, random_state=random_state, n_jobs=n_jobs)
-    p = p_value(null, mean, alternative, rounding(d) / d.size, exact=False)
-    return PairedTest(mean, mean, p, d.size)
+    mean, spread = float(d.mean()), float(d.std())
+    if spread <= rounding(d) / d.size:
+        return fisher(a, b, alternative=alternative, random_state=random_state, n_jobs=n_jobs)
+    shifted = (d - mean) / spread
+    moments = resampled_means(
+        np.column_stack([shifted, shifted**2]), n_resamples, random_state=random_state, n_jobs=n_jobs
+    )
+    variance = moments[:, 1] - moments[:, 0] ** 2
+    flat = variance <= 1e-12  # one query drawn n times has no spread: as extreme as can be
+    null = moments[:, 0] / np.where(flat, 1.0, np.sqrt(np.maximum(variance, 1e-12)))
+    null[flat] = np.sign(null[flat]) * np.inf
+    p = p_value(null, mean / spread, alternative, 1e-12 * abs(mean / spread), exact=False)
+    return PairedTest(mean, mean / spread * np.sqrt(d.size - 1), p, d.size)
 
 
 def resampled_means(

@@ -21,13 +21,13 @@ class Interval(NamedTuple):
     high: float
 
 
-@fulfils(paper="Efron 1987, Better bootstrap confidence intervals")
+@fulfils(paper="Student 1908, The probable error of a mean; Efron 1987, Better bootstrap confidence intervals")
 def confidence_interval(
     values: Any,
     other: Any = None,
     *,
     level: float = 0.95,
-    method: str = "bca",
+    method: str = "t",
     n_resamples: int = 10_000,
     random_state: int = 0,
 ) -> Interval:
@@ -42,14 +42,20 @@ def confidence_interval(
     level
         Probability that such an interval holds the true mean.
     method
-        One of `INTERVALS`: ``"bca"``, the bias-corrected and accelerated bootstrap (Efron 1987); ``"percentile"``, the
-        plain quantiles of the resampled means; ``"t"``, mean ± t · s / √n.
+        One of `INTERVALS`: ``"t"``, mean ± t · s / √n; ``"bca"``, the bias-corrected and accelerated bootstrap (Efron
+        1987); ``"percentile"``, the plain quantiles of the resampled means.
     n_resamples, random_state
         Samples of the bootstrap and their seed.
 
+    Notes
+    -----
+    The bootstrap intervals are too short where queries are few: of ten normally distributed values the 95 % intervals
+    hold the mean in 90 % of the cases, those of ``"t"`` in 95 %; for one-sided values such as average precision with
+    many zeros in 92 %. From some fifty queries on the kinds hardly differ. One query has no interval (NaN).
+
     Examples
     --------
-    >>> low, high = confidence_interval([0.2, 0.4, 0.6, 0.8], method="t")
+    >>> low, high = confidence_interval([0.2, 0.4, 0.6, 0.8])
     >>> round(low, 3), round(high, 3)
     (0.089, 0.911)
     """
@@ -98,7 +104,7 @@ def student_interval(sample: np.ndarray, means: np.ndarray, level: float) -> Int
 
 #: Kinds of intervals: functions of the sample, its resampled means and the level.
 INTERVALS: dict[str, Callable[[np.ndarray, np.ndarray, float], Interval]] = {
+    "t": student_interval,
     "bca": bca,
     "percentile": percentile,
-    "t": student_interval,
 }

@@ -13,9 +13,9 @@ from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import BoundLoss, Loss, _ones
 
-__all__ = ["AllPairs", "PairLoss", "label_order"]
+__all__ = ["AllPairs", "PairLoss", "label_order", "total_pair_weight"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -106,11 +106,9 @@ class _Preferences(BoundLoss):
         self.pairs = pairs
         self.query = data.query_of_row[pairs.winner]
         self.margin = loss.margin if pairs.margin is None else pairs.margin
-        weight = self.sample_weight[pairs.winner] * self.sample_weight[pairs.loser]
-        if pairs.weight is not None:
-            weight = weight * pairs.weight
+        weight = _preference_weight(data)
         if loss.normalize:
-            total = np.bincount(self.query, weight, data.n_queries)[self.query]
+            total = total_pair_weight(data, n_jobs)[self.query]
             weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
         self.weight = weight * self.query_weight[self.query]
 
@@ -128,6 +126,27 @@ class _Preferences(BoundLoss):
         gradient = np.bincount(winner, slopes, n) - np.bincount(loser, slopes, n)
         curvature = np.bincount(winner, bends, n) + np.bincount(loser, bends, n)
         return np.bincount(self.query, losses * self.weight, self.data.n_queries), gradient, curvature
+
+
+def _preference_weight(data: RankingDataset) -> np.ndarray:
+    """Weight of each explicit preference: its own times those of its documents."""
+    pairs = data.preferences
+    assert pairs is not None
+    weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+    if data.sample_weight is None:
+        return weight
+    return weight * data.sample_weight[pairs.winner] * data.sample_weight[pairs.loser]
+
+
+def total_pair_weight(data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
+    """Weight of all pairs of each query: its preferences where the dataset has them, or pairs of unequal labels."""
+    if data.preferences is not None:
+        query = data.query_of_row[data.preferences.winner]
+        return np.bincount(query, _preference_weight(data), data.n_queries)
+    weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+    total = np.empty(data.n_queries)
+    over_queries(_pair_weight, data.offsets, *label_order(data, n_jobs), weight, total, n_jobs=n_jobs)
+    return total
 
 
 def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,111 @@
+"""Query-level normalisation of any pair or point loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett.catalogue import items
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.pairwise.base import total_pair_weight
+
+__all__ = ["QueryMean"]
+
+#: What the loss of a query is a sum of, by the package in which a loss stands.
+_TERMS = {"pairwise": "pairs", "pointwise": "documents"}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class QueryMean(Loss):
+    r"""Any pair or point loss with its sum over the pairs (documents) of a query made a mean.
+
+    .. math:: \sum_i \frac{1}{n_i} \sum_{j=1}^{n_i} l(f; z_j^{(i)})
+
+    A query with many documents has many more pairs and rules the training; here every query counts the same. It is
+    how IR-SVM is made of the ranking SVM, and gives the like of RankNet (``Logistic``), RankBoost (``Exponential``),
+    FRank (``Fidelity``) and regression (``Square``). The risk of the method on new queries is then bounded by the
+    number of queries, whatever their lengths.
+
+    Parameters
+    ----------
+    loss
+        Name of a loss or a loss object: ``QueryMean(loss=Logistic(margin=1.0))``.
+    per
+        What is counted: ``"pairs"`` (of unequal labels, or the preferences of the dataset) or ``"documents"`` (those
+        judged); each with its weight. None takes what the loss is a sum of, and refuses listwise losses.
+
+    Notes
+    -----
+    Where all queries have equally many terms it is the loss itself but for a constant factor. Repeating the
+    preferences of a query changes nothing. Pair losses have the same as their option ``normalize``. The factor 1/r for
+    r queries, which the paper has, is left out: it would only rescale the regularisation.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0, 0], qid=[1, 1, 1])
+    >>> QueryMean(loss="Logistic")(np.zeros(3), data).__round__(4)  # log 2, the mean of two pairs
+    0.6931
+    """
+
+    name: ClassVar[str] = "QueryMean"
+    ids: ClassVar[tuple[str, ...]] = ("S-17",)
+    paper: ClassVar[str] = "Qin et al. 2008, Query-level stability and generalization in learning to rank"
+    convex: ClassVar[bool] = True
+
+    loss: Any = "Logistic"
+    per: str | None = None
+
+    def __post_init__(self) -> None:
+        inner = self.inner
+        if self.per is None and self._terms() is None:
+            raise LossError(f"{inner.name} is no sum over pairs or documents; say what to count with per=…")
+        if self.per not in (None, *_TERMS.values()):
+            raise LossError(f"{self.name}: per={self.per!r}; give 'pairs', 'documents' or None")
+        for name in ("has_value", "smooth", "convex", "shift_invariant", "curvature"):
+            object.__setattr__(self, name, getattr(inner, name))
+
+    @property
+    def inner(self) -> Loss:
+        """The loss that is normalised."""
+        if isinstance(self.loss, Loss):
+            return self.loss
+        for item in items("loss"):
+            if item.symbol != type(self).__name__ and str(self.loss).lower() in (
+                item.name.lower(),
+                item.symbol.lower(),
+            ):
+                found: Loss = getattr(import_module(item.module), item.symbol)()
+                return found
+        raise LossError(f"loss={self.loss!r}; give the name of another loss or an object")
+
+    def settle(self, data: RankingDataset) -> Self:
+        """The loss with everything fixed that depends on all of the data."""
+        return self.replace(loss=self.inner.settle(data))
+
+    def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
+        """The one score per document to rank by."""
+        return self.inner.ranking_scores(scores)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset: the inner one with the weight of each query divided by its number of terms."""
+        total = self._count(data, n_jobs)
+        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = np.divide(weight, total, out=np.zeros(data.n_queries), where=total > 0)
+        return self.inner.bind(data.replace(query_weight=weight), n_jobs=n_jobs)
+
+    def _terms(self) -> str | None:
+        return self.per or _TERMS.get(type(self.inner).__module__.split(".")[-2])
+
+    def _count(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+        """Weight of the terms of each query."""
+        if self._terms() == "pairs":
+            return total_pair_weight(data, n_jobs)
+        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        judged = weight * (data.labels >= 0)
+        return np.bincount(data.query_of_row, judged, data.n_queries)

@@ -1,0 +1,62 @@
+"""Measures that cannot tell one ranking from another, given the labels of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.measures.base import Measure
+from plackett.measures.diversity import DiversityMeasure
+
+__all__ = ["measure_doubts"]
+
+
+def measure_doubts(measures: Mapping[str, Measure], data: RankingDataset) -> dict[str, str]:
+    """For each measure that every order of the documents gives the same value: a sentence that says why.
+
+    The usual case is labels without an irrelevant grade: with grades from 1 to 3 every document counts as relevant,
+    and average precision is 1 for all systems.
+
+    >>> from plackett.measures import AP, nDCG
+    >>> data = RankingDataset.from_arrays(None, [1, 3, 2])
+    >>> measure_doubts({"AP": AP, "nDCG": nDCG}, data)["AP"].split(". ")[0]
+    'AP has the same value for every order: no label is below 1, so every document counts as relevant'
+    """
+    if data.y is None or data.n_rows == 0:
+        return {}
+    said: dict[str, str] = {}
+    for name, measure in measures.items():
+        if not isinstance(measure, DiversityMeasure) and (reason := _reason(measure, data)):
+            said[name] = f"{name} has the same value for every order: {reason}"
+    return said
+
+
+def every_document_relevant(measure: Measure, data: RankingDataset) -> bool:
+    """Whether labels that differ all count as relevant: a scale without an irrelevant grade."""
+    labels, rel = data.labels, getattr(measure, "rel", None)
+    return rel is not None and bool(labels.min() >= rel) and bool(labels.min() < labels.max())
+
+
+def _reason(measure: Measure, data: RankingDataset) -> str:
+    labels, rel = data.labels, getattr(measure, "rel", None)
+    if rel is None:
+        return "in each query all documents have the same label." if _equal_in_queries(data, labels) else ""
+    if every_document_relevant(measure, data):
+        low, high = labels.min(), labels.max()
+        raised = f"{measure.name}(rel={low + 1:g})"
+        return (
+            f"no label is below {rel:g}, so every document counts as relevant. The labels run from {low:g} to "
+            f"{high:g}: say from which on a document is relevant, as in {raised}, or let 0 be irrelevant."
+        )
+    if not _equal_in_queries(data, labels >= rel):
+        return ""
+    if labels.max() < rel:
+        return f"no document is relevant, as no label is {rel:g} or more."
+    return "in each query all documents are relevant, or none is."
+
+
+def _equal_in_queries(data: RankingDataset, values: np.ndarray) -> bool:
+    """Whether all documents of each query have the same value."""
+    return bool((values[1:] == values[:-1])[np.diff(data.query_of_row) == 0].all())
