@@ -178,4 +178,4 @@ def test_a_missing_extra_is_named_before_anything_is_trained(run, tmp_path, monk
     write_letor(make_ranking(9, 4, 3, random_state=0), tmp_path / "data.txt")
     monkeypatch.setitem(sys.modules, module, None)
     code, out, err = run("compare", tmp_path / "data.txt", "-a", "LinearRegression", *FAST, *words)
-    assert code == 1 and out == "" and f"pip install plackett[{extra}]" in err and "Traceback" not in err
+    assert code == 1 and out == "" and f"pip install 'plackett[{extra}]'" in err and "Traceback" not in err

@@ -88,7 +88,7 @@ def experiment(
     folds
         Beside one dataset: number of parts for LETOR's rotation, or a splitter.
     search
-        ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install plackett[tune]``), ``"halving"`` (successive
+        ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install 'plackett[tune]'``), ``"halving"`` (successive
         halving), or None for the parameters as given. Every search but the grid tries these too.
     n_trials
         Trainings per ranker and fold (for ``"halving"`` those of the first round). None is 10; for the grid three
