@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plackett.cli.arguments import TableColumns, reads_tables
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json, print_table
 
@@ -15,18 +16,21 @@ if TYPE_CHECKING:
     from plackett.data.profile import Profile
 
 
+@reads_tables
 def info(
     path: Annotated[Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv) or saved model.")],
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Show what is in a dataset (queries, lengths, labels, missing and constant features, …) or the card of a model."""
-    from plackett.data.files import read
+    from plackett.cli.reading import read_data
     from plackett.data.profile import profile
 
     if _is_model(path):
         _model(path, as_json)
         return
-    facts = profile(read(path))
+    facts = profile(read_data(path, columns, labels_needed=False))
     if as_json:
         print_json(asdict(facts))
     else:
