@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Two workers, because compiled kernels use threads of their own.
 WORKERS ?= 2
 
-.PHONY: demo test test-full lint bench letor docs clean
+.PHONY: demo test test-full test-minimum lint bench letor docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/report
@@ -17,6 +17,11 @@ test: $(VENV)/test
 
 test-full: $(VENV)/test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --run-full
+
+# The lowest versions of everything that pyproject.toml admits, in an environment of their own.
+MINIMUM := .venv-minimum
+test-minimum: $(MINIMUM)/test
+	$(MINIMUM)/bin/python -m pytest tests/cli tests/data tests/test_ids.py tests/test_storage.py tests/rankers/test_toolkits.py
 
 lint: $(VENV)/test
 	$(BIN)/ruff check .
@@ -34,7 +39,7 @@ docs: $(VENV)/core
 	$(BIN)/python -m plackett.catalogue
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(MINIMUM) out
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
@@ -52,4 +57,11 @@ $(VENV)/test: $(VENV)/core
 
 $(VENV)/bench: $(VENV)/core
 	@$(PIP) -e ".[bench]"
+	@touch $@
+
+$(MINIMUM)/test: pyproject.toml constraints-minimum.txt
+	@echo "Setting up $(MINIMUM) (once, some minutes) …"
+	@test -x $(MINIMUM)/bin/python || python3.11 -m venv $(MINIMUM)
+	@$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-minimum.txt \
+		-e ".[report,pandas,zstd]" pytest hypothesis
 	@touch $@

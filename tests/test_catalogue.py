@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import plackett
+import plackett as pk
 from plackett import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,14 +69,15 @@ def test_items_can_be_imported():
 def test_scan_reads_classes_and_functions(tmp_path):
     (tmp_path / "measures").mkdir()
     (tmp_path / "measures" / "x.py").write_text(
-        'class Xyz:\n    name = "x"\n    ids = ("a", "b")\n    paper: str = "P"\n'
+        'class Xyz:\n    """Does x. And more.\n\n    Much.\n    """\n'
+        '    name = "x"\n    ids = ("a", "b")\n    paper: str = "P"\n'
         '@fulfils("c", paper="Q")\ndef helper(): ...\n'
         "class Other: ...\n"
     )
     found = [tuple(item) for item in catalogue.scan(tmp_path)]
     assert found == [
-        ("measure", "x", "plackett.measures.x", "Xyz", ("a", "b"), "P", ()),
-        ("tool", "helper", "plackett.measures.x", "helper", ("c",), "Q", ()),
+        ("measure", "x", "plackett.measures.x", "Xyz", ("a", "b"), "P", (), "Does x."),
+        ("tool", "helper", "plackett.measures.x", "helper", ("c",), "Q", (), ""),
     ]
     (tmp_path / "measures" / "y.py").write_text('class Again:\n    name = "x"\n    ids = ()\n')
     with pytest.raises(ValueError, match="declared twice"):
@@ -92,3 +94,29 @@ def test_import_is_light():
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_find_takes_any_spelling_and_names_the_nearest():
+    assert catalogue.find("ranker", "lambda_MART").name == "LambdaMART"
+    assert catalogue.find("aggregation", "comb-sum").name == "CombSUM"
+    assert catalogue.find("measure", "ndcg_cut").name == "nDCG"
+    with pytest.raises(pk.DataError, match="unknown ranker 'LambdaMat'; did you mean LambdaMART"):
+        catalogue.find("ranker", "LambdaMat")
+    with pytest.raises(pk.MeasureError, match="unknown measure 'zzzzz'; `plackett list --kind 'measure'` shows all"):
+        catalogue.find("measure", "zzzzz", error=pk.MeasureError)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pk.evaluate([1, 0], [1, 0], "nDGC", qid=[1, 1]),
+        lambda: pk.Blend(members=["LisNet"]).fit([[0.0], [1.0]], [0, 1], qid=[1, 1]),
+        lambda: pk.fuse([{"q": {"a": 1.0}}], "rrff"),
+        lambda: pk.GradientRanker(loss="Hinje").fit([[0.0], [1.0]], [0, 1], qid=[1, 1]),
+        lambda: pk.experiment(None, "LambdaMat", "AP"),
+        lambda: pk.studies.base.find_study("listnet-curv"),
+    ],
+)
+def test_every_look_up_names_the_nearest(call):
+    with pytest.raises(ValueError, match="unknown .*; did you mean"):
+        call()

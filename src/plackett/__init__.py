@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError, LossError, MeasureError, PlackettWarning
+from plackett._errors import DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
 from plackett._index import PUBLIC
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ _PACKAGES = (
     "theory",
 )
 
-__all__ = ["DataError", "LossError", "MeasureError", "PlackettWarning", *_PACKAGES, *PUBLIC]
+__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning", *_PACKAGES, *PUBLIC]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError", "LossError", "MeasureError", "PlackettWarning"]
+__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning"]
 
 
 class PlackettWarning(UserWarning):
@@ -19,3 +19,7 @@ class MeasureError(ValueError):
 
 class LossError(ValueError):
     """A loss that does not fit the data, the model or the solver it was given."""
+
+
+class MissingExtraError(ImportError):
+    """An optional library is not installed; the message has the command that installs it."""

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import ast
 import pprint
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.resources import files
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Item", "Requirement", "items", "requirements"]
+from plackett._errors import DataError
+from plackett._names import nearest, plain, question
+
+__all__ = ["Item", "Requirement", "find", "items", "requirements"]
 
 #: What kind of item a folder of the package holds.
 KINDS = {
@@ -54,6 +60,8 @@ class Item(NamedTuple):
     ids: tuple[str, ...]
     paper: str
     aliases: tuple[str, ...]
+    #: First sentence of its documentation.
+    summary: str = ""
 
 
 class Requirement(NamedTuple):
@@ -72,6 +80,59 @@ def items(kind: str | None = None) -> list[Item]:
     from plackett._index import ITEMS
 
     return [item for item in (Item(*row) for row in ITEMS) if kind in (None, item.kind)]
+
+
+def find(
+    kind: str,
+    name: str,
+    *,
+    error: type[ValueError] = DataError,
+    more: Iterable[str] = (),
+    shown: Callable[[Item], str] = attrgetter("name"),
+) -> Item:
+    """The item of a kind that a name means: its own name, its class or an alias, whatever the spelling.
+
+    Case, ``_``, ``-`` and blanks do not matter. An unknown name is refused with the nearest known ones.
+
+    Parameters
+    ----------
+    error
+        Kind of the error.
+    more
+        Further names that are known elsewhere, such as those that users registered, to suggest too.
+    shown
+        How an item is called in the error message, where not by its name.
+
+    Examples
+    --------
+    >>> find("ranker", "lambda_mart").name
+    'LambdaMART'
+    >>> find("ranker", "LamdaMart")
+    Traceback (most recent call last):
+    plackett._errors.DataError: unknown ranker 'LamdaMart'; did you mean LambdaMART, ...
+    """
+    known = _spellings(kind)
+    item = known.get(name) or known.get(plain(name))
+    if item is not None:
+        return item
+    matches = nearest(name, (*known, *more), 6)
+    near = list(dict.fromkeys(shown(known[match]) if match in known else match for match in matches))[:3]
+    raise error(f"unknown {kind} {name!r:.200}; {question(near) if near else f'`plackett list --kind {kind!r}` shows all'}")
+
+
+@cache
+def _spellings(kind: str) -> dict[str, Item]:
+    """Items by everything that they may be called; a name as written goes before a name in another spelling."""
+    found: dict[str, Item] = {}
+    of_kind = items(kind)
+    for item in of_kind:
+        found.setdefault(item.name, item)
+    for item in of_kind:
+        for name in (item.symbol, *item.aliases):
+            found.setdefault(name, item)
+    for name, item in list(found.items()):
+        found.setdefault(plain(name), item)
+    return found
 
 
 def requirements() -> list[Requirement]:
@@ -104,7 +165,8 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
         words = _literals(node)
         if "ids" in words:
             name = words.get("name", node.name)
-            yield Item(kind, name, module, node.name, words["ids"], words.get("paper", ""), words.get("aliases", ()))
+            paper, aliases = words.get("paper", ""), words.get("aliases", ())
+            yield Item(kind, name, module, node.name, words["ids"], paper, aliases, _summary(node))
     elif isinstance(node, ast.FunctionDef):
         if kind in ("measure", "loss", "model", "ranker"):
             kind = "tool"  # those are classes; a function beside them is something that works with them
@@ -112,7 +174,7 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
             if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fulfils":
                 ids = tuple(ast.literal_eval(argument) for argument in decorator.args)
                 named: dict[str, Any] = {str(w.arg): ast.literal_eval(w.value) for w in decorator.keywords}
-                yield Item(kind, node.name, module, node.name, ids, named.get("paper", ""), ())
+                yield Item(kind, node.name, module, node.name, ids, named.get("paper", ""), (), _summary(node))
 
 
 def _literals(node: ast.ClassDef) -> dict[str, Any]:
@@ -127,6 +189,13 @@ def _literals(node: ast.ClassDef) -> dict[str, Any]:
         if isinstance(target, ast.Name) and target.id in ("ids", "name", "aliases", "paper"):
             words[target.id] = ast.literal_eval(value)
     return words
+
+
+def _summary(node: ast.ClassDef | ast.FunctionDef) -> str:
+    """First sentence of the docstring, without the marks of its markup."""
+    paragraph = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+    sentence = re.split(r"(?<=[.?!])\s(?=[A-Z])", paragraph, maxsplit=1)[0]
+    return re.sub(r":\w+:(?=`)", "", sentence).replace("`", "").rstrip(",:;")
 
 
 def public_names(init: Path) -> dict[str, str]:

@@ -51,7 +51,7 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
         (["-p", "kk=3"], "RRF has no parameter 'kk'"),
         (["--method", "rfr"], "did you mean RRF"),
         (["--normalise", "zmuv"], "RRF has no parameter 'normalise'"),
-        (["--method", "qqqq"], "there are BayesianPlackettLuce, Borda"),
+        (["--method", "qqqq"], "shows all"),
         (["--weights", "1,2", "--qrels", "qrels"], "given, or fitted"),
     ],
 )

@@ -9,7 +9,7 @@ import sys
 import pytest
 import zstandard
 
-from plackett import DataError
+from plackett import DataError, MissingExtraError
 from plackett.data._compression import pieces, replacing_compressed
 
 TEXT = b"".join(b"%d some text\n" % i for i in range(20_000))
@@ -70,7 +70,7 @@ def test_zstandard_missing(tmp_path, monkeypatch):
     (tmp_path / "a.zst").write_bytes(zstandard.compress(TEXT))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression", None)
-    with pytest.raises(DataError, match=r"pip install 'plackett\[zstd\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'plackett\[zstd\]'"):
         read(tmp_path / "a.zst")
 
 

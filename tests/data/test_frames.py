@@ -114,6 +114,9 @@ def test_sparse_features_become_columns():
         ("query-id", "corpus-id", "relevance"),  # BEIR
         ("q_id", "document_id", "y"),
         ("query", "docid", "rel"),
+        ("Query ID", "Product", "Grade"),
+        ("search_id", "item_id", "judgement"),
+        ("topic", "doc", "rating"),
     ],
 )
 def test_usual_names(names):
@@ -166,8 +169,8 @@ def frame(**changes):
         (frame(label=None), {}, r"no column 'label'.*label=None"),
         (frame(), {"label": "grade"}, r"no column 'grade' for label: the table has"),
         (frame(), {"docid": "url"}, "no column 'url' for docid"),
-        (frame(), {"features": ["bm25", "tfidf"]}, "no feature column 'tfidf'"),
-        (frame(title=list("abcd")), {}, r"column 'title' is String, and features are numbers: .*features=\["),
+        (frame(), {"features": ["bm25", "tfidf"]}, "features: there is no column 'tfidf'; there are"),
+        (frame(title=list("abcd")), {}, r"column 'title' is String, and features are numbers: .*drop=\['title'\]"),
         (frame(lists=[[1], [1, 2], [1], [1]]), {}, "'lists'.*equally long"),
         (frame(qid=["a", None, "b", "b"]), {}, "'qid': the id in row 1 is missing"),
         (frame(qid=[1.0, 2.5, 1.0, 1.0]), {}, "2.5 in row 1 is no id"),
@@ -198,3 +201,57 @@ def test_categorical_feature_in_pandas_is_refused():
 def test_feature_called_like_a_column():
     with pytest.raises(DataError, match="label"):
         to_polars(RankingDataset.from_arrays([[1.0]], [0], feature_names=["label"]))
+
+
+def test_strong_names_go_before_weak_ones():
+    """A product's rating is a feature beside a label, and the label where nothing else looks like one."""
+    frame = pl.DataFrame({"query": ["a", "a"], "product": ["x", "y"], "grade": [0, 1], "rating": [4.5, 3.0]})
+    data = from_frame(frame)
+    assert (data.y.tolist(), data.feature_names) == ([0, 1], ("rating",))
+    assert from_frame(frame.drop("grade")).y.tolist() == [4.5, 3.0]
+    assert from_frame(frame.drop("grade"), features=["rating"], labels_needed=False).y is None
+
+
+def test_labels_that_are_not_needed():
+    frame = pl.DataFrame({"qid": [1, 1], "bm25": [0.5, 1.0]})
+    assert from_frame(frame, labels_needed=False).y is None
+    for labels in ([1, None], ["good", "bad"], [1.0, float("nan")]):
+        data = from_frame(frame.with_columns(relevance=pl.Series(labels)), labels_needed=False)
+        assert data.y is None and data.feature_names == ("bm25",)
+    assert from_frame(frame.with_columns(label=pl.Series([1, 0])), labels_needed=False).y.tolist() == [1, 0]
+
+
+def test_dropped_columns_and_what_was_taken_for_what(caplog):
+    frame = pl.DataFrame(
+        {"Query": ["a", "a"], "grade": [0, 1], "bm25": [1.0, 2.0], "title": ["x", "y"], "docid": [1, 2]}
+    )
+    with caplog.at_level("INFO", logger="plackett.data"):
+        data = RankingDataset.from_frame(frame, drop=["title"], docid=None)
+    assert data.feature_names == ("bm25",) and data.docids is None
+    assert caplog.messages == ["the table: qid = Query, label = grade; 1 feature: bm25; left out: title, docid"]
+    with pytest.raises(DataError, match="drop: there is no column 'titel'; did you mean title"):
+        from_frame(frame, drop="titel")
+
+
+@pytest.mark.parametrize(
+    ("column", "warned"),
+    [
+        (pl.Series("brand_id", [5, 9] * 15), True),
+        (pl.Series("sellerId", [5, 9] * 15), True),
+        (pl.Series("Unnamed: 0", range(30)), True),
+        (pl.Series("rank_in_file", range(1, 31)), True),
+        (pl.Series("brand_id", [0.5, 1.5] * 15), False),
+        (pl.Series("clicks", range(5, 35)), False),
+        (pl.Series("paid", [0, 1] * 15), False),
+    ],
+)
+def test_whole_numbers_that_look_like_ids_are_warned_about(column, warned):
+    import warnings
+
+    frame = pl.DataFrame({"qid": [1] * 30, "label": [0, 1] * 15}).with_columns(column)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert from_frame(frame).feature_names == (column.name,)
+        from_frame(frame, features=[column.name])  # asked for: no warning
+    assert len(caught) == warned
+    assert all(f"{column.name!r}: whole numbers that look like ids" in str(warning.message) for warning in caught)

@@ -571,7 +571,7 @@ def test_failing_trial_is_recorded_and_not_chosen(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rankers": "LambdaMat"}, "no ranker 'LambdaMat'; did you mean LambdaMART"),
+        ({"rankers": "LambdaMat"}, "unknown ranker 'LambdaMat'; did you mean LambdaMART"),
         ({"rankers": "ListNet(beta=1)"}, "ListNet has no parameter 'beta'"),
         ({"rankers": ["ListNet", "ListNet"]}, "two rankers are called 'ListNet'"),
         ({"rankers": []}, "no ranker given"),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._names import hint
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
-from plackett.catalogue import items
+from plackett.catalogue import find
 from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
@@ -31,13 +31,7 @@ def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any
         return _with(method, parameters)
     if isinstance(method, type) and issubclass(method, Aggregation):
         return _with(method(), parameters)
-    by_name = {_plain(name): item for item in items("aggregation") for name in (item.name, *item.aliases)}
-    item = by_name.get(_plain(str(method)))
-    if item is None:
-        near = [by_name[name].name for name in get_close_matches(_plain(str(method)), by_name, 2, 0.5)]
-        names = ", ".join(item.name for item in items("aggregation"))
-        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"there are {names}"
-        raise DataError(f"no aggregation method is called {method!r}; {hint}")
+    item = find("aggregation", str(method))
     found: Aggregation = getattr(import_module(item.module), item.symbol)()
     return _with(found, parameters)
 
@@ -46,12 +40,8 @@ def _with(method: Aggregation, parameters: dict[str, Any]) -> Aggregation:
     known = [field.name for field in dataclasses.fields(method)]
     for name in parameters:
         if name not in known:
-            raise DataError(f"{method.name} has no parameter {name!r}; it has {', '.join(known)}")
+            raise DataError(f"{method.name} has no parameter {name!r}; {hint(name, known, 'it has')}")
     return dataclasses.replace(method, **parameters)
-
-
-def _plain(name: str) -> str:
-    return "".join(c for c in name.lower() if c.isalnum())
 
 
 def aggregate(

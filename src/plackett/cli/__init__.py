@@ -8,26 +8,21 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run ``plackett``; data errors end with one line on stderr and exit code 1, misuse with 2."""
-    from plackett import DataError, LossError, MeasureError
+    """Run ``plackett``; data errors end with one line on stderr and exit code 1, misuse with 2, Ctrl-C with 130."""
+    from plackett import DataError, LossError, MeasureError, MissingExtraError
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
+    from plackett.cli.messages import messages_on_stderr, open_streams
 
+    open_streams()
     replace_unencodable()
     try:
-        app()
-    except (DataError, LossError, MeasureError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
-    except ImportError as error:
-        if "pip install" not in str(error):  # not a missing extra
-            raise
+        with messages_on_stderr():
+            app()
+    except (DataError, LossError, MeasureError, MissingExtraError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         print(f"error: {name}{error.strerror or error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)

@@ -7,11 +7,11 @@ import typer
 from plackett import __version__
 from plackett.cli import (
     catalogue,
-    compare,
     compare_runs,
     convert,
     convert_model,
     evaluate,
+    experiment,
     explain,
     fuse,
     info,
@@ -19,6 +19,7 @@ from plackett.cli import (
     study,
     train,
 )
+from plackett.cli.messages import interruptible
 
 __all__ = ["app"]
 
@@ -39,15 +40,24 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
         raise typer.Exit
 
 
-app.command("list")(catalogue.list_items)
-app.command("info")(info.info)
-app.command("convert")(convert.convert)
-app.command("convert-model")(convert_model.convert_model)
-app.command("train")(train.train)
-app.command("predict")(predict.predict)
-app.command("explain")(explain.explain)
-app.command("evaluate")(evaluate.evaluate)
-app.command("compare")(compare.compare)
-app.command("compare-runs")(compare_runs.compare_runs)
-app.command("fuse")(fuse.fuse)
-app.command("study")(study.study)
+COMMANDS = {
+    "list": catalogue.list_items,
+    "info": info.info,
+    "convert": convert.convert,
+    "convert-model": convert_model.convert_model,
+    "train": train.train,
+    "predict": predict.predict,
+    "explain": explain.explain,
+    "evaluate": evaluate.evaluate,
+    "experiment": experiment.experiment,
+    "compare-runs": compare_runs.compare_runs,
+    "fuse": fuse.fuse,
+    "study": study.study,
+}
+#: Former names, which work and are not shown.
+ALIASES = {"compare": "experiment"}
+
+for name, command in COMMANDS.items():
+    app.command(name)(interruptible(command))
+for alias, name in ALIASES.items():
+    app.command(alias, hidden=True)(interruptible(COMMANDS[name]))

@@ -1,18 +1,85 @@
-"""Arguments that several commands have: parameters as name=value, names for files, formats, a file to write."""
+"""Arguments that several commands have: columns of tables, parameters as name=value, files to write, formats."""
 
 from __future__ import annotations
 
 import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from plackett._literals import NOT_LITERAL
+from plackett._names import hint
 
-__all__ = ["check_form", "check_out", "file_names", "parameter_value"]
+__all__ = ["Force", "TableColumns", "check_form", "check_out", "file_names", "parameter_value", "reads_tables"]
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
+
+#: Files are overwritten only where this is given.
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of a table mean what, as named on the command line."""
+
+    qid: str | None = None
+    label: str | None = None
+    docid: str | None = None
+    weight: str | None = None
+    features: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+    def options(self) -> dict[str, Any]:
+        """Those that were named, as `plackett.RankingDataset.from_frame` calls them."""
+        named = {"qid": self.qid, "label": self.label, "docid": self.docid, "sample_weight": self.weight}
+        named |= {"features": list(self.features), "drop": list(self.drop)}
+        return {name: value for name, value in named.items() if value}
+
+
+def _option(name: str, text: str) -> Any:
+    return typer.Option(f"--{name}", help=text, metavar="COLUMN", rich_help_panel="Columns of tables (CSV, parquet)")
+
+
+#: The options of every command that reads tables.
+_COLUMNS: dict[str, Any] = {
+    "qid": Annotated[str | None, _option("qid", "Query ids; the usual names are known.")],
+    "label": Annotated[str | None, _option("label", "Labels.")],
+    "docid": Annotated[str | None, _option("docid", "Document ids.")],
+    "weight": Annotated[str | None, _option("weight", "Weights of the documents.")],
+    "features": Annotated[
+        list[str] | None, _option("features", "Features, with commas between; all other columns if not given.")
+    ],
+    "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, with commas between.")],
+}
+
+
+def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that name the columns of tables; it gets them as ``columns``."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "columns"]
+    parameters = [p.replace(annotation=hints[p.name]) for p in own]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _COLUMNS.items()
+    ]
+
+    def run(**words: Any) -> None:
+        named = {name: words.pop(name) for name in _COLUMNS}
+        named |= {name: _names(named[name]) for name in ("features", "drop")}
+        command(**words, columns=TableColumns(**named))
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+def _names(texts: list[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts or [] for name in text.split(",") if name.strip())
 
 
 def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tuple[str, Any]:
@@ -22,7 +89,9 @@ def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tu
     if not equals:
         raise typer.BadParameter(f"{assignment!r}; write name=value", param_hint="-p")
     if name not in defaults:
-        raise typer.BadParameter(f"{owner} has no parameter {name!r}; it has {', '.join(defaults)}", param_hint="-p")
+        raise typer.BadParameter(
+            f"{owner} has no parameter {name!r}; {hint(name, defaults, 'it has')}", param_hint="-p"
+        )
     value = _literal(text.strip())
     default = defaults[name]
     fits = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.get(type(default))
@@ -58,9 +127,13 @@ def check_form(form: str) -> str:
     return form
 
 
-def check_out(out: Path, force: bool) -> None:
+def check_out(out: Path | None, force: bool, option: str = "--out") -> None:
     """Refuse a file that cannot or should not be written, before any work is done."""
-    if out.exists() and not force:
-        raise typer.BadParameter(f"{out} exists; give --force to overwrite it", param_hint="--out")
+    if out is None:
+        return
+    if out.is_file() and not force:  # a pipe or a device is there to be written to
+        raise typer.BadParameter(f"{out} exists; give --force to overwrite it", param_hint=option)
+    if out.is_dir():
+        raise typer.BadParameter(f"{out} is a folder; name a file", param_hint=option)
     if not out.resolve().parent.is_dir():
-        raise typer.BadParameter(f"the folder {out.resolve().parent} does not exist", param_hint="--out")
+        raise typer.BadParameter(f"the folder {out.resolve().parent} does not exist", param_hint=option)

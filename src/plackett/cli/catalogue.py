@@ -11,18 +11,27 @@ from plackett.cli.output import print_json, print_table
 
 def list_items(
     kind: Annotated[str | None, typer.Option(help="Only this kind: measure, loss, ranker, data, …")] = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Show the ids of the inventory and the modules.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """Show what the package has: kind, name, catalogue ids, paper, module."""
+    """Show what the package has: kind, name, what it is, and the paper it comes from."""
+    from plackett._names import hint
     from plackett.catalogue import items
 
     found = items(kind)
     if kind and not found:
-        kinds = ", ".join(sorted({item.kind for item in items()}))
-        raise typer.BadParameter(f"no item of kind {kind!r}; there are {kinds}", param_hint="--kind")
+        kinds = sorted({item.kind for item in items()})
+        raise typer.BadParameter(f"no item of kind {kind!r}; {hint(kind, kinds)}", param_hint="--kind")
     if as_json:
-        keys = ("kind", "name", "ids", "paper", "module", "aliases")
+        keys = ("kind", "name", "summary", "ids", "paper", "module", "aliases")
         print_json([{key: getattr(item, key) for key in keys} for item in found])
+    elif ids:
+        rows = [(item.kind, item.name, ", ".join(item.ids), item.module) for item in found]
+        print_table(("kind", "name", "ids", "module"), rows)
     else:
-        rows = [(item.kind, item.name, ", ".join(item.ids), item.paper, item.module) for item in found]
-        print_table(("kind", "name", "ids", "paper", "module"), rows)
+        shown = [(item.name, item.summary, item.paper) for item in found]
+        if kind is None:
+            rows = [(item.kind, *row) for item, row in zip(found, shown, strict=True)]
+            print_table(("kind", "name", "what it is", "paper"), rows)
+        else:
+            print_table(("name", "what it is", "paper"), shown)

@@ -7,17 +7,22 @@ from typing import Annotated
 
 import typer
 
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 
+
+@reads_tables
 def convert(
     source: Annotated[Path, typer.Argument(help="LETOR text (.gz .xz .zst), .plackett, .parquet, .csv, .tsv")],
     target: Annotated[Path, typer.Argument(help="File to write; its suffix says the form.")],
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
+    force: Force = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Convert a dataset from one form into another; .plackett opens in milliseconds."""
-    from plackett.data.files import read, write
+    from plackett.cli.reading import read_data
+    from plackett.data.files import write
 
-    if target.exists() and not force:
-        raise typer.BadParameter(f"{target} exists; give --force to overwrite it", param_hint="TARGET")
-    data = read(source)
+    check_out(target, force, "TARGET")
+    data = read_data(source, columns, labels_needed=False)
     write(data, target)
     print(f"{target}: {data.n_queries} queries, {data.n_rows} documents, {data.n_features} features")

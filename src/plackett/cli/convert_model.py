@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import Force, check_out
+
 _FORMS = "plackett, ranklib, svm_rank"
 
 
@@ -17,7 +19,7 @@ def convert_model(
     n_features: Annotated[
         int | None, typer.Option(help="Columns of the data, for models of other tools: they name only what they use.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
+    force: Force = False,
 ) -> None:
     """Convert a model from the form of one tool into that of another; the scores stay the same."""
     from plackett._load import foreign_reader
@@ -28,8 +30,7 @@ def convert_model(
     writers: dict[str, Any] = {"plackett": save, "ranklib": write_ranklib, "svm_rank": write_svm_rank}
     if to not in writers:
         raise typer.BadParameter(f"{to!r}; give one of {_FORMS}", param_hint="--to")
-    if target.exists() and not force:
-        raise typer.BadParameter(f"{target} exists; give --force to overwrite it", param_hint="TARGET")
+    check_out(target, force, "TARGET")
     foreign = foreign_reader(source)
     ranker = load(source) if foreign is None else foreign(source, n_features=n_features)
     writers[to](ranker, target)

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 from plackett.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from plackett.data.dataset import RankingDataset
     from plackett.evaluation.evaluate import Evaluation
 
+#: How the values of the queries are written, by suffix.
+_WRITERS: dict[str, Callable[[Any, Any], object]] = {
+    ".csv": lambda frame, file: frame.write_csv(file),
+    ".tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    ".parquet": lambda frame, file: frame.write_parquet(file),
+    ".json": lambda frame, file: frame.write_json(file),
+}
 
+
+@reads_tables
 def evaluate(
     data: Annotated[Path | None, typer.Argument(help="Dataset with labels, in any form that `convert` reads.")] = None,
     scores: Annotated[
@@ -30,16 +41,25 @@ def evaluate(
     per_query: Annotated[
         Path | None, typer.Option(help="Write the value of each query to this file (.csv, .tsv, .parquet, .json).")
     ] = None,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Evaluate scores beside a dataset, or a TREC run beside judgements."""
     measures = measure or ["nDCG@10", "AP", "RR"]
+    check_out(per_query, force, "--per-query")
+    if per_query is not None and per_query.suffix not in _WRITERS:
+        endings = ", ".join(_WRITERS)
+        raise typer.BadParameter(f"{per_query}: the suffix must be one of {endings}", param_hint="--per-query")
     if qrels is not None and run is not None and data is None:
         from plackett.evaluation.evaluate_run import evaluate_run
 
         result: Evaluation = evaluate_run(qrels, run, measures, preset=preset)
     elif data is not None and scores is not None and qrels is None and run is None:
-        result = _evaluate_dataset(data, scores, measures, preset)
+        from plackett.cli.reading import read_data
+
+        result = _evaluate_dataset(read_data(data, columns), data, scores, measures, preset)
     else:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
     if per_query is not None:
@@ -53,28 +73,21 @@ def evaluate(
             print(f"Beware: {doubt}")
 
 
-def _evaluate_dataset(data: Path, scores: Path, measures: list[str], preset: str | None) -> Evaluation:
+def _evaluate_dataset(
+    dataset: RankingDataset, data: Path, scores: Path, measures: list[str], preset: str | None
+) -> Evaluation:
     from plackett import DataError
-    from plackett.data.files import read
     from plackett.data.scores import read_scores
     from plackett.evaluation.evaluate import evaluate as evaluate_scores
 
-    dataset, values = read(data), read_scores(scores)
+    values = read_scores(scores)
     if values.size != dataset.n_rows:
         raise DataError(f"{scores} has {values.size} scores, but {data} has {dataset.n_rows} documents")
     return evaluate_scores(dataset, dataset.from_input_order(values), measures, preset=preset)
 
 
 def _write_frame(result: Evaluation, path: Path) -> None:
-    frame = result.per_query
-    writers: dict[str, Callable[[Path], object]] = {
-        ".csv": frame.write_csv,
-        ".tsv": lambda target: frame.write_csv(target, separator="\t"),
-        ".parquet": frame.write_parquet,
-        ".json": frame.write_json,
-    }
-    if path.suffix not in writers:
-        raise typer.BadParameter(f"{path}: the suffix must be one of {', '.join(writers)}", param_hint="--per-query")
-    partial = path.with_name(f".{path.name}.part")
-    writers[path.suffix](partial)
-    partial.replace(path)
+    from plackett._atomic import replacing
+
+    with replacing(path) as file:
+        _WRITERS[path.suffix](result.per_query, file)

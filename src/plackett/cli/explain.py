@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import TableColumns, reads_tables
 from plackett.cli.output import print_json, print_table
 
 
+@reads_tables
 def explain(
     model: Annotated[Path, typer.Argument(help="Model that `plackett train` or `save` wrote.")],
     data: Annotated[Path, typer.Argument(help="Dataset with the query, in any form that `convert` reads.")],
@@ -21,14 +23,15 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option(help="Number of rows to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Show why the documents of a query are ranked as they are."""
-    from plackett.cli.reading import read_like
+    from plackett.cli.reading import load_with
     from plackett.explanations.explain import explain as explained
-    from plackett.rankers.storage import load
 
-    ranker = load(model)
-    found = explained(ranker, read_like(data, ranker.n_features_in_), query)
+    ranker, dataset = load_with(model, data, columns)
+    found = explained(ranker, dataset, query)
     tables: dict[str, Any] = {}
     if document is None:
         if above is not None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import check_out, file_names, parameter_value
+from plackett.cli.arguments import Force, check_out, file_names, parameter_value
 from plackett.cli.output import print_json, print_table
 
 #: Of the table, beside the names of the runs.
@@ -28,7 +28,7 @@ def fuse(
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements: the weights are fitted on them.")] = None,
     measure: Annotated[str, typer.Option("--measure", "-m", help="What the weights are fitted by.")] = "nDCG@10",
     tag: Annotated[str, typer.Option(help="Last column of the run.")] = "plackett",
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Fuse TREC runs into one."""

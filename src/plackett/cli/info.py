@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plackett.cli.arguments import TableColumns, reads_tables
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json, print_table
 
@@ -15,14 +16,17 @@ if TYPE_CHECKING:
     from plackett.data.profile import Profile
 
 
+@reads_tables
 def info(
     path: Annotated[
         Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv), saved model, TREC run or qrels.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Show what is in a dataset (queries, lengths, labels, missing features, …), a run or qrels, or a model's card."""
-    from plackett.data.files import read
+    from plackett.cli.reading import read_data
     from plackett.data.profile import profile
 
     if _is_model(path):
@@ -31,7 +35,7 @@ def info(
     if (kind := _trec_kind(path)) is not None:
         _trec(path, kind, as_json)
         return
-    facts = profile(read(path))
+    facts = profile(read_data(path, columns, labels_needed=False))
     if as_json:
         print_json(asdict(facts))
     else:

@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 
+
+@reads_tables
 def predict(
     model: Annotated[
         Path, typer.Argument(help="Model that `plackett train` or `save` wrote, or one of RankLib or svm_rank.")
@@ -18,6 +21,9 @@ def predict(
         str | None, typer.Option(help="File for one score per line, in the order of the input file; - is stdout.")
     ] = None,
     run: Annotated[Path | None, typer.Option(help="File for a TREC run.")] = None,
+    force: Force = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Score the documents of a dataset with a saved model."""
     from plackett.cli.reading import load_with
@@ -26,7 +32,9 @@ def predict(
 
     if out is None and run is None:
         raise typer.BadParameter("give --out, --run or both", param_hint="--out")
-    ranker, dataset = load_with(model, data)
+    check_out(None if out in (None, "-") else Path(out), force)
+    check_out(run, force, "--run")
+    ranker, dataset = load_with(model, data, columns)
     scores = ranker.predict(dataset)
     if run is not None:
         write_run(run_frame(dataset, scores), run, tag=model.stem)

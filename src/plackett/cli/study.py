@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.messages import waiting
 from plackett.cli.output import print_table
 
 _FORMS = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
 
 
+@reads_tables
 def study(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; --list names them.")] = None,
     list_them: Annotated[bool, typer.Option("--list", help="Name the studies and stop.")] = False,
@@ -35,9 +39,12 @@ def study(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of data that are made up, and of rankers.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    force: Force = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Run one of the experiments that the book asks for; docs/studies.md has what came out."""
-    from plackett.cli.compare import _data
+    from plackett.cli.experiment import data_of
     from plackett.experiments.contestants import contestants
     from plackett.studies.base import find_study, studies
 
@@ -51,12 +58,13 @@ def study(
         raise typer.BadParameter(str(error), param_hint="NAME") from None
     if out is not None and out.suffix not in _FORMS:
         raise typer.BadParameter(f"{out}; the endings are {', '.join(_FORMS)}", param_hint="--out")
+    check_out(out, force)
     known = inspect.signature(function).parameters
     words: dict[str, Any] = {}
     if data:
         if "data" not in known:
             raise typer.BadParameter(f"{name} makes its own data", param_hint="--data")
-        words["data"] = _data(data, None, None)
+        words["data"] = data_of(data, columns)
     if algorithm:
         if "rankers" not in known:
             raise typer.BadParameter(f"{name} has its own rankers", param_hint="--algorithm")
@@ -68,7 +76,12 @@ def study(
         if word in given and word not in known:
             raise typer.BadParameter(f"{name} has no use for it", param_hint=f"--{word.removeprefix('n_')}")
     words |= {word: value for word, value in given.items() if word in known}
-    found = function(**words)
+    if "verbose" in known:  # it shows what it is doing itself
+        words["verbose"] = sys.stderr.isatty()
+        found = function(**words)
+    else:
+        with waiting(name):
+            found = function(**words)
     print(found)
     if out is not None:
         out.write_text(getattr(found, f"to_{_FORMS[out.suffix]}")() + "\n", encoding="utf-8")

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
+import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import check_out, parameter_value
+from plackett.cli.arguments import Force, TableColumns, check_out, parameter_value, reads_tables
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json
 
 
+@reads_tables
 def train(
-    algorithm: Annotated[str, typer.Argument(help="Name of a ranker; `plackett list --kind ranker` shows them.")],
+    algorithm: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a ranker, which may have parameters: 'LambdaMART(num_leaves=7)'. "
+            "`plackett list --kind ranker` shows them."
+        ),
+    ],
     data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any form that `convert` reads.")],
     out: Annotated[Path, typer.Option(help="Where to save the model, by custom a name in .plackett.")],
     valid: Annotated[Path | None, typer.Option(help="Validation data: the best round on it is kept.")] = None,
@@ -24,43 +32,81 @@ def train(
         typer.Option("--parameter", "-p", help="name=value, such as n_estimators=200; may be repeated."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The same as -p random_state=…")] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")] = False,
+    force: Force = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the whole card of the model.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
-    """Train a ranker and save it."""
-    from plackett.cli.reading import read_like
-    from plackett.data.files import read
+    """Train a ranker and save it. Ctrl-C ends the training and saves the model so far (exit code 130)."""
+    from plackett.cli.reading import read_data, read_like
 
     check_out(out, force)
     ranker = _ranker(algorithm, parameter or [])
     if seed is not None:
         ranker.random_state = seed
     ranker.verbose = ranker.verbose or (sys.stderr.isatty() and not as_json)
-    dataset = read(data)
-    ranker.fit(dataset, eval_set=None if valid is None else read_like(valid, dataset.n_features))
+    dataset = read_data(data, columns)
+    like = dataset.n_features, dataset.feature_names
+    watched = None if valid is None else read_like(valid, columns, *like)
+    start = time.perf_counter()
+    interrupted = _fit(ranker, dataset, watched, out)
+    seconds = time.perf_counter() - start
     ranker.verbose = False  # of this run, not of the model
     ranker.save(out)
     if as_json:
         print_json({"model": str(out), **ranker.card_, "history": ranker.history_})
-    else:
+    elif verbose:
         print_card(ranker.card_, ranker.get_params(deep=False), title=str(out))
+    else:
+        _print_summary(ranker, seconds, valid, out)
+    if interrupted:
+        print(f"interrupted: the model so far was saved to {out}", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _fit(ranker: Any, dataset: Any, watched: Any, out: Path) -> bool:
+    """Train; whether Ctrl-C ended it after the first round."""
+    from plackett._errors import PlackettWarning
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "training was interrupted", PlackettWarning)  # said at the end
+        try:
+            ranker.fit(dataset, eval_set=watched)
+        except KeyboardInterrupt:
+            print(f"interrupted before the first round was finished: {out} was not written", file=sys.stderr)
+            raise typer.Exit(130) from None
+    return bool(ranker.card_.get("interrupted"))
+
+
+def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -> None:
+    data, best = ranker.card_["data"], ranker.card_.get("validation")
+    sizes = ", ".join(f"{data[key]:,} {word}" for key, word in _SIZES.items())
+    print(f"{' '.join(repr(ranker).split())}\ntrained on {sizes} in {seconds:.1f} s")
+    if best:
+        where = "validation data" if valid is None else valid
+        print(f"{best['measure']} {best['value']:.4f} on {where} in round {best['round']} of {best['rounds']}")
+    print(f"saved to {out} (`plackett info {out}` shows all parameters)")
+
+
+_SIZES = {"queries": "queries", "rows": "documents", "features": "features"}
 
 
 def _ranker(algorithm: str, assignments: list[str]) -> Any:
     """The ranker of this name with these parameters."""
-    from plackett import rankers
+    from plackett._errors import DataError
+    from plackett.rankers.base import Ranker
+    from plackett.rankers.named import ranker_named
 
-    names = {name.lower(): name for name in _names()}
-    if algorithm.lower() not in names:
-        near = [names[name] for name in get_close_matches(algorithm.lower(), names, 3, 0.5)]
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names.values())}"
-        raise typer.BadParameter(f"no ranker {algorithm!r}; {hint}", param_hint="ALGORITHM")
-    cls = getattr(rankers, names[algorithm.lower()])
-    defaults = cls().get_params(deep=False)
-    return cls(**dict(parameter_value(assignment, defaults, cls.__name__) for assignment in assignments))
-
-
-def _names() -> list[str]:
-    from plackett.catalogue import items
-
-    return [item.name for item in items("ranker")]
+    try:
+        ranker = ranker_named(algorithm)[0]
+    except DataError as error:
+        raise typer.BadParameter(str(error), param_hint="ALGORITHM") from None
+    if not isinstance(ranker, Ranker):
+        raise typer.BadParameter(
+            f"{algorithm} is of another library and cannot be saved; `plackett experiment` compares with it",
+            param_hint="ALGORITHM",
+        )
+    known = ranker.get_params(deep=False)
+    given = dict(parameter_value(assignment, known, type(ranker).__name__) for assignment in assignments)
+    return ranker.set_params(**given)

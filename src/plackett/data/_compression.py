@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._optional import optional
 
 __all__ = ["CODECS", "Codec", "codec_of", "pieces", "replacing_compressed"]
 
@@ -36,12 +37,7 @@ def _zstd() -> tuple[Callable[[], Any], Callable[[], Any]]:
     try:
         from compression import zstd  # type: ignore[import-not-found]  # Python 3.14 and later
     except ImportError:
-        try:
-            import zstandard
-        except ImportError:
-            raise DataError(
-                "reading or writing .zst needs the package zstandard: pip install 'plackett[zstd]'"
-            ) from None
+        zstandard = optional("zstandard", "reading or writing .zst needs")
         return (
             lambda: zstandard.ZstdCompressor().compressobj(),
             lambda: zstandard.ZstdDecompressor().decompressobj(),

@@ -10,18 +10,29 @@ import numpy as np
 from numpy.dtypes import StringDType
 
 from plackett._errors import DataError
+from plackett._names import plain
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_polars", "find_column", "id_array", "id_series", "id_strings", "is_table", "look"]
+__all__ = ["as_polars", "find_column", "id_array", "id_series", "id_strings", "is_alias", "is_table", "look"]
 
-#: Names of the same thing elsewhere: ir-measures, PyTerrier, BEIR and plain tables. The first found counts.
+#: Names that a label may have where no other column looks like one, and that are a feature otherwise.
+WEAK_LABELS = ("rating", "target")
+
+#: Names of the same thing elsewhere: ir-measures, PyTerrier, BEIR, click logs and plain tables. The first found
+#: counts; case, ``_``, ``-`` and blanks do not matter.
 ALIASES: dict[str, tuple[str, ...]] = {
-    "qid": ("qid", "query_id", "q_id", "query-id", "query"),
+    "qid": ("qid", "query_id", "q_id", "srch_id", "search_id", "topic_id", "query", "topic"),
     # PyTerrier has both: docno is the document's id, docid a number of the index
-    "docid": ("docno", "docid", "doc_id", "document_id", "corpus-id"),
-    "label": ("label", "relevance", "y", "rel"),
+    "docid": (
+        *("docno", "docid", "doc_id", "document_id", "corpus_id", "product_id", "item_id", "passage_id", "asin"),
+        *("document", "doc", "product", "item"),
+    ),
+    "label": (
+        *("label", "relevance", "y", "rel", "grade", "judgement", "judgment", "relevance_label", "relevance_grade"),
+        *WEAK_LABELS,
+    ),
     "score": ("score",),
     "subtopic": ("subtopic", "iteration"),
 }
@@ -69,8 +80,11 @@ def _is_pandas(table: Any) -> bool:
 def _from_pandas(table: Any) -> pl.DataFrame:
     import polars as pl
 
-    known = {alias for names in ALIASES.values() for alias in names}
-    levels = [level for level in table.index.names if level in known and level not in table.columns]
+    levels = [
+        level
+        for level in table.index.names
+        if level is not None and level not in table.columns and any(is_alias(str(level), role) for role in ALIASES)
+    ]
     if levels:  # a frame with set_index("qid")
         table = table.reset_index(level=levels)
     names = [str(name) for name in table.columns]
@@ -122,14 +136,28 @@ def find_column(table: pl.DataFrame, role: str, name: str | None = None, *, need
         return name
     usual = ALIASES.get(role, (role,)) if name in (None, role) else ()
     for candidate in usual:
-        if candidate in table.columns:
-            return candidate
+        found = [column for column in table.columns if _same(column, candidate)]
+        if found:
+            return candidate if candidate in found else found[0]
     if name not in (None, role):
         raise DataError(f"there is no column {name!r} for {role}: {look(table)}")
     if needed:
         others = f" (nor {', '.join(n for n in usual if n != role)})" if len(usual) > 1 else ""
         raise DataError(f"there is no column {role!r}{others}; name it with {role}=...: {look(table)}")
     return None
+
+
+def is_alias(column: str, role: str) -> bool:
+    """Whether a column has one of the usual names of a role.
+
+    >>> is_alias("Query ID", "qid"), is_alias("Y", "label")
+    (True, False)
+    """
+    return any(_same(column, alias) for alias in ALIASES[role])
+
+
+def _same(column: str, alias: str) -> bool:
+    return column == alias or (len(alias) > 1 and plain(column) == plain(alias))  # Y may stand beside X
 
 
 def id_array(series: pl.Series) -> np.ndarray:

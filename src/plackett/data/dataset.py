@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._optional import optional
 from plackett.data import validation
 from plackett.data.grouping import ids_array
 
@@ -201,11 +202,62 @@ class RankingDataset:
         )
 
     @classmethod
-    def from_frame(cls, frame: Any, **columns: Any) -> RankingDataset:
-        """Dataset of a pandas, polars or Arrow table; see `plackett.data.frames.from_frame`."""
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        qid: str = "qid",
+        label: str | None = "label",
+        docid: str | None = "docid",
+        features: Any = None,
+        drop: str | Sequence[str] = (),
+        sample_weight: str | None = "sample_weight",
+        query_weight: str | None = "query_weight",
+        position: str | None = "position",
+        labels_needed: bool = True,
+    ) -> RankingDataset:
+        """Dataset of a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
+
+        Parameters
+        ----------
+        frame
+            The table.
+        qid, label, docid, sample_weight, query_weight, position
+            Names of columns. Where left as they are, the usual names are understood: ``query_id`` or ``query`` for
+            ``qid``; ``relevance``, ``grade``, ``judgement``, ``rating``, … for ``label``; ``docno``, ``doc_id``,
+            ``product``, … for ``docid``. Only ``qid`` and ``label`` must be there; ``label=None`` is for a table
+            without labels.
+        features
+            Names of the feature columns, or a polars selector; by default all columns that have no role.
+        drop
+            Columns to leave out.
+        labels_needed
+            False for data that are only to be scored: labels are taken where there are any.
+
+        Notes
+        -----
+        `plackett.data.frames.from_frame` has the details.
+
+        Examples
+        --------
+        >>> frame = {"query": ["a", "a"], "grade": [0, 1], "bm25": [0.5, 2.0], "row": [7, 8]}
+        >>> RankingDataset.from_frame(frame, drop="row").feature_names
+        ('bm25',)
+        """
         from plackett.data.frames import from_frame
 
-        return from_frame(frame, **columns)
+        return from_frame(
+            frame,
+            qid=qid,
+            label=label,
+            docid=docid,
+            features=features,
+            drop=drop,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            position=position,
+            labels_needed=labels_needed,
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """One row per document: ``qid``, ``docid``, ``label``, weights and the features."""
@@ -215,10 +267,13 @@ class RankingDataset:
 
     def to_pandas(self) -> pd.DataFrame:
         """Like `to_polars`, for pandas."""
+        for module in ("pandas", "pyarrow"):
+            optional(module, "to_pandas needs")
         return self.to_polars().to_pandas()
 
     def to_arrow(self) -> pa.Table:
         """Like `to_polars`, as an Arrow table."""
+        optional("pyarrow", "to_arrow needs")
         return self.to_polars().to_arrow()
 
     # ---------------------------------------------------------------------------------------------------- numbers

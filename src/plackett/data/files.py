@@ -12,7 +12,7 @@ from plackett.data._bytes import bare_suffix
 from plackett.data._compression import CODECS
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["FORMATS", "LETOR", "NATIVE", "Format", "format_of", "read", "write"]
+__all__ = ["FORMATS", "LETOR", "NATIVE", "TABLES", "Format", "format_of", "read", "write"]
 
 
 class Format(NamedTuple):
@@ -41,6 +41,20 @@ FORMATS = (
     ),
 )
 NATIVE, LETOR = FORMATS[0], FORMATS[-1]
+#: Formats whose columns have names.
+TABLES = FORMATS[1:3]
+#: What `read` takes for tables alone.
+_TABLE_OPTIONS = (
+    "qid",
+    "label",
+    "docid",
+    "features",
+    "drop",
+    "sample_weight",
+    "query_weight",
+    "position",
+    "labels_needed",
+)
 _BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
 
 
@@ -54,7 +68,8 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     Parameters
     ----------
     options
-        Passed on to the reader of the format: `plackett.read_letor`, `plackett.data.tables.read_parquet`, ….
+        Passed on to the reader of the format: `plackett.read_letor`, `plackett.data.tables.read_parquet`, …. For
+        tables they say which column is what, as in `plackett.RankingDataset.from_frame`.
 
     Examples
     --------
@@ -65,6 +80,9 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     ['a']
     """
     format = format_of(path)
+    named = [name for name in _TABLE_OPTIONS if name in options]
+    if named and format not in TABLES:
+        raise DataError(f"{path}: {named[0]} names a column of a table (.csv, .parquet), and this is {format.name}")
     return getattr(import_module(format.module), format.reader)(path, **options)
 
 

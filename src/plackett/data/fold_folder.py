@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
@@ -17,12 +18,17 @@ __all__ = ["PART_NAMES", "read_folds"]
 PART_NAMES = {"train": ("train", "training"), "valid": ("vali", "valid", "validation"), "test": ("test",)}
 
 
-def read_folds(folder: str | os.PathLike[str]) -> list[Fold]:
+def read_folds(folder: str | os.PathLike[str], **options: Any) -> list[Fold]:
     r"""The folds in a folder: one where it has the files itself, otherwise one per subfolder that has them.
 
     A part is a file called train (or training), vali (or valid, validation) or test, in any format that
     `plackett.read` knows, compressed or not. A fold needs train and test; ``valid`` is None where there is no such
     file. Folds come in the order of their numbers.
+
+    Parameters
+    ----------
+    options
+        Passed on to `plackett.read`, such as the columns of tables.
 
     Examples
     --------
@@ -46,7 +52,7 @@ def read_folds(folder: str | os.PathLike[str]) -> list[Fold]:
             f"{path} has no folds: no files train, vali and test, nor folders (Fold1, Fold2, …) with these; it has "
             f"{found}. Name a file to have it cut into folds"
         )
-    return [_read(_parts(each), each) for each in folders]
+    return [_read(_parts(each), each, options) for each in folders]
 
 
 def _parts(folder: Path) -> dict[str, Path]:
@@ -67,15 +73,15 @@ def _number(folder: Path) -> tuple[list[int], str]:
     return [int(digits) for digits in re.findall(r"\d+", folder.name)], folder.name
 
 
-def _read(paths: dict[str, Path], folder: Path) -> Fold:
+def _read(paths: dict[str, Path], folder: Path, options: dict[str, Any]) -> Fold:
     if "test" not in paths:
         raise DataError(f"{folder} has {paths['train'].name} but no test file")
-    parts = {role: read(path) for role, path in paths.items()}
+    parts = {role: read(path, **options) for role, path in paths.items()}
     n = max(part.n_features for part in parts.values())
 
     def whole(role: str) -> RankingDataset:
         """LETOR text names only the features that are not 0: a part may seem to have fewer than the others."""
         narrow = parts[role].n_features < n and format_of(paths[role]) is LETOR
-        return read(paths[role], n_features=n) if narrow else parts[role]
+        return read(paths[role], **options, n_features=n) if narrow else parts[role]
 
     return Fold(whole("train"), whole("valid") if "valid" in parts else None, whole("test"))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data._tables import ALIASES, as_polars, find_column, id_array, id_series, look
+from plackett.data._tables import as_polars, id_array, id_series, is_alias
+from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["from_frame", "to_polars"]
-
-#: Columns that `to_polars` writes and that are no features.
-_OWN = ("qid", "docid", "label", "sample_weight", "query_weight", "position", "subtopics", "subtopic_weight", "comment")
 
 
 def from_frame(
@@ -29,26 +27,37 @@ def from_frame(
     label: str | None = "label",
     docid: str | None = "docid",
     features: Any = None,
+    drop: str | Sequence[str] = (),
     sample_weight: str | None = "sample_weight",
     query_weight: str | None = "query_weight",
     position: str | None = "position",
+    labels_needed: bool = True,
 ) -> RankingDataset:
     """Dataset of a table of pandas, polars (also lazy) or Arrow, one row per document, in any order.
+
+    What was taken as what is logged (``logging.getLogger("plackett.data")``, level INFO).
 
     Parameters
     ----------
     frame
         The table. Anything with the Arrow PyCapsule interface will do; pandas needs no pyarrow.
     qid, label, docid, sample_weight, query_weight, position
-        Names of columns. Where left as they are, the usual names are understood: ``query_id``, ``q_id``,
-        ``query-id`` or ``query`` for ``qid``; ``relevance``, ``y`` or ``rel`` for ``label``; ``docno``, ``doc_id``,
-        ``document_id`` or ``corpus-id`` for ``docid``. Only ``qid`` and ``label`` must be there; ``label=None`` is
-        for a table without labels. ``query_weight`` must not differ inside a query.
+        Names of columns. Where left as they are, the usual names are understood, whatever their case, hyphens and
+        underscores: ``query_id``, ``search_id``, ``topic`` or ``query`` for ``qid``; ``relevance``, ``grade``,
+        ``judgement``, ``rel``, ``y`` or, failing these, ``rating`` for ``label``; ``docno``, ``doc_id``,
+        ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label`` must be there;
+        ``label=None`` is for a table without labels. ``query_weight`` must not differ inside a query.
     features
         Names of the feature columns (or a polars selector); by default all columns that have no role. Numbers and
         booleans are features, and so are lists of numbers of one length, which become one feature per entry
         (PyTerrier's ``features``). Missing values become NaN. Columns with a usual name of the query's or the
-        document's id are never features unless named here.
+        document's id are never features unless named here. A column of whole numbers that looks like an id or a row
+        number is a feature, with a warning.
+    drop
+        Columns to leave out.
+    labels_needed
+        False for data that are only to be scored: a table without labels is accepted, and labels that are missing or
+        are no numbers are left out.
 
     Examples
     --------
@@ -59,24 +68,27 @@ def from_frame(
     (['a', 'b'], [1.0, 2.0, 0.0], [1.5, 3.0, nan], ('bm25',))
     """
     table = as_polars(frame)
-    given = {"qid": qid, "label": label, "docid": docid, "position": position}
-    given |= {"sample_weight": sample_weight, "query_weight": query_weight}
-    found: dict[str, str] = {}
-    for role, name in given.items():
-        column = None if name is None else find_column(table, role, name, needed=role == "qid")
-        if column is not None:
-            found[role] = column
-        elif role == "label" and name is not None:
-            raise DataError(
-                f"there is no column {', '.join(map(repr, ALIASES['label']))}; name it with label=..., or say "
-                f"label=None for a table without labels: {look(table)}"
-            )
-    others = [name for name in ALIASES["label"] if name in table.columns and name != found.get("label")]
-    if label == "label" and found.get("label") != "label" and others:
-        raise DataError(
-            f"the label could be {found['label']!r} or {others[0]!r}; name it with label=...: {look(table)}"
-        )
-    X, names = _features(table, _feature_columns(table, features, set(found.values())))
+    chosen = choose_columns(
+        table,
+        qid=qid,
+        label=label,
+        docid=docid,
+        features=features,
+        drop=drop,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        position=position,
+        labels_needed=labels_needed,
+    )
+    data = dataset_of(table, chosen)
+    log_columns(chosen, "the table")
+    return data
+
+
+def dataset_of(table: pl.DataFrame, chosen: Columns) -> RankingDataset:
+    """The dataset, once it is known which column is what."""
+    found = chosen.roles
+    X, names = _features(table, list(chosen.features))
 
     def numbers(role: str) -> np.ndarray | None:
         return _numbers(table[found[role]]) if role in found else None
@@ -100,20 +112,6 @@ def from_frame(
     return replace(data, **per_query) if per_query else data
 
 
-def _feature_columns(table: pl.DataFrame, features: Any, taken: set[str]) -> list[str]:
-    if features is None:
-        never = taken | {*_OWN, *ALIASES["qid"], *ALIASES["docid"]}
-        return [name for name in table.columns if name not in never]
-    if isinstance(features, str):
-        features = [features]
-    if isinstance(features, Sequence):
-        missing = [name for name in features if name not in table.columns]
-        if missing:
-            raise DataError(f"there is no feature column {', '.join(map(repr, missing))}: {look(table)}")
-        return list(features)
-    return table.select(features).columns
-
-
 def _features(table: pl.DataFrame, names: list[str]) -> tuple[np.ndarray, list[str]]:
     import polars as pl
 
@@ -121,35 +119,29 @@ def _features(table: pl.DataFrame, names: list[str]) -> tuple[np.ndarray, list[s
     table = table.select(names)
     for name in names:
         dtype = table.schema[name]
-        if isinstance(dtype, (pl.List, pl.Array)) and dtype.inner is not None and _is_number(dtype.inner):
+        if isinstance(dtype, (pl.List, pl.Array)) and dtype.inner is not None and is_number(dtype.inner):
             values = _nested(table[name])
             columns = [pl.Series(f"{name}_{j}", values[:, j]) for j in range(values.shape[1])]
             place = table.get_column_index(name)
             table = table.drop(name)
             for j, column in enumerate(columns):
                 table = table.insert_column(place + j, column)
-        elif not _is_number(dtype):
+        elif not is_number(dtype):
             raise DataError(
                 f"column {name!r} is {dtype}, and features are numbers: encode it (one-hot or as numbers), or leave "
-                "it out by naming the feature columns with features=[...]"
+                f"it out with drop=[{name!r}] (on the command line --drop {name!r})"
             )
     X = table.cast(pl.Float32).to_numpy(order="c") if table.width else np.empty((height, 0), np.float32)
     return X, table.columns
 
 
-def _is_number(dtype: Any) -> bool:
-    import polars as pl
-
-    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
-
-
 def _numbers(series: pl.Series) -> np.ndarray:
     import polars as pl
 
-    if not _is_number(series.dtype):
+    if not is_number(series.dtype):
         raise DataError(f"column {series.name!r} is {series.dtype}; it must hold numbers")
     if series.null_count():
-        hint = " (use -1 for an unjudged document)" if series.name in ALIASES["label"] else ""
+        hint = " (use -1 for an unjudged document)" if is_alias(series.name, "label") else ""
         raise DataError(f"column {series.name!r}: the value in row {series.is_null().arg_max()} is missing{hint}")
     return series.cast(pl.Float64).to_numpy()
 
@@ -219,7 +211,7 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
     names = data.feature_names or [f"f{j + 1}" for j in range(data.n_features)]
     clash = {series.name for series in columns}.intersection(names)
     if clash or len(set(names)) < len(names):
-        raise DataError(f"feature names must be unique and not {', '.join(_OWN)}; found {sorted(clash) or 'doubles'}")
+        raise DataError(f"feature names must be unique and not {', '.join(OWN)}; found {sorted(clash) or 'doubles'}")
     table = pl.DataFrame(columns)
     if not names:
         return table

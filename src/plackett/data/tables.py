@@ -10,9 +10,10 @@ from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import replacing_compressed
-from plackett.data._tables import ALIASES
+from plackett.data._tables import is_alias
+from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
-from plackett.data.frames import from_frame, to_polars
+from plackett.data.frames import dataset_of, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +87,7 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     try:
         names = pl.read_csv(raw, n_rows=0, **options).columns
         ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
-        ids |= {*ALIASES["qid"], *ALIASES["docid"]}
+        ids |= {name for name in names if is_alias(name, "qid") or is_alias(name, "docid")}
         as_text = {name: pl.String for name in names if name in ids}
         options["schema_overrides"] = as_text
         try:
@@ -136,6 +137,9 @@ def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
 
 def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any]) -> RankingDataset:
     try:
-        return from_frame(table, **columns)
+        chosen = choose_columns(table, **columns)
+        data = dataset_of(table, chosen)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
+    log_columns(chosen, str(path))
+    return data

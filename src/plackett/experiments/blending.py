@@ -51,11 +51,13 @@ def blended_cells(
     measures: list[Measure],
     preset: str | None,
     row: BestBlended,
+    *,
+    fresh: bool = False,
 ) -> list[Cell]:
     """The blend's cell of every fold in which at least two of the cells are finished.
 
     The cells are those of rankers of plackett, whose models are on disk. A blend of the same cells that is there
-    already is taken from the folder.
+    already is taken from the folder, unless a fresh one is asked for.
     """
     by_fold: dict[tuple[str, Any], list[Cell]] = {}
     for cell in cells:
@@ -68,7 +70,7 @@ def blended_cells(
         if len(best) < 2:
             continue
         split, key = splits[dataset][fold], blended_key(best)
-        kept = folder.finished(key)
+        kept = None if fresh else folder.finished(key)
         cell = kept or _blended(best, candidates, split, protocol, key, folder)
         cell = replace(cell, dataset=dataset, fold=fold, ranker=row.name)
         cell = cell.measured(split.test, measures, preset, protocol.random_state)

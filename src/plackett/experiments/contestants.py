@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
 from typing import Any
 
 from plackett._errors import DataError
-from plackett._literals import call
+from plackett._names import hint
 from plackett.experiments.search.foreign import space_of
 from plackett.models.search_space import SearchSpace
+from plackett.rankers.named import ranker_named
 
-__all__ = ["Contestant", "contestants", "ranker_named"]
+__all__ = ["Contestant", "contestants"]
 
 #: How estimators call their number of threads.
 THREAD_PARAMETERS = ("n_jobs", "thread_count")
@@ -134,7 +133,9 @@ def _searching(entry: Contestant, space: SearchSpace | None) -> Contestant:
         known = entry.ranker.get_params(deep=True)
         for name in space:
             if name not in known:
-                raise DataError(f"{entry.name} has no parameter {name!r} to search; it has {', '.join(sorted(known))}")
+                raise DataError(
+                    f"{entry.name} has no parameter {name!r} to search; {hint(name, sorted(known), 'it has')}"
+                )
     for name, choice in space.items():
         if isinstance(choice, str) or not (hasattr(choice, "grid") or (hasattr(choice, "__len__") and len(choice))):
             raise DataError(
@@ -142,54 +143,3 @@ def _searching(entry: Contestant, space: SearchSpace | None) -> Contestant:
                 "(plackett.models.search_space.Real, Integer)"
             )
     return dataclasses.replace(entry, space=space)
-
-
-def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
-    """The ranker that a text means, and the parameters that it names.
-
-    A name of `plackett.rankers()`, whatever its case, or a class of another library by its full name; with parameters
-    as in a call.
-
-    >>> ranker_named("listnet(alpha=0.1)")[0]
-    ListNet(alpha=0.1)
-    >>> ranker_named("sklearn.linear_model.Ridge")
-    (Ridge(), {})
-    """
-    try:
-        name, parameters = call(text)
-    except ValueError:
-        raise DataError(
-            f"{text!r:.200} is no ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
-        ) from None
-    make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
-    try:
-        return make(**parameters), parameters
-    except TypeError as error:
-        extra = [key for key in parameters if key not in inspect.signature(make).parameters]
-        if not extra:
-            raise DataError(f"{text}: {error}") from None
-        known = ", ".join(sorted(set(inspect.signature(make).parameters) - {"kwargs"}))
-        raise DataError(f"{name} has no parameter {extra[0]!r}; it has {known}") from None
-
-
-def _ours(name: str) -> Any:
-    from plackett.catalogue import items
-
-    found = {item.name.lower(): item for item in items("ranker")}
-    item = found.get(name.lower())
-    if item is None:
-        near = [found[n].name for n in get_close_matches(name.lower(), found, 3, 0.5)]
-        hint = f"did you mean {' or '.join(near)}?" if near else "`plackett list --kind ranker` shows all"
-        raise DataError(f"no ranker {name!r}; {hint}")
-    return getattr(import_module(item.module), item.symbol)
-
-
-def _foreign(name: str) -> Any:
-    module, _, symbol = name.rpartition(".")
-    try:
-        found = getattr(import_module(module), symbol)
-    except (ImportError, AttributeError) as error:
-        raise DataError(f"no ranker {name!r}: {error}") from None
-    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
-        raise DataError(f"{name} is no estimator: a class with fit and get_params is needed")
-    return found

@@ -54,6 +54,7 @@ def experiment(
     early_stopping: bool = True,
     blend: int | None = None,
     out: str | PathLike[str] | None = None,
+    fresh: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -67,7 +68,9 @@ def experiment(
 
     Every finished cell (a ranker in a fold) is written to ``out`` at once. A run that was interrupted or killed goes
     on from there when called again with the same arguments; a cell is taken from there only if its data, ranker,
-    parameters, search, seed and versions are the same, and is computed anew otherwise.
+    parameters, search, seed and versions are the same, and is computed anew otherwise. Of a ranker or a measure of your
+    own the source of its class or function counts, but not what it calls: after a change of a helper or a global that
+    it uses, say ``fresh=True``.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ def experiment(
     folds
         Beside one dataset: number of parts for LETOR's rotation, or a splitter.
     search
-        ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install plackett[tune]``), ``"halving"`` (successive
+        ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install 'plackett[tune]'``), ``"halving"`` (successive
         halving), or None for the parameters as given. Every search but the grid tries these too.
     n_trials
         Trainings per ranker and fold (for ``"halving"`` those of the first round). None is 10; for the grid three
@@ -110,6 +113,8 @@ def experiment(
         part (`plackett.Blend`). Other libraries' rankers are left out. It costs no training.
     out
         Folder for the cells, the models and the data; one that is deleted with the result where it is None.
+    fresh
+        Compute every cell anew, also those that are finished in ``out``.
     random_state
         Seed. The same seed and number of trials give the same result for any ``n_jobs``.
     n_jobs
@@ -172,6 +177,8 @@ def experiment(
         for fold in named
         for entry in entries
     ]
+    if fresh:
+        folder.forget(task.key for task in tasks)
     manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
     folder.write_manifest(manifest)
     run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
@@ -180,7 +187,7 @@ def experiment(
     cells = [run.cell(task) for task in tasks if task.key in run.cells]
     if blended is not None:
         own = [cell for cell in cells if cell.ranker in ours]
-        added = blended_cells(own, splits, folder, protocol, parsed, preset, blended)
+        added = blended_cells(own, splits, folder, protocol, parsed, preset, blended, fresh=fresh)
         cells += added
         manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
         manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]

@@ -272,7 +272,7 @@ class Experiment(Renderable):
     def report(self, folder: str | PathLike[str], *, title: str | None = None, max_rows: int = 20_000) -> Path:
         """Write ``report.html``, one page that works offline, ``report.md`` and ``report.tex`` into a folder.
 
-        Needs ``pip install plackett[report]``. Parameters as in `plackett.experiments.report.write_report`; gives the
+        Needs ``pip install 'plackett[report]'``. Parameters as in `plackett.experiments.report.write_report`; gives the
         path of the page.
         """
         from plackett.experiments.report import write_report

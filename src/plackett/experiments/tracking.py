@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from plackett._optional import optional
 from plackett.experiments.result import Experiment
 
 __all__ = ["accepted_names", "log_to_mlflow"]
@@ -19,11 +20,7 @@ _METRICS_AT_ONCE = 1000
 
 def load_mlflow() -> Any:
     """The module `mlflow`."""
-    try:
-        import mlflow
-    except ImportError as error:
-        raise ImportError("logging to MLflow needs it: pip install plackett[mlflow]") from error
-    return mlflow
+    return optional("mlflow", "logging to MLflow needs")
 
 
 def log_to_mlflow(

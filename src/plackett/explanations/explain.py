@@ -128,7 +128,7 @@ def _query(data: RankingDataset, qid: Any) -> RankingDataset:
         if data.n_queries != 1:
             raise DataError(f"the data have {data.n_queries} queries; say which with qid=…")
         return data
-    places = np.flatnonzero(data.qids.astype(np.dtypes.StringDType()) == str(qid))  # the command line has ids as text
+    places = np.flatnonzero(np.array(data.qids.tolist(), dtype=str) == str(qid))  # the command line has ids as text
     if places.size == 0:
         raise DataError(f"the data have no query {qid!r}; the first ones are {data.qids[:3].tolist()}")
     return data.select(places[:1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -11,7 +10,7 @@ from typing import Any
 
 from plackett._errors import MeasureError
 from plackett._literals import call
-from plackett.catalogue import Item, items
+from plackett.catalogue import Item, find, items
 from plackett.measures.base import Measure
 
 __all__ = ["all_measures", "get", "parse", "parse_all"]
@@ -66,12 +65,7 @@ def get(name: str) -> Measure:
     names = _by_name()
     item = names.get(name) or names.get(name.lower())
     if item is None:
-        close = difflib.get_close_matches(name.lower(), [n.lower() for n in (*names, *_registered)], 1, 0.5)
-        hint = ""
-        if close:
-            found = names.get(close[0])
-            hint = f"; did you mean {found.name if found else close[0]!r}?"
-        raise MeasureError(f"unknown measure {_short(name)}{hint} `plackett list --kind measure` shows all")
+        item = find("measure", name, error=MeasureError, more=_registered)
     return getattr(import_module(item.module), item.symbol)()
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from plackett._errors import LossError
 from plackett._kernel import n_threads
+from plackett._optional import optional
 
 __all__ = ["Spread", "load_torch", "pick_device", "threads"]
 
@@ -20,11 +21,7 @@ Spread = Callable[[Callable[[int], T], Sequence[int]], list[T]]
 
 def load_torch() -> Any:
     """The module `torch`."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError("neural models need PyTorch: pip install plackett[neural]") from error
-    return torch
+    return optional("torch", "neural models need")
 
 
 def pick_device(name: str) -> Any:

@@ -309,6 +309,8 @@ class Ranker(BaseEstimator):
                 "features": data.n_features,
             },
         }
+        if monitor.interrupted:
+            card["interrupted"] = True
         if monitor.history:
             card["validation"] = {
                 "measure": str(parse(self.eval_measure)),

@@ -6,20 +6,19 @@ import json
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from plackett._errors import DataError
-from plackett.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Monitor
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.named import ranker_named
 
 __all__ = ["Blend", "BlendScorer", "spread_within_lists"]
 
@@ -169,10 +168,7 @@ class Blend(Ranker):
 def _ranker(member: Any) -> Ranker:
     """The ranker itself, or one of that name."""
     if isinstance(member, str):
-        found = [item for item in items("ranker") if item.name.lower() == member.lower()]
-        if not found:
-            raise DataError(f"members: no ranker {member!r}; `plackett list --kind ranker` shows all")
-        return getattr(import_module(found[0].module), found[0].symbol)()
+        member = ranker_named(member)[0]
     if not isinstance(member, Ranker):
         raise DataError(f"members: {member!r} is no ranker of plackett")
     return member

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from plackett._errors import LossError
-from plackett.catalogue import items
+from plackett.catalogue import find
 from plackett.losses.base import Loss
 from plackett.models.base import Model
 from plackett.models.search_space import SearchSpace
@@ -70,8 +70,5 @@ class GradientRanker(GradientTrained):
 
 def _named(kind: str, name: str) -> Any:
     """Class of the loss or model of this name; only its own module is imported."""
-    for item in items(kind):
-        if str(name).lower() in (item.name.lower(), item.symbol.lower()):
-            return getattr(import_module(item.module), item.symbol)
-    known = ", ".join(item.name for item in items(kind))
-    raise LossError(f"{kind}={name!r}; there are {known}; or give an object")
+    item = find(kind, str(name), error=LossError)
+    return getattr(import_module(item.module), item.symbol)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett.catalogue import Item, find, items
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.evaluation.tables import Cell, Renderable, Table
@@ -94,28 +96,18 @@ def studies() -> dict[str, Callable[..., Study]]:
     >>> "listnet-curve" in studies()
     True
     """
-    from importlib import import_module
-
-    from plackett.catalogue import items
-
-    return {
-        item.name.replace("_", "-"): getattr(import_module(item.module), item.symbol)
-        for item in items("study")
-        if item.module != __name__
-    }
+    return {_title(item): getattr(import_module(item.module), item.symbol) for item in items("study")}
 
 
 def find_study(name: str) -> Callable[..., Study]:
     """The study of a name; underscores and case do not matter."""
-    from difflib import get_close_matches
+    item = find("study", name, shown=_title)
+    return getattr(import_module(item.module), item.symbol)
 
-    found = studies()
-    plain = name.lower().replace("_", "-")
-    if plain not in found:
-        near = get_close_matches(plain, found, 1)
-        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(found)}"
-        raise ValueError(f"no study is called {name!r}{hint}")
-    return found[plain]
+
+def _title(item: Item) -> str:
+    """A study as the command line calls it."""
+    return item.name.replace("_", "-")
 
 
 # ----------------------------------------------------------------------------------------------------- shared parts

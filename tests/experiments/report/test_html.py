@@ -237,7 +237,7 @@ def test_figures_are_valid_plotly(page):
 @pytest.mark.parametrize("module", ["plotly.offline", "jinja2"])
 def test_missing_extra(found, tmp_path, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=r"pip install plackett\[report\]"):
+    with pytest.raises(ImportError, match=r"pip install 'plackett\[report\]'"):
         write_report(found, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

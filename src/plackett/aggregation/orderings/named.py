@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from plackett._errors import DataError
 from plackett.aggregation.orderings.base import Ordering
-from plackett.catalogue import items
+from plackett.catalogue import find
 
 __all__ = ["find_ordering"]
 
@@ -20,9 +19,6 @@ def find_ordering(order: Any, **parameters: Any) -> Ordering:
     """
     if isinstance(order, Ordering):
         return order
-    for item in items("ordering"):
-        if str(order).lower() in (name.lower() for name in (item.name, *item.aliases)):
-            cls = getattr(import_module(item.module), item.symbol)
-            return cls(**{name: value for name, value in parameters.items() if name in cls.__dataclass_fields__})
-    known = ", ".join(repr(item.aliases[0]) for item in items("ordering"))
-    raise DataError(f"order={order!r}; the orderings are {known}; or give an object such as QuickSort(k=10)")
+    item = find("ordering", str(order), shown=lambda item: repr(item.aliases[0]))
+    cls = getattr(import_module(item.module), item.symbol)
+    return cls(**{name: value for name, value in parameters.items() if name in cls.__dataclass_fields__})

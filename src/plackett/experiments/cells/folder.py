@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,11 @@ class CellFolder:
             warnings.warn(f"{error}; it is computed again", PlackettWarning, stacklevel=2)
             return None
         return cell
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove finished cells, so that they are computed anew."""
+        for key in keys:
+            self.cell_path(key).unlink(missing_ok=True)
 
     def write(self, cell: Cell) -> None:
         """Write a cell."""

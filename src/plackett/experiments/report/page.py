@@ -7,6 +7,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
+from plackett._optional import optional
 from plackett.experiments.report.blocks import Browser, Figure, Section
 
 __all__ = ["load_extra", "to_html"]
@@ -14,12 +15,8 @@ __all__ = ["load_extra", "to_html"]
 
 def load_extra() -> tuple[Any, str]:
     """The module `jinja2`, and the source of plotly.js: the optional extra ``report``."""
-    try:
-        import jinja2
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise ImportError(f"reports need {error.name}: pip install plackett[report]") from error
-    return jinja2, get_plotlyjs()
+    jinja2 = optional("jinja2", "reports need")
+    return jinja2, optional("plotly.offline", "reports need").get_plotlyjs()
 
 
 def to_html(title: str, sections: list[Section]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from plackett._optional import optional
 from plackett._provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
 from plackett.models.search_space import Integer, Real, SearchSpace
@@ -16,11 +17,7 @@ __all__ = ["bayes"]
 
 def load_optuna() -> Any:
     """The module `optuna`."""
-    try:
-        import optuna
-    except ImportError as error:
-        raise ImportError('search="bayes" needs Optuna: pip install plackett[tune]') from error
-    return optuna
+    return optional("optuna", 'search="bayes" needs')
 
 
 @fulfils(paper="Bergstra, Bardenet, Bengio and Kégl 2011, Algorithms for hyper-parameter optimization")

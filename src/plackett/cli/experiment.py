@@ -1,4 +1,4 @@
-"""``plackett compare``."""
+"""``plackett experiment``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plackett._errors import DataError
-from plackett.cli.arguments import check_form
+from plackett.cli.arguments import TableColumns, check_form, reads_tables
 
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
 
-def compare(
+@reads_tables
+def experiment(
     data: Annotated[
         list[str],
         typer.Argument(
@@ -53,11 +54,16 @@ def compare(
     seed: Annotated[int, typer.Option(help="The same seed and trials, the same table.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Threads in all; all cores if not given.")] = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute everything anew, also what is finished in --report.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Train, tune and compare rankers: means with confidence intervals, significance, and the one to take."""
     from plackett.experiments.contestants import contestants
-    from plackett.experiments.experiment import experiment
+    from plackett.experiments.experiment import experiment as run
     from plackett.experiments.search import SEARCHES
     from plackett.experiments.tracking import load_mlflow, log_to_mlflow
 
@@ -77,8 +83,8 @@ def compare(
         load_mlflow()  # that it is missing is better known before the work than after it
     contestants(algorithm, random_state=seed)  # and that a name is misspelt, before large files are read
     try:
-        found = experiment(
-            _data(data, valid, test),
+        found = run(
+            data_of(data, columns, valid, test),
             algorithm,
             measure or ["AP", "nDCG@10", "P@10"],
             select=select,
@@ -90,6 +96,7 @@ def compare(
             refit=refit,
             blend=blend,
             out=report,
+            fresh=fresh,
             random_state=seed,
             n_jobs=jobs,
             verbose=sys.stderr.isatty(),
@@ -107,44 +114,43 @@ def compare(
         raise typer.Exit(1)  # the table names them
 
 
-def _data(names: list[str], valid: Path | None, test: Path | None) -> Any:
-    """What `experiment` takes: one split, or datasets by name."""
-    from plackett.cli.reading import read_like
-    from plackett.data.files import read
+def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, test: Path | None = None) -> Any:
+    """What `plackett.experiment` takes: one split, or datasets by name."""
+    from plackett.cli.reading import read_data, read_like
     from plackett.data.splits import Fold
 
     for name in names:
         _check_there(name)
     if test is None and valid is None:
-        found = {_name(name): _public(name) or _read(name) for name in names}
+        found = {_name(name): _public(name) or _read(name, columns) for name in names}
         if len(found) < len(names):
             raise typer.BadParameter("two datasets have the same name", param_hint="DATA")
         return found
     if test is None or len(names) != 1:
         raise typer.BadParameter("--valid and --test go together with one dataset to train on", param_hint="--test")
-    train = read(names[0])
-    parts = [None if path is None else read_like(path, train.n_features) for path in (valid, test)]
+    train = read_data(Path(names[0]), columns)
+    like = train.n_features, train.feature_names
+    parts = [None if path is None else read_like(path, columns, *like) for path in (valid, test)]
     return {_name(names[0]): Fold(train, *parts)}
 
 
 def _check_there(name: str) -> None:
     """Neither a file nor a public dataset: say what it may have been."""
-    from difflib import get_close_matches
-
+    from plackett._names import nearest, question
     from plackett.datasets.registry import DATASETS
 
     if _public(name) is None and not Path(name).exists():
-        near = get_close_matches(name.lower(), DATASETS, 1)
-        hint = f"; did you mean {near[0]}?" if near else " (docs/data.md has their names)"
+        near = nearest(name, DATASETS, 1)
+        hint = f"; {question(near)}" if near else " (docs/data.md has their names)"
         raise DataError(f"{name}: there is no such file or folder, and no public dataset is called so{hint}")
 
 
-def _read(name: str) -> Any:
+def _read(name: str, columns: TableColumns) -> Any:
     """A file, or the folds of a folder."""
-    from plackett.data.files import read
+    from plackett.cli.reading import read_data
     from plackett.data.fold_folder import read_folds
 
-    return read_folds(name) if Path(name).is_dir() else read(name)
+    return read_folds(name, **columns.options()) if Path(name).is_dir() else read_data(Path(name), columns)
 
 
 def _public(name: str) -> str | None:

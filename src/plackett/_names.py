@@ -1,0 +1,54 @@
+"""Names that people type: found whatever their case, hyphens and underscores; near misses are suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["hint", "nearest", "plain", "question"]
+
+_FILLERS = str.maketrans("", "", "_- ")
+
+
+def plain(name: str) -> str:
+    """The name in lower case without ``_``, ``-`` and blanks.
+
+    >>> plain("Comb_SUM") == plain("comb-sum") == plain("CombSum")
+    True
+    """
+    return name.lower().translate(_FILLERS)
+
+
+def nearest(name: str, known: Iterable[str], n: int = 3) -> list[str]:
+    """The known names that look most like this one, the best first.
+
+    >>> nearest("num_leafs", ["num_leaves", "n_estimators", "alpha"])
+    ['num_leaves']
+    """
+    from difflib import get_close_matches  # only ever needed for an error message
+
+    by_plain: dict[str, str] = {}
+    for each in known:
+        by_plain.setdefault(plain(each), each)
+    return [by_plain[match] for match in get_close_matches(plain(name), by_plain, n, 0.55)]
+
+
+def hint(name: str, known: Iterable[str], all_of_them: str = "there are") -> str:
+    """What to say after "there is no such name": the nearest ones, or all of them after the words given.
+
+    >>> hint("listnt", ["ListNet", "RankNet"])
+    'did you mean ListNet?'
+    >>> hint("xyz", ["ListNet", "RankNet"])
+    'there are ListNet, RankNet'
+    """
+    known = list(known)
+    near = nearest(name, known)
+    return question(near) if near else f"{all_of_them} {', '.join(known) or 'none'}"
+
+
+def question(near: list[str]) -> str:
+    """Ask whether one of these was meant.
+
+    >>> question(["a", "b", "c"])
+    'did you mean a, b or c?'
+    """
+    return f"did you mean {' or '.join(filter(None, [', '.join(near[:-1]), near[-1]]))}?"

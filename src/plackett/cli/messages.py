@@ -1,0 +1,101 @@
+"""What commands say beside their output: warnings, remarks of the library, how long it takes. All on stderr."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from threading import Event, Thread
+from typing import Any, TextIO
+
+from plackett._errors import PlackettWarning
+
+__all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting"]
+
+#: Seconds of work before it is shown that something is going on.
+PATIENCE = 2.0
+
+
+def open_streams() -> None:
+    """Where stdout or stderr was closed (``plackett list >&-``), what goes there goes nowhere."""
+    for name in ("stdin", "stdout", "stderr"):  # a file that is opened takes the lowest free number, 0 first
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
+@contextmanager
+def messages_on_stderr() -> Iterator[None]:
+    """Show our warnings and what was taken from tables as plain lines."""
+    usual, logger, handler = warnings.showwarning, logging.getLogger("plackett"), logging.StreamHandler()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, PlackettWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = usual
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
+def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, ended by Ctrl-C with the exit code that shells expect, 130."""
+
+    @wraps(command)
+    def run(*args: Any, **words: Any) -> Any:
+        import typer
+
+        try:
+            return command(*args, **words)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+@contextmanager
+def waiting(description: str) -> Iterator[None]:
+    """After two seconds show on a terminal what is going on, and for how long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended, start = Event(), time.perf_counter()
+
+    def show() -> None:
+        if ended.wait(PATIENCE):
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(description) as status:
+            while not ended.wait(0.5):
+                minutes, seconds = divmod(int(time.perf_counter() - start), 60)
+                status.update(f"{description} … {minutes}:{seconds:02d}")
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,168 @@
+"""Which column of a table is what."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from plackett._errors import DataError, PlackettWarning
+from plackett._names import hint
+from plackett.data._tables import ALIASES, WEAK_LABELS, find_column, is_alias, look
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["OWN", "Columns", "choose_columns", "log_columns"]
+
+#: Columns that `plackett.RankingDataset.to_polars` writes and that are no features.
+OWN = ("qid", "docid", "label", "sample_weight", "query_weight", "position", "subtopics", "subtopic_weight", "comment")
+#: Names of whole numbers that tell things apart rather than measure them.
+_ID = re.compile(r"(?i:(^|[_\-. ])(id|uuid|index|idx)|^unnamed: \d+|^)$|[a-z](Id|ID)$")
+#: Rows from which a column that counts 0, 1, 2, … is taken for a row number.
+_COUNTED = 20
+_log = logging.getLogger("plackett.data")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table were taken for."""
+
+    #: Column of each role that there is: ``qid``, ``label``, ….
+    roles: dict[str, str]
+    features: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    def __str__(self) -> str:
+        roles = ", ".join(f"{role} = {column}" for role, column in self.roles.items())
+        left_out = f"; left out: {_some(self.left_out)}" if self.left_out else ""
+        count = f"{len(self.features)} feature{'' if len(self.features) == 1 else 's'}"
+        return f"{roles}; {count}{': ' * bool(self.features)}{_some(self.features)}{left_out}"
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    more = f", … and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def log_columns(columns: Columns, where: str) -> None:
+    """Log what was taken for what; the command line shows it."""
+    _log.info("%s: %s", where, columns)
+
+
+def choose_columns(
+    table: pl.DataFrame,
+    *,
+    features: Any = None,
+    drop: str | Sequence[str] = (),
+    labels_needed: bool = True,
+    **names: str | None,
+) -> Columns:
+    """The columns of a table by what they mean; `plackett.RankingDataset.from_frame` has the rules.
+
+    >>> import polars as pl
+    >>> print(choose_columns(pl.DataFrame({"Query": ["a"], "grade": [1], "bm25": [0.5], "product": ["x"]})))
+    qid = Query, label = grade, docid = product; 1 feature: bm25
+    """
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    _check_there(table, dropped, "drop")
+    whole, table = table, table.drop(dropped)
+    named = _checked_features(table, features)
+    # a column that is asked for as a feature is not guessed to be something else
+    free = table if named is None else table.drop([name for name in named if name not in names.values()])
+    roles: dict[str, str] = {}
+    for role in ("qid", "label", "docid", "sample_weight", "query_weight", "position"):
+        name = names.pop(role, role)
+        column = None if name is None else find_column(free, role, name, needed=role == "qid")
+        if column is not None:
+            roles[role] = column
+        if role == "label" and name is not None:
+            _check_label(table, column, name, labels_needed)
+    if names:
+        raise TypeError(f"from_frame has no parameter {next(iter(names))!r}")
+    if not labels_needed and "label" in roles and not _usable(table[roles["label"]]):
+        del roles["label"]
+    if named is None:
+        never = {*roles.values(), *OWN}
+        if not labels_needed:
+            never |= {name for name in table.columns if is_alias(name, "label") and name not in WEAK_LABELS}
+        named = [
+            name
+            for name in table.columns
+            if name not in never and not is_alias(name, "qid") and not is_alias(name, "docid")
+        ]
+        _warn_of_ids(table, named)
+    used = {*named, *roles.values(), *OWN[-3:]}
+    return Columns(roles, tuple(named), tuple(name for name in whole.columns if name not in used))
+
+
+def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: bool) -> None:
+    if column is None:
+        if needed:
+            usual = ", ".join(map(repr, ALIASES["label"]))
+            raise DataError(
+                f"there is no column {usual}; name it with label=..., or say label=None for a table without labels: "
+                f"{look(table)}"
+            )
+        return
+    others = [
+        other
+        for other in table.columns
+        if other != column and is_alias(other, "label") and other.lower() not in WEAK_LABELS
+    ]
+    if name == "label" and column != "label" and others:
+        raise DataError(f"the label could be {column!r} or {others[0]!r}; name it with label=...: {look(table)}")
+
+
+def _checked_features(table: pl.DataFrame, features: Any) -> list[str] | None:
+    if features is None:
+        return None
+    if isinstance(features, str):
+        features = [features]
+    if isinstance(features, Iterable):
+        features = list(features)
+        _check_there(table, features, "features")
+        return features
+    return table.select(features).columns
+
+
+def _check_there(table: pl.DataFrame, names: list[str], parameter: str) -> None:
+    for name in names:
+        if name not in table.columns:
+            raise DataError(f"{parameter}: there is no column {name!r}; {hint(name, table.columns)}")
+
+
+def is_number(dtype: Any) -> bool:
+    """Whether a column of this type can be a feature or a label."""
+    import polars as pl
+
+    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+
+
+def _usable(labels: pl.Series) -> bool:
+    """Whether a column can be the labels of data that do not need any."""
+    return is_number(labels.dtype) and not labels.null_count() and bool(labels.is_finite().all())
+
+
+def _warn_of_ids(table: pl.DataFrame, features: list[str]) -> None:
+    suspects = [name for name in features if table.schema[name].is_integer() and _looks_like_id(table[name])]
+    if suspects:
+        shown = ", ".join(map(repr, suspects[:3]))
+        warnings.warn(
+            f"{shown}: whole numbers that look like ids or row numbers are taken as features; leave them out with "
+            f"drop=[...] (on the command line --drop {','.join(suspects[:3])}), or name the features",
+            PlackettWarning,
+            stacklevel=4,
+        )
+
+
+def _looks_like_id(column: pl.Series) -> bool:
+    if _ID.search(column.name):
+        return True
+    first = column[0] if column.len() else None
+    if column.len() < _COUNTED or first not in (0, 1) or column.null_count():
+        return False
+    return bool((column.diff().drop_nulls() == 1).all())

@@ -1,0 +1,59 @@
+"""Rankers by name, with parameters as in a call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from plackett._errors import DataError
+from plackett._literals import call
+from plackett._names import hint
+from plackett.catalogue import find
+
+__all__ = ["ranker_named"]
+
+
+def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
+    """The ranker that a text means, and the parameters that it names.
+
+    A name of `plackett.rankers()`, whatever its case, or a class of another library by its full name; with parameters
+    as in a call.
+
+    >>> ranker_named("listnet(alpha=0.1)")[0]
+    ListNet(alpha=0.1)
+    >>> ranker_named("sklearn.linear_model.Ridge")
+    (Ridge(), {})
+    """
+    try:
+        name, parameters = call(text)
+    except ValueError:
+        raise DataError(
+            f"{text!r:.200} is no ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
+        ) from None
+    make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
+    try:
+        return make(**parameters), parameters
+    except TypeError as error:
+        extra = [key for key in parameters if key not in inspect.signature(make).parameters]
+        if not extra:
+            raise DataError(f"{text}: {error}") from None
+        known = sorted(set(inspect.signature(make).parameters) - {"kwargs"})
+        raise DataError(f"{name} has no parameter {extra[0]!r}; {hint(extra[0], known, 'it has')}") from None
+
+
+def _ours(name: str) -> Any:
+    item = find("ranker", name)
+    return getattr(import_module(item.module), item.symbol)
+
+
+def _foreign(name: str) -> Any:
+    module, _, symbol = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), symbol)
+    except (ImportError, AttributeError) as error:
+        raise DataError(f"no ranker {name!r}: {error}") from None
+    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
+        raise DataError(f"{name} is no estimator: a class with fit and get_params is needed")
+    return found

@@ -1,0 +1,58 @@
+"""What the package says of the libraries that it needs is the same everywhere."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import plackett as pk
+from plackett._optional import LIBRARIES, optional
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = {name: needs for name, needs in PROJECT["optional-dependencies"].items() if name not in ("test", "bench")}
+
+
+def _minimums(requirements):
+    return dict(re.fullmatch(r"([\w-]+)>=([\d.]+)", each).groups() for each in requirements)
+
+
+def test_minimum_versions_are_those_that_are_tested():
+    text = (ROOT / "constraints-minimum.txt").read_text("utf-8")
+    tested = dict(re.findall(r"(?m)^([\w-]+)==([\d.]+)$", text))
+    core = _minimums(PROJECT["dependencies"])
+    declared = core | _minimums([each for needs in PROJECT["optional-dependencies"].values() for each in needs])
+    assert core.items() <= tested.items()
+    assert tested == {name: declared[name] for name in tested}
+
+
+def test_extras_are_those_of_the_readme_and_of_the_error_messages():
+    rows = re.findall(r"(?m)^\| `(\w+)` \| ", (ROOT / "README.md").read_text("utf-8").partition("## Install")[2])
+    assert set(rows) == set(EXTRAS) == {library.extra for library in LIBRARIES.values()}
+    for module, library in LIBRARIES.items():
+        needs = _minimums(EXTRAS[library.extra])
+        assert {"mlflow": "mlflow-skinny"}.get(module, module) in needs
+
+
+@pytest.mark.parametrize("module", LIBRARIES)
+def test_missing_library_names_its_extra(module, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        pk.MissingExtraError, match=rf"this needs .*: pip install 'plackett\[{LIBRARIES[module].extra}\]'"
+    ):
+        optional(module, "this needs")
+
+
+def test_library_that_is_there_but_broken_is_not_called_missing(monkeypatch, tmp_path):
+    (tmp_path / "torch.py").write_text("import no_such_module_at_all\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import sys
+
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
+        optional("torch", "this needs")
