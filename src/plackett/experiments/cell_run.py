@@ -13,8 +13,9 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.cell import Cell
 from plackett.experiments.cell_key import versions
-from plackett.experiments.cell_trials import Notify, Protocol, Trials, effort_of, interruptible, watches
+from plackett.experiments.cell_trials import Notify, Protocol, Trials, interruptible, watches
 from plackett.experiments.contestants import Contestant
+from plackett.experiments.effort import effort_of
 from plackett.experiments.fitting import build, fit, predict
 from plackett.experiments.search import search_named
 
