@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.checks_rankers import small
 
 import plackett as pk
 from plackett.datasets import make_ranking
@@ -14,14 +15,13 @@ from plackett.models.base import Monitor
 from plackett.models.linear import Linear
 from plackett.models.trees import Trees
 from plackett.rankers import storage
-from tests.checks_rankers import small
 
 #: Rankers whose rounds no parameter counts: training again runs in full.
 WHOLE = {"SmoothRank", "RobustSparseRanker", "StagedLogistic"}
 #: Training ends when it is done, long before the largest number of rounds.
 UNTIL_DONE = {"PRank", "AveragedPRank", "BayesPointMachine", "LinearDiscriminant", "CoordinateAscent"}
-#: As long is not the same: they score with the mean of a later part of all steps, weigh trees by their number, or look at
-#: validation data for other things than the best round.
+#: As long is not the same: they score with the mean of a later part of all steps, weigh trees by their number, or look
+#: at validation data for other things than the best round.
 OTHERWISE = {"StochasticRank", "PairHinge", "OWPC", "RandomForest", "XDART", "CoordinateAscent"}
 #: Rounds of several stages, or steps.
 AMOUNT = {"SmoothRank": 60, "RobustSparseRanker": 60, "StochasticRank": 900, "OnlineRankSVM": 900}

@@ -1,4 +1,4 @@
-"""How much effort training takes, and how much of it was needed: what our rankers say of themselves, and others do not."""
+"""How much effort training takes and how much of it was needed: our rankers say it, of others it is known."""
 
 from __future__ import annotations
 

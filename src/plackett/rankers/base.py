@@ -65,8 +65,8 @@ class Ranker(BaseEstimator):
     paper: ClassVar[str] = ""
     #: Whether NaN features are missing values; otherwise they are refused. The model says it, or the ranker itself.
     allow_nan: ClassVar[bool]
-    #: The parameter that is training effort (``"n_estimators"``, ``"max_iter"``, …): a share of it is about that share of
-    #: the work. None where there is no such parameter. The model says it, or the ranker itself.
+    #: The parameter that is training effort (``"n_estimators"``, ``"max_iter"``, …): a share of it is about that share
+    #: of the work. None where there is no such parameter. The model says it, or the ranker itself.
     effort: ClassVar[str | None]
     #: The parameters worth tuning, with their ranges; the model says it, or the ranker itself.
     search_space: ClassVar[SearchSpace]
