@@ -11,7 +11,8 @@ import typer
 
 def predict(
     model: Annotated[
-        Path, typer.Argument(help="Model that `plackett train` or `save` wrote, or one of RankLib or svm_rank.")
+        Path,
+        typer.Argument(help="Model of `plackett train` or `save`, or one of RankLib, QuickRank or svm_rank."),
     ],
     data: Annotated[Path, typer.Argument(help="Dataset, in any form that `convert` reads; labels are not needed.")],
     out: Annotated[
