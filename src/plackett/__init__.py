@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from plackett.experiments.result import Experiment as Experiment
     from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
     from plackett.explanations.explain import explain as explain
+    from plackett.export.quickrank import read_quickrank as read_quickrank
     from plackett.export.ranklib import read_ranklib as read_ranklib
     from plackett.export.ranklib import write_ranklib as write_ranklib
     from plackett.export.ranklib_scores import read_ranklib_scores as read_ranklib_scores

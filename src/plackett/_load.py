@@ -17,6 +17,7 @@ __all__ = ["foreign_reader", "load"]
 #: dataset may begin with a comment, so RankLib's models are known by their whole first line.
 _FOREIGN = {
     rb"SVM-light Version .*": ("plackett.export.svm_rank", "read_svm_rank"),
+    rb"(<\?xml.*>\s*)?<ranker>.*|<\?xml.*\?>": ("plackett.export.quickrank", "read_quickrank"),
     rb"## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear Regression|RankNet|LambdaRank|"
     rb"ListNet)": ("plackett.export.ranklib", "read_ranklib"),
 }
@@ -38,8 +39,8 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
 def load(path: str | os.PathLike[str]) -> Any:
     """What a ``.plackett`` file holds: a ranker, a pipeline that ends in one, or a `RankingDataset`.
 
-    Models of RankLib and svm_rank are known by their first line and read as well (`plackett.read_ranklib`,
-    `plackett.read_svm_rank`). Loading runs no code of the file, whoever wrote it.
+    Models of RankLib, QuickRank and svm_rank are known by their first line and read as well (`plackett.read_ranklib`,
+    `plackett.read_quickrank`, `plackett.read_svm_rank`). Loading runs no code of the file, whoever wrote it.
 
     Examples
     --------

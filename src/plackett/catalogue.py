@@ -117,7 +117,8 @@ def find(
         return item
     matches = nearest(name, (*known, *more), 6)
     near = list(dict.fromkeys(shown(known[match]) if match in known else match for match in matches))[:3]
-    raise error(f"unknown {kind} {name!r:.200}; {question(near) if near else f'`plackett list --kind {kind!r}` shows all'}")
+    advice = question(near) if near else f"`plackett list --kind {kind!r}` shows all"
+    raise error(f"unknown {kind} {name!r:.200}; {advice}")
 
 
 @cache

@@ -108,8 +108,9 @@ def test_chosen_ranker_is_named_and_doubts_are_raised(run, folder):
     data = make_ranking(9, 6, 4, random_state=5)
     write_letor(replace(data, y=np.zeros_like(data.y), qids=data.qids + 900), folder / "bare.txt")
     rankers = ("-a", "ListNet", "-a", "LinearRegression")
-    _, out, _ = run("experiment", folder / "train.plackett", *rankers, *FAST)
-    assert "Chosen by AP on validation data: L" in out and "Beware" not in out
+    _, out, _ = run("experiment", folder / "train.plackett", *rankers, "-m", "nDCG@10", "-m", "AP", *FAST)
+    assert "No ranker is reliably better by nDCG@10." in out or ", p " in out
+    assert "Chosen by nDCG@10 on validation data: L" in out and "Beware" not in out
     parts = ("--valid", folder / "valid.plackett", "--test", folder / "bare.txt")
     _, out, _ = run("experiment", folder / "train.plackett", *parts, *rankers, *FAST)
     assert "no document of the test part of fold 1 of train is relevant" in out

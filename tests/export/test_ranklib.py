@@ -194,6 +194,53 @@ def test_round_trip_of_networks(tmp_path):
         write_ranklib(other, tmp_path / "net.txt")
 
 
+NETWORK = """1 3
+1
+2
+0 0 0.5 -1.0
+0 1 0.25 2.0
+0 2 0.1 0.2 0.3
+1 0 1.5
+1 1 -0.5
+"""
+#: A model of each kind, as RankLib writes it, and its scores of the rows by hand.
+KINDS = {
+    "LambdaMART": (ENSEMBLE, lambda a, b, c: 0.25 + 0.5 * (8 if b > 1.5 else 4 if a <= -0.25 else -2)),
+    "MART": (ENSEMBLE, lambda a, b, c: 0.25 + 0.5 * (8 if b > 1.5 else 4 if a <= -0.25 else -2)),
+    "Random Forests": (ENSEMBLE * 2, lambda a, b, c: 0.25 + 0.5 * (8 if b > 1.5 else 4 if a <= -0.25 else -2)),
+    "RankBoost": ("1:0.5:0.25 3:-2.0:1.0 1:1.5:2.0", lambda a, b, c: 0.25 * (a > 0.5) + (c > -2) + 2.0 * (a > 1.5)),
+    "AdaRank": ("1:0.5 3:2.0 1:0.25", lambda a, b, c: 0.75 * a + 2 * c),
+    "Coordinate Ascent": ("2:-1.5 1:0.5 3:0.1", lambda a, b, c: 0.5 * a - 1.5 * b + 0.1 * c),
+    "Linear Regression": ("0:0.25 1:1.0 2:2.0 3:-0.3", lambda a, b, c: 0.25 + a + 2 * b - 0.3 * c),
+    "RankNet": (NETWORK, lambda a, b, c: _net(a, c)),
+    "LambdaRank": (NETWORK, lambda a, b, c: _net(a, c)),
+    "ListNet": ("1 3\n0\n0 0 0.5\n0 1 -1.0\n0 2 0.25\n", lambda a, b, c: 1 / (1 + np.exp(-0.5 * a + c - 0.25))),
+}
+
+
+def _net(a, c):
+    hidden = 1 / (1 + np.exp(-np.array([0.5 * a + 0.25 * c + 0.1, -a + 2 * c + 0.2])))
+    return 1 / (1 + np.exp(-(1.5 * hidden[0] - 0.5 * hidden[1] + 0.3)))
+
+
+@pytest.mark.spec("peers.ranklib")
+@pytest.mark.parametrize("name", _ALGORITHMS)
+def test_every_kind_both_ways(tmp_path, name):
+    body, by_hand = KINDS[name]
+    path = written(tmp_path, f"## {name}\n## Epochs = 7\n{body}")
+    rows = np.random.default_rng(0).normal(scale=2.0, size=(200, 3)).astype(np.float32)
+    ranker = read_ranklib(path, n_features=3)
+    expected = [by_hand(*row) for row in rows.astype(float).tolist()]
+    np.testing.assert_allclose(ranker.predict(rows), expected, rtol=1e-6, atol=1e-7)
+    write_ranklib(ranker, path)
+    assert path.read_text().startswith(f"## {name}\n")
+    np.testing.assert_allclose(read_ranklib(path, n_features=3).predict(rows), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_the_epochs_of_listnet_are_its_iterations(tmp_path):
+    assert read_ranklib(written(tmp_path, f"## ListNet\n## Epochs = 7\n{KINDS['ListNet'][0]}")).max_iter == 7
+
+
 def test_load_knows_it(tmp_path):
     assert pk.load(written(tmp_path, LAMBDAMART)).predict(X).tolist() == TREE_SCORES
     for name in _ALGORITHMS:

@@ -7,6 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett.export.svm_rank import read_svm_rank, write_svm_rank
+from plackett.models.linear import LinearScorer
 
 MODEL = """SVM-light Version V6.20
 0 # kernel type
@@ -15,11 +16,11 @@ MODEL = """SVM-light Version V6.20
 1 # kernel parameter -s 
 1 # kernel parameter -r 
 empty# kernel parameter -u 
-4 # highest feature index 
+5 # highest feature index 
 12 # number of training documents 
 3 # number of support vectors plus 1 
 0.5 # threshold b, each following line is a SV (starting with alpha*y)
-1 qid:0 1:0.25 3:-1.5 #
+1 qid:0 1:0.25 3:-1.5 4:0 #
 -2 3:0.5 #
 """  # noqa: W291 - svm_rank writes these blanks
 
@@ -71,5 +72,16 @@ def test_damaged_files_are_refused_by_line(tmp_path, match, text):
 def test_too_few_features_are_refused(tmp_path):
     path = tmp_path / "model.dat"
     path.write_text(MODEL)
-    with pytest.raises(ValueError, match="has 4 features, and n_features=3"):
+    with pytest.raises(ValueError, match="uses feature 4, and n_features=3"):
         read_svm_rank(path, n_features=3)
+
+
+def test_the_weights_say_how_many_features_there_are(tmp_path):
+    """svm_rank's header counts one more: 47 for the 46 features of MQ2008."""
+    path = tmp_path / "model.dat"
+    path.write_text(MODEL)
+    assert read_svm_rank(path).n_features_in_ == 4
+    ranker = pk.ListNet().fit([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]], [0, 1, 2], qid=[1, 1, 1])
+    ranker.scorer_ = LinearScorer(np.array([[1.0], [0.0]]), np.zeros(1))
+    write_svm_rank(ranker, path)
+    assert read_svm_rank(path).n_features_in_ == 2  # a weight of 0 at the end is written

@@ -13,7 +13,7 @@ _FORMS = "plackett, ranklib, svm_rank"
 
 
 def convert_model(
-    source: Annotated[Path, typer.Argument(help="Model of plackett, RankLib or svm_rank.")],
+    source: Annotated[Path, typer.Argument(help="Model of plackett, RankLib, QuickRank or svm_rank.")],
     target: Annotated[Path, typer.Argument(help="File to write.")],
     to: Annotated[str, typer.Option(help=f"Form of the new file: {_FORMS}.")] = "plackett",
     n_features: Annotated[

@@ -33,7 +33,9 @@ def experiment(
     valid: Annotated[Path | None, typer.Option(help="Validation data, beside one dataset to train on.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test data, beside one dataset to train on.")] = None,
     folds: Annotated[int, typer.Option(help="Parts for cross-validation, where there is no --test.")] = 5,
-    select: Annotated[str, typer.Option(help="Measure by which to choose on validation data.")] = "AP",
+    select: Annotated[
+        str | None, typer.Option(help="Measure by which to choose on validation data; the first one if not given.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, mslr, …")] = None,
     search: Annotated[str, typer.Option(help="random, grid, bayes, halving; none for the defaults.")] = "random",
     trials: Annotated[
@@ -86,7 +88,7 @@ def experiment(
         found = run(
             data_of(data, columns, valid, test),
             algorithm,
-            measure or ["AP", "nDCG@10", "P@10"],
+            measure or ["nDCG@10", "AP", "P@10"],
             select=select,
             preset=preset,
             folds=folds,

@@ -14,7 +14,8 @@ from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 @reads_tables
 def predict(
     model: Annotated[
-        Path, typer.Argument(help="Model that `plackett train` or `save` wrote, or one of RankLib or svm_rank.")
+        Path,
+        typer.Argument(help="Model of `plackett train` or `save`, or one of RankLib, QuickRank or svm_rank."),
     ],
     data: Annotated[Path, typer.Argument(help="Dataset, in any form that `convert` reads; labels are not needed.")],
     out: Annotated[

@@ -131,7 +131,7 @@ def _query(labels: np.ndarray) -> RankingDataset:
 def _trained(ranker: Ranker) -> Any:
     from sklearn.base import clone
 
-    from plackett.experiments.cells.trials import effort_of
+    from plackett.experiments.effort import effort_of
 
     effort = effort_of(ranker)
     few = clone(ranker).set_params(n_jobs=1, **({} if effort is None else {effort: 1}))

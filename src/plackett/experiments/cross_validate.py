@@ -37,7 +37,7 @@ def cross_validate(
     *,
     folds: Any = 5,
     settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None,
-    select: str | Measure = "AP",
+    select: str | Measure | None = None,
     preset: str | None = None,
     early_stopping: bool = False,
     fit_params: Mapping[str, Any] | None = None,
@@ -50,7 +50,7 @@ def cross_validate(
 
     In each fold the ranker is trained on the training part once per setting; the setting with the best mean of
     ``select`` on the validation part (the first of equal ones) is the fold's, and its ranker, not trained again, is
-    measured on the test part. This is the protocol of the LETOR baselines, where ``select`` is MAP whatever is
+    measured on the test part. This is the protocol of the LETOR baselines, with ``select="AP"`` whatever is
     reported. Labels of the validation part reach a ranker only with ``early_stopping``, those of the test part never.
 
     Parameters
@@ -71,7 +71,7 @@ def cross_validate(
     settings
         Parameters to choose from: a dict of lists (all combinations) or a list of dicts.
     select
-        The measure by which to choose.
+        The measure by which to choose; None is the first of ``measures``.
     preset
         Rules of another tool for all measures; ``"letor3"``, ``"letor4"`` or ``"mslr"`` for published figures.
     early_stopping
@@ -107,7 +107,8 @@ def cross_validate(
     (5, 15)
     """
     parsed = parse_all(measures)
-    choice = with_preset(parse(select), preset)
+    selecting = parsed[0] if select is None else parse(select)
+    choice = with_preset(selecting, preset)
     candidates = expand_settings(settings)
     named, n_folds = named_folds(data, folds, validation=early_stopping or len(candidates) > 1)
     tasks = (
@@ -128,7 +129,7 @@ def cross_validate(
             rankers.append(best.ranker)
     if not chosen:
         raise DataError("there are no folds")
-    return CrossValidation(evaluations, chosen, tried, str(parse(select)), rankers if keep_rankers else None)
+    return CrossValidation(evaluations, chosen, tried, str(selecting), rankers if keep_rankers else None)
 
 
 # ----------------------------------------------------------------------------------------------------------- trials

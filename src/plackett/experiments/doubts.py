@@ -1,14 +1,21 @@
-"""Reasons not to believe the figures of an experiment that its data give."""
+"""Reasons not to believe the figures of an experiment: what its data and its measures cannot tell."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett.measures.language import parse
 
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["doubts"]
+__all__ = ["doubts", "says_nothing"]
 
+#: Differences up to this size are rounding.
+TOLERANCE = 1e-9
 #: What it means that no document of a part is relevant.
 _WITHOUT = {
     "train": "there is nothing to learn",
@@ -18,17 +25,94 @@ _WITHOUT = {
 
 
 def doubts(found: Experiment) -> list[str]:
-    """A sentence for each part without a relevant document (a label above 0), those of several folds together."""
-    said = []
-    for dataset, folds in found.folds.items():
-        for role, meaning in _WITHOUT.items():
-            parts = {name: getattr(fold, role, None) for name, fold in folds.items()}
-            judged = {name: part for name, part in parts.items() if part is not None and part.y is not None}
-            bare = [str(name) for name, part in judged.items() if not (part.labels > 0).any()]
-            if bare:
-                where = f"fold {bare[0]}" if len(bare) == 1 else f"folds {', '.join(bare)}"
-                kind = {"valid": "validation", "train": "training"}.get(role, role)
-                said.append(
-                    f"Beware: no document of the {kind} part of {where} of {dataset} is relevant, so {meaning}."
-                )
+    """A sentence for each thing that makes figures meaningless; nothing for most experiments."""
+    return [
+        sentence
+        for dataset in found.datasets
+        for sentence in (
+            *_labels(found, dataset),
+            *_constant_measures(found, dataset),
+            *_equal_choice(found, dataset),
+            *_equal_scores(found, dataset),
+        )
+    ]
+
+
+def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
+    """Whether the values per query of several systems are the same, so that they cannot be told apart.
+
+    >>> says_nothing({"a": np.array([1.0, 0.5]), "b": np.array([1.0, 0.5])})
+    True
+    """
+    first, *others = values.values()
+    return all(np.allclose(first, other, rtol=0.0, atol=TOLERANCE, equal_nan=True) for other in others)
+
+
+def _labels(found: Experiment, dataset: str) -> list[str]:
+    """Parts without a relevant document (a label above 0), and data without an irrelevant one."""
+    said, lowest = [], []
+    for role, meaning in _WITHOUT.items():
+        parts = {name: getattr(fold, role, None) for name, fold in found.folds[dataset].items()}
+        judged = {name: part for name, part in parts.items() if part is not None and part.y is not None}
+        bare = [str(name) for name, part in judged.items() if not (part.labels > 0).any()]
+        if bare:
+            where = f"fold {bare[0]}" if len(bare) == 1 else f"folds {', '.join(bare)}"
+            kind = {"valid": "validation", "train": "training"}.get(role, role)
+            said.append(f"Beware: no document of the {kind} part of {where} of {dataset} is relevant, so {meaning}.")
+        lowest += [part.labels[part.labels >= 0].min(initial=np.inf) for part in judged.values()]
+    least = min(lowest, default=0.0)
+    if 1 <= least < np.inf:
+        said.append(
+            f"Beware: the labels of {dataset} begin with {least:g}, and a document is relevant from 1 on, so every "
+            f"document is relevant: AP, P, RR and their like are the same for any ranking. Say from which label on "
+            f"documents are relevant, as in AP(rel={least + 1:g}), or subtract {least:g} from the labels."
+        )
     return said
+
+
+def _constant_measures(found: Experiment, dataset: str) -> list[str]:
+    """Measures that have the same value for all rankers on every query."""
+    rankers = found.complete(dataset)
+    if len(rankers) < 2:
+        return []
+    values = [found.evaluation(dataset, ranker).values for ranker in rankers]
+    same = [name for name in found.measures if says_nothing({str(i): v[name] for i, v in enumerate(values)})]
+    if not same:
+        return []
+    have = "has the same value" if len(same) == 1 else "have the same values"
+    return [f"Beware: {' and '.join(same)} {have} for all rankers on every test query of {dataset}."]
+
+
+def _equal_choice(found: Experiment, dataset: str) -> list[str]:
+    """Rankers that are as good as the chosen one on the validation data."""
+    chosen = found.chosen(dataset)
+    if chosen is None:
+        return []
+    worth: dict[str, Any] = {ranker: found.validation(dataset, ranker) for ranker in found.complete(dataset)}
+    if worth[chosen] is None:
+        return []
+    equal = [r for r, v in worth.items() if r != chosen and v is not None and abs(v - worth[chosen]) <= TOLERANCE]
+    if not equal:
+        return []
+    select = parse(found.select).name
+    return [
+        f"Beware: {', '.join(equal)} and {chosen} have the same {select} on the validation data of {dataset}; "
+        f"{chosen} was chosen because it comes first."
+    ]
+
+
+def _equal_scores(found: Experiment, dataset: str) -> list[str]:
+    """Rankers that give all documents of each test query the same score in some fold."""
+    said = []
+    for ranker in found.rankers:
+        cells = [cell for cell in found.of(dataset, ranker) if _all_tied(cell, found.folds[dataset][cell.fold].test)]
+        if cells:
+            where = f"fold {cells[0].fold}" if len(cells) == 1 else f"folds {', '.join(str(c.fold) for c in cells)}"
+            said.append(f"Beware: in {where} of {dataset} {ranker} gives all documents of a query the same score.")
+    return said
+
+
+def _all_tied(cell: Any, test: Any) -> bool:
+    inside = np.ones(cell.scores.size, bool)
+    inside[test.offsets[:-1][test.group > 0]] = False  # the first document of a query differs from no one before it
+    return bool(inside.any()) and not (np.diff(cell.scores, prepend=0.0)[inside] != 0.0).any()

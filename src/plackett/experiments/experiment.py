@@ -43,7 +43,7 @@ def experiment(
     rankers: Any,
     measures: str | Measure | Iterable[str | Measure],
     *,
-    select: str | Measure = "AP",
+    select: str | Measure | None = None,
     preset: str | None = None,
     folds: Any = 5,
     search: str | None = "random",
@@ -85,7 +85,8 @@ def experiment(
     measures
         What to report on the test parts.
     select
-        The measure by which settings, rounds of training and, at the end, the best ranker are chosen.
+        The measure by which settings, rounds of training and, at the end, the best ranker are chosen; None is the
+        first of ``measures``.
     preset
         Rules of another tool for all measures, ``select`` too: ``"letor3"``, ``"letor4"``, ``"mslr"``, ….
     folds
@@ -143,7 +144,7 @@ def experiment(
     parsed = parse_all(measures)
     threads = n_threads(n_jobs)
     protocol = _protocol(
-        select=with_preset(parse(select), preset),
+        select=with_preset(parsed[0] if select is None else parse(select), preset),
         search=search,
         n_trials=_trials(search, n_trials, time_budget),
         time_budget=time_budget,

@@ -23,6 +23,7 @@ from plackett.experiments.cells.folder import CellFolder, StoredFold
 from plackett.experiments.tables import frames as frames
 from plackett.experiments.tables.leaderboard import leaderboard
 from plackett.experiments.tables.leaderboard_text import leaderboard_table
+from plackett.experiments.verdict import verdict
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.presets import with_preset
@@ -154,6 +155,10 @@ class Experiment(Renderable):
         if worth[best] == -np.inf and len(complete) > 1:
             raise DataError(f"{dataset!r} has no validation values to choose by")
         return best
+
+    def headline(self, dataset: str | None = None) -> str:
+        """The answer in one line, about the first measure: which ranker is reliably better and by how much, or none."""
+        return verdict(self, self._dataset(dataset))
 
     def chosen(self, dataset: str) -> str | None:
         """The same, or None where there is nothing to choose by."""
@@ -300,6 +305,7 @@ class Experiment(Renderable):
             "protocol": self.protocol,
             "rankers": self.rankers,
             "best": {name: self.chosen(name) for name in self.datasets if self.complete(name)},
+            "headline": {name: self.headline(name) for name in self.datasets if self.complete(name)},
             "leaderboard": self.leaderboard.to_dicts(),
             "selection": self.selection.to_dicts(),
             "trials": self.trials.to_dicts(),

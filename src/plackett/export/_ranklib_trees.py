@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.export._lines import ModelText, below32
+from plackett.export._tags import Tags
 from plackett.models.trees import TreeScorer
 from plackett.scorers.tree_text import join_trees, new_head, split_trees
 
-__all__ = ["read_trees", "write_trees"]
+__all__ = ["ensemble_trees", "float32", "read_trees", "tree_scorer", "write_trees"]
 
-#: A tag, or text between tags. Nothing else of XML is understood: no entities, no declarations.
-_TOKEN = re.compile(r"<(/?)([a-z]+)((?:\s+[a-z]+\s*=\s*\"[^\"<>]*\")*)\s*>|([^<]+)")
-_WEIGHT = re.compile(r"\bweight\s*=\s*\"([^\"]*)\"")
-_SIDE = re.compile(r"\bpos\s*=\s*\"(left|right)\"")
 _MOST_DEPTH = 1000
 #: LightGBM's text names every feature up to the largest.
 _MOST_FEATURES = 1_000_000
 
 #: ``(feature, threshold, left, right)`` or ``(value,)``.
-_Node = tuple[Any, ...]
+Node = tuple[Any, ...]
+#: Reads a number: the file, the word, its line and what it is.
+Number = Callable[[ModelText, str, int, str], float]
 
 
 def read_trees(model: ModelText, n_features: int | None) -> tuple[TreeScorer, int]:
@@ -34,9 +32,15 @@ def read_trees(model: ModelText, n_features: int | None) -> tuple[TreeScorer, in
     threshold; a missing value counts as 0.
     """
     ensembles = list(_ensembles(model))
-    if not any(ensembles):
+    return tree_scorer(
+        model, [(weight / len(ensembles), root) for ensemble in ensembles for weight, root in ensemble], n_features
+    )
+
+
+def tree_scorer(model: ModelText, trees: list[tuple[float, Node]], n_features: int | None) -> tuple[TreeScorer, int]:
+    """The sum of weighted trees, and its number of features."""
+    if not trees:
         raise DataError(f"{model.path}: no <tree> in the model")
-    trees = [(weight / len(ensembles), root) for ensemble in ensembles for weight, root in ensemble]
     found = [_words(root, weight) for weight, root in trees]
     last = max((int(f) for words in found for f in words.get("split_feature", "").split()), default=-1)
     size = max(last + 1, 1) if n_features is None else n_features
@@ -45,100 +49,68 @@ def read_trees(model: ModelText, n_features: int | None) -> tuple[TreeScorer, in
     return TreeScorer(join_trees(new_head(size), found)), size
 
 
-def _tokens(model: ModelText) -> Iterator[tuple[int, str, str, str]]:
-    """Line, kind (``open``, ``close``, ``text``), name or text, and attributes."""
+def _ensembles(model: ModelText) -> Iterator[list[tuple[float, Node]]]:
     body = "\n".join("" if line.lstrip().startswith("#") else line for line in model.text.split("\n"))
-    place, line = 0, 1
-    while place < len(body):
-        token = _TOKEN.match(body, place)
-        if token is None:
-            model.fail(line, f"expected a tag such as <split>, found {body[place : place + 30]!r}")
-        slash, name, attributes, text = token.groups()
-        if name is not None:
-            yield line, "close" if slash else "open", name, attributes
-        elif text.strip():
-            yield line, "text", text.strip(), ""
-        line += token[0].count("\n")
-        place = token.end()
+    tags = Tags(model, body)
+    for tag in tags:
+        tags.expect("open", "ensemble", tag)
+        yield ensemble_trees(tags, float32)
 
 
-def _ensembles(model: ModelText) -> Iterator[list[tuple[float, _Node]]]:
-    tokens = _tokens(model)
-    for token in tokens:
-        _expect(model, token, "open", "ensemble")
-        trees = []
-        while (token := _next(model, tokens))[1:3] != ("close", "ensemble"):
-            _expect(model, token, "open", "tree")
-            weight = _WEIGHT.search(token[3])
-            if weight is None:
-                model.fail(token[0], "a <tree> without weight")
-            _expect(model, _next(model, tokens), "open", "split")
-            root = _node(model, tokens)
-            _expect(model, _next(model, tokens), "close", "tree")
-            trees.append((_float32(model, weight[1], token[0], "the weight of the tree"), root))
-        yield trees
+def ensemble_trees(tags: Tags, number: Number) -> list[tuple[float, Node]]:
+    """Weight and root of each tree of an ensemble that was opened; ``number`` reads weights and outputs."""
+    trees = []
+    while (tag := tags.next())[1:3] != ("close", "ensemble"):
+        tags.expect("open", "tree", tag)
+        weight = tag.attribute("weight")
+        if weight is None:
+            tags.model.fail(tag.line, "a <tree> without weight")
+        tags.expect("open", "split")
+        root = _node(tags, number)
+        tags.expect("close", "tree")
+        trees.append((number(tags.model, weight, tag.line, "the weight of the tree"), root))
+    return trees
 
 
-def _node(model: ModelText, tokens: Iterator[tuple[int, str, str, str]]) -> _Node:
+def _node(tags: Tags, number: Number) -> Node:
     """What stands between ``<split>`` and ``</split>``, by a stack of nodes that wait for their children."""
     waiting: list[list[Any]] = []
+    model = tags.model
     while True:
-        token = _next(model, tokens)
-        if token[1:3] == ("open", "output"):
-            line, word = _value(model, tokens, "output")
-            done: _Node = (_float32(model, word, line, "an output"),)
+        tag = tags.next()
+        if tag[1:3] == ("open", "output"):
+            line, word = tags.value("output")
+            done: Node = (number(model, word, line, "an output"),)
         else:
-            _expect(model, token, "open", "feature")
-            line, word = _value(model, tokens, "feature")
+            tags.expect("open", "feature", tag)
+            line, word = tags.value("feature")
             feature = model.whole(word, line, "a feature number", 1, _MOST_FEATURES) - 1
-            _expect(model, _next(model, tokens), "open", "threshold")
-            line, word = _value(model, tokens, "threshold")
-            waiting.append([feature, _float32(model, word, line, "a threshold")])
+            tags.expect("open", "threshold")
+            line, word = tags.value("threshold")
+            waiting.append([feature, float32(model, word, line, "a threshold")])
             if len(waiting) >= _MOST_DEPTH:
                 model.fail(line, f"a tree deeper than {_MOST_DEPTH} splits")
-            _side(model, tokens, "left")
+            _side(tags, "left")
             continue
         while True:  # this node is complete, and so may be those above it
-            _expect(model, _next(model, tokens), "close", "split")
+            tags.expect("close", "split")
             if not waiting:
                 return done
             waiting[-1].append(done)
             if len(waiting[-1]) == 3:
-                _side(model, tokens, "right")
+                _side(tags, "right")
                 break
             done = tuple(waiting.pop())
 
 
-def _side(model: ModelText, tokens: Iterator[tuple[int, str, str, str]], side: str) -> None:
-    token = _next(model, tokens)
-    _expect(model, token, "open", "split")
-    found = _SIDE.search(token[3])
-    if found is None or found[1] != side:
-        model.fail(token[0], f'expected <split pos="{side}">')
+def _side(tags: Tags, side: str) -> None:
+    tag = tags.expect("open", "split")
+    if tag.attribute("pos") != side:
+        tags.model.fail(tag.line, f'expected <split pos="{side}">')
 
 
-def _value(model: ModelText, tokens: Iterator[tuple[int, str, str, str]], name: str) -> tuple[int, str]:
-    line, kind, text, _ = _next(model, tokens)
-    if kind != "text":
-        model.fail(line, f"an empty <{name}>")
-    _expect(model, _next(model, tokens), "close", name)
-    return line, text
-
-
-def _next(model: ModelText, tokens: Iterator[tuple[int, str, str, str]]) -> tuple[int, str, str, str]:
-    token = next(tokens, None)
-    if token is None:
-        model.fail(model.text.count("\n") + 1, "the file ends inside a tree")
-    return token
-
-
-def _expect(model: ModelText, token: tuple[int, str, str, str], kind: str, name: str) -> None:
-    if token[1:3] != (kind, name):
-        found = {"open": f"<{token[2]}>", "close": f"</{token[2]}>", "text": repr(token[2][:30])}[token[1]]
-        model.fail(token[0], f"expected <{'/' if kind == 'close' else ''}{name}>, found {found}")
-
-
-def _float32(model: ModelText, word: str, line: int, what: str) -> float:
+def float32(model: ModelText, word: str, line: int, what: str) -> float:
+    """A number of a file as the nearest float32."""
     with np.errstate(over="ignore"):
         value = float(np.float32(model.real(word, line, what)))
     if not np.isfinite(value):
@@ -146,13 +118,13 @@ def _float32(model: ModelText, word: str, line: int, what: str) -> float:
     return value
 
 
-def _words(root: _Node, weight: float) -> dict[str, str]:
+def _words(root: Node, weight: float) -> dict[str, str]:
     """A tree as LightGBM writes it; nodes come before their children."""
     feature: list[int] = []
     threshold: list[float] = []
     children: list[list[int]] = []
     values: list[float] = []
-    stack: list[tuple[_Node, int, int]] = [(root, -1, 0)]
+    stack: list[tuple[Node, int, int]] = [(root, -1, 0)]
     while stack:
         node, parent, side = stack.pop()
         if len(node) == 1:

@@ -62,7 +62,7 @@ _ALGORITHMS = {
     "Linear Regression": _Algorithm("plackett.rankers.pointwise.linear_regression", "LinearRegression", read_linear),
     "RankNet": _Algorithm("plackett.rankers.pairwise.ranknet", "RankNet", read_network, _EPOCHS),
     "LambdaRank": _Algorithm("plackett.rankers.pairwise.lambdarank", "LambdaRank", read_network, _EPOCHS),
-    "ListNet": _Algorithm("plackett.rankers.listwise.listnet", "ListNet", read_network),
+    "ListNet": _Algorithm("plackett.rankers.listwise.listnet", "ListNet", read_network, {"Epochs": ("max_iter", int)}),
 }
 _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 
@@ -89,7 +89,8 @@ def _additive(ranker: Ranker) -> tuple[str, str]:
 
 
 def _network(ranker: Ranker) -> tuple[str, str]:
-    return ("LambdaRank" if type(ranker).__name__ == "LambdaRank" else "RankNet"), write_network(ranker.scorer_)
+    name = type(ranker).__name__
+    return name if name in ("LambdaRank", "ListNet") else "RankNet", write_network(ranker.scorer_)
 
 
 #: By kind of scorer: RankLib's name of the algorithm, and what follows it.

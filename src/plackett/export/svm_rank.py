@@ -42,7 +42,8 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     path
         The model file.
     n_features
-        Columns of the data to be scored; None is the highest feature number that the file names.
+        Columns of the data to be scored; None is the highest feature number that has a weight. svm_rank leaves weights
+        of 0 out: give the number of columns where the last ones have no weight.
 
     Examples
     --------
@@ -72,7 +73,8 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
         model.fail(
             head["kernel type"][0], f"kernel {head['kernel type'][1][:20]!r}; only linear models (0) can be read"
         )
-    size = model.whole(head["highest feature index"][1], head["highest feature index"][0], "the highest feature")
+    # svm_rank counts one feature more than there are: the weights say how many
+    model.whole(head["highest feature index"][1], head["highest feature index"][0], "the highest feature")
     vectors = lines[1 + len(_HEAD) :]
     expected = model.whole(head[_HEAD[8]][1], head[_HEAD[8]][0], "the number of support vectors plus 1", 1) - 1
     if len(vectors) != expected:
@@ -83,9 +85,9 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
         times = model.real(alpha, number, "a coefficient")
         pairs = model.pairs([word for word in words if not word.startswith("qid:")], number)
         found += [(feature, times * value) for feature, value in pairs]
-    size = max([size, 1, *(feature for feature, _ in found)])
+    size = max((feature for feature, _ in found), default=1)
     if n_features is not None and n_features < size:
-        raise DataError(f"{path}: the model has {size} features, and n_features={n_features}")
+        raise DataError(f"{path}: the model uses feature {size}, and n_features={n_features}")
     weights = np.zeros(n_features or size)
     for feature, weight in found:
         weights[feature - 1] += weight
@@ -121,6 +123,8 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     lines = ["SVM-light Version V6.20"]
     lines += [f"{value}{'' if value == 'empty' else ' '}# {what}" for value, what in zip(values, _HEAD, strict=True)]
     lines[-1] += ", each following line is a SV (starting with alpha*y)"
-    lines.append(" ".join(["1", *(f"{j}:{weight!r}" for j, weight in enumerate(weights, 1) if weight), "#"]))
+    # the last weight says how many features there are, even where it is 0
+    kept = [f"{j}:{weight!r}" for j, weight in enumerate(weights, 1) if weight or j == len(weights)]
+    lines.append(" ".join(["1", *kept, "#"]))
     with replacing(path) as file:
         file.write(("\n".join(lines) + "\n").encode())

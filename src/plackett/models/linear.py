@@ -79,6 +79,7 @@ class Linear:
 
     ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
 
     alpha: float = 1e-4

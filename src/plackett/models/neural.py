@@ -144,6 +144,7 @@ class Neural:
 
     ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_epochs"
     search_space: ClassVar[SearchSpace] = {"learning_rate": Real(1e-3, 1e-1, log=True)}
     paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender 2005"
 

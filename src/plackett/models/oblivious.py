@@ -69,6 +69,7 @@ class Oblivious:
     ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
     paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),
         "depth": Integer(2, 7),

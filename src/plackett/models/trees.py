@@ -99,6 +99,7 @@ class Trees:
 
     ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),
         "num_leaves": Integer(4, 32, log=True),

@@ -54,6 +54,7 @@ class LaplaceRanker(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"n_points": Integer(50, 400, log=True)}
 
     length_scale: float | None = None
@@ -67,6 +68,10 @@ class LaplaceRanker(Ranker):
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:
         """Rows that are observed, the table of what is observed of them, the observations, and the grades."""
         raise NotImplementedError
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """The first round is the process before any step."""
+        return {"max_iter": rounds - 1}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         name = type(self).__name__

@@ -65,6 +65,9 @@ class Ranker(BaseEstimator):
     paper: ClassVar[str] = ""
     #: Whether NaN features are missing values; otherwise they are refused. The model says it, or the ranker itself.
     allow_nan: ClassVar[bool]
+    #: The parameter that is training effort (``"n_estimators"``, ``"max_iter"``, …): a share of it is about that share
+    #: of the work. None where there is no such parameter. The model says it, or the ranker itself.
+    effort: ClassVar[str | None]
     #: The parameters worth tuning, with their ranges; the model says it, or the ranker itself.
     search_space: ClassVar[SearchSpace]
 
@@ -175,6 +178,33 @@ class Ranker(BaseEstimator):
     def parts(self) -> list[Ranker]:
         """The rankers that this one is made of; most are made of none."""
         return []
+
+    def full_effort(self) -> int | None:
+        """Value of the parameter that is training effort; None where there is none."""
+        name = getattr(self, "effort", None)
+        return None if name is None else getattr(self, name)
+
+    def settled(self) -> dict[str, Any]:
+        """What validation data decided in this fitted ranker, as parameters for training it again without such data.
+
+        The number of rounds that was best, for the members of a blend too, and the members that were kept.
+
+        >>> import plackett as pk
+        >>> data = pk.datasets.make_ranking(n_queries=20, random_state=0)
+        >>> ranker = pk.LambdaMART(n_estimators=9, validation_fraction=0.3).fit(data)
+        >>> ranker.settled() == {"n_estimators": ranker.card_["validation"]["round"], "validation_fraction": None}
+        True
+        """
+        rounds = self.card_.get("validation", {}).get("round")
+        decided = {} if rounds is None else self._as_long_as(rounds)
+        # a calibration needs queries of its own, whatever else is settled
+        names = ("early_stopping_rounds",) if self.calibration else ("early_stopping_rounds", "validation_fraction")
+        return decided | {name: None for name in names if getattr(self, name) is not None}
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Parameters with which training ends after so many rounds of the monitor; empty where there are none."""
+        name = getattr(self, "effort", None)
+        return {} if name is None else {name: rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         """Train; leaves ``scorer_``."""

@@ -71,6 +71,7 @@ class Blend(Ranker):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"n_best": (2, 4)}
 
     members: Sequence[Any] | None = None
@@ -133,6 +134,15 @@ class Blend(Ranker):
         """The trained rankers."""
         self._check_fitted()
         return list(self.scorer_.rankers)
+
+    def settled(self) -> dict[str, Any]:
+        """The members that were kept, their weights and what was settled for each of them."""
+        members = tuple(clone(member).set_params(**member.settled()) for member in self.members_)
+        return super().settled() | {"members": members, "weights": tuple(self.weights_.tolist()), "n_best": None}
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are those of the members, which know their own."""
+        return {}
 
     def parts(self) -> list[Ranker]:
         """The rankers that `members` names, as they are given."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -44,6 +44,8 @@ class GradientRanker(GradientTrained):
         "model": ("linear", "trees"),
     }
 
+    effort: ClassVar[str | None] = None  # that of the model, which may be searched over
+
     loss: Any = "Logistic"
     model: Any = "linear"
     warm_start: bool = False
@@ -61,6 +63,12 @@ class GradientRanker(GradientTrained):
         if not isinstance(self.model, str):
             return self.model
         return _named("model", self.model)(random_state=self.random_state, n_jobs=self.n_jobs)
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """The model has the parameter."""
+        model = self.make_model()
+        name = getattr(model, "effort", None)
+        return {} if name is None else {"model": replace(model, **{name: rounds})}
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]

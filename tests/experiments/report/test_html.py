@@ -83,7 +83,7 @@ def test_leaderboard_has_the_figures_of_the_experiment(page, found):
             entry = board.filter(ranker=row[0], measure="nDCG@5").row(0, named=True)
             assert row[header.index("nDCG@5 over queries")] == f"{entry['mean_over_queries']:.4f}"
             assert row[header.index("95 % interval of nDCG@5")] == f"[{entry['low']:.4f}, {entry['high']:.4f}]"
-            assert row[header.index("validation AP")] == f"{entry['validation']:.4f}"
+            assert row[header.index("validation nDCG@5")] == f"{entry['validation']:.4f}"
 
 
 def test_the_answer_names_the_chosen_ranker(page, found):
@@ -91,7 +91,8 @@ def test_the_answer_names_the_chosen_ranker(page, found):
     for dataset in found.datasets:
         best = found.best(dataset)
         mean = found.leaderboard.filter(dataset=dataset, ranker=best, measure="nDCG@5")["mean_over_queries"].item()
-        assert f"{dataset}: Take {best}: it is the best of 3 on validation data" in text
+        assert f"{dataset}: {found.headline(dataset)}." in text
+        assert f"{dataset}: {best} is the best of 3 on validation data" in text
         assert f"its nDCG@5 is {mean:.4f}" in text
 
 

@@ -14,8 +14,9 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.estimators import build, fit, predict
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.key import versions
-from plackett.experiments.cells.trials import Notify, Protocol, Trials, effort_of, interruptible, watches
+from plackett.experiments.cells.trials import Notify, Protocol, Trials, interruptible, watches
 from plackett.experiments.contestants import Contestant
+from plackett.experiments.effort import effort_of
 from plackett.experiments.search import search_named
 
 __all__ = ["run_cell"]

@@ -18,13 +18,11 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.estimators import build, fit, predict, takes_dataset
 from plackett.experiments.cells.cell import CellTrial
 from plackett.experiments.contestants import Contestant
+from plackett.experiments.effort import effort_of, full_effort, settled
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["EFFORT", "Notify", "Protocol", "Trials", "effort_of", "interruptible", "settled", "watches"]
-
-#: Parameters that say how much effort training takes, in the order in which they are looked for.
-EFFORT = ("n_estimators", "max_iter", "max_epochs", "n_rounds")
+__all__ = ["Notify", "Protocol", "Trials", "interruptible", "watches"]
 
 #: Called after each trial with the number of trials so far and the best validation value.
 Notify = Callable[[int, float | None], None]
@@ -46,34 +44,6 @@ class Protocol:
         """Everything but the measure, as JSON has it."""
         names = ("search", "n_trials", "time_budget", "refit", "early_stopping", "random_state")
         return {name: getattr(self, name) for name in names}
-
-
-def effort_of(ranker: Any, searched: Any = ()) -> str | None:
-    """The parameter that says how much effort training takes; None where there is none (or it is searched over)."""
-    known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
-    return next((n for n in EFFORT if isinstance(known.get(n), int) and n not in searched), None)
-
-
-def settled(ranker: Any) -> dict[str, Any]:
-    """What validation data decided in a fitted ranker, as parameters for training without such data.
-
-    The number of rounds that was best, for the members of a blend too, and the members that were kept.
-    """
-    from sklearn.base import clone
-
-    from plackett.rankers.blend import Blend
-
-    setting: dict[str, Any] = {}
-    rounds = getattr(ranker, "card_", {}).get("validation", {}).get("round")
-    effort = effort_of(ranker)
-    if rounds and effort:
-        setting[effort] = rounds
-    if getattr(ranker, "early_stopping_rounds", None) is not None:
-        setting["early_stopping_rounds"] = None
-    if isinstance(ranker, Blend):
-        members = tuple(clone(member).set_params(**settled(member)) for member in ranker.members_)
-        setting |= {"members": members, "weights": tuple(ranker.weights_.tolist()), "n_best": None}
-    return setting
 
 
 class Trials:
@@ -164,8 +134,7 @@ class Trials:
         """The setting with a share of the effort, where a parameter says it."""
         if share == 1.0 or self.effort is None:
             return setting
-        full = self.ranker.get_params(deep=False)[self.effort]
-        return setting | {self.effort: max(1, round(share * full))}
+        return setting | {self.effort: max(1, round(share * full_effort(build(self.ranker, setting), self.effort)))}
 
     def data(self, share: float) -> RankingDataset:
         """Training part: a share of its queries where no parameter says the effort."""

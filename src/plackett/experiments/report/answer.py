@@ -1,4 +1,4 @@
-"""The answer in a few sentences: which ranker, by how much, is it real, what does it cost."""
+"""The answer in a line and a few sentences: which ranker, by how much, is it real, what does it cost."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ __all__ = ["answer"]
 
 
 def answer(view: View) -> Section:
-    """The short answer, a paragraph per dataset."""
+    """The short answer, a line and a paragraph per dataset."""
     blocks: list[Block] = []
     for dataset in view.datasets:
         before = f"{dataset}: " if view.several else ""
-        blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)]), lead=True))
+        blocks.append(Text(f"{before}{view.found.headline(dataset)}.", lead=True))
+        blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)])))
     if not blocks:
         blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))
     blocks = [Text(doubt) for doubt in doubts(view.found)] + blocks + _unfinished(view)
@@ -61,9 +62,7 @@ def _quality(view: View, dataset: str) -> list[str]:
         figure += f" (95 % interval {fixed(row['low'])} to {fixed(row['high'])})"
     if len(rows) == 1:
         return [f"{chosen} is the only ranker; on the test data its {figure}."]
-    said = [
-        f"Take {chosen}: it is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."
-    ]
+    said = [f"{chosen} is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."]
     other = next(ranker for ranker in order if ranker != chosen)
     difference = sign * (row["mean_over_queries"] - rows[other]["mean_over_queries"])
     p = rows[other]["p_corrected"] if difference >= 0 else row["p_corrected"]

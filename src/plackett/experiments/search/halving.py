@@ -29,8 +29,8 @@ def halving(
     """Try ``n_trials`` settings with a small share of the effort, and the best third of each round with three times it.
 
     With 9 settings these are 9 with 1/9 of the effort, 3 with 1/3 and 1 with all of it: the cost of 3 full trainings.
-    The effort is a parameter of the ranker (``n_estimators``, ``max_iter`` or ``max_epochs``, whichever it has and is
-    not searched over); a ranker without one is given a share of the training queries. Settings are drawn as in random
+    The effort is the parameter that a ranker names as its ``effort`` (``n_estimators``, ``max_iter``, …), unless it is
+    searched over; a ranker without one is given a share of the training queries. Settings are drawn as in random
     search, the parameters as given among them. When time is up the best setting so far is still trained in full.
 
     >>> halving(lambda setting, share=1.0: print(f"{share:.2f}", setting) or setting.get("C", 0.0), {"C": (1.0, 10.0)},

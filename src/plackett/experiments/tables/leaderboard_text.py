@@ -9,6 +9,7 @@ import numpy as np
 from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.doubts import doubts
 from plackett.experiments.tables.failures import failed_cells
+from plackett.experiments.verdict import verdict
 from plackett.measures.language import parse
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
 
 def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
     notes = [
+        *_verdicts(found),
         "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
         "queries with its interval.",
         "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
@@ -70,6 +72,13 @@ def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
     ]
     failed = [f"Failed: {entry}" for entry in failed_cells(found)]
     return (*(notes if rows else ["No ranker is finished in every fold of a dataset."]), *failed)
+
+
+def _verdicts(found: Experiment) -> list[str]:
+    """The answer in a line for each dataset, where there are rankers to compare."""
+    compared = [dataset for dataset in found.datasets if len(found.complete(dataset)) > 1]
+    several = len(found.datasets) > 1
+    return [f"{dataset}: " * several + f"{verdict(found, dataset)}." for dataset in compared]
 
 
 def _chosen(found: Experiment) -> list[str]:

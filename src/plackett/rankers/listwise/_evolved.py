@@ -77,6 +77,7 @@ class Evolved(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "generations"
     search_space: ClassVar[SearchSpace] = {
         "max_size": Integer(7, 63, log=True),
         "parsimony": Real(1e-5, 1e-2, log=True),
@@ -101,6 +102,10 @@ class Evolved(Ranker):
     def leaves(self, names: list[str]) -> list[Program] | None:
         """The formulas that stand at the leaves; None are the features themselves."""
         return None
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Every run has the generations that the best one had."""
+        return {"generations": (rounds - 1) % self.generations + 1}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         for name in ("generations", "n_runs", "n_validated"):

@@ -45,6 +45,7 @@ class Searched(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
 
     measure: Any = "nDCG"
     n_restarts: int = 0
@@ -53,6 +54,14 @@ class Searched(Ranker):
     @abstractmethod
     def make_solver(self) -> Any:
         """The solver with its settings."""
+
+    def full_effort(self) -> int | None:
+        """Most rounds of a search."""
+        return self.make_solver().max_iter
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """With restarts, rounds are those of all searches together, and a search may end before its last one."""
+        return {"max_iter": min(rounds, self.make_solver().max_iter)}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.n_restarts < 0:

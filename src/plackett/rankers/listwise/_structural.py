@@ -107,6 +107,7 @@ class StructuralSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(0.01, 100.0, log=True)}
 
     C: float = 10.0
@@ -138,6 +139,10 @@ class StructuralSVM(Ranker):
     def _risk(self, problem: Problem, weights: np.ndarray) -> float:
         """Mean loss of the lists."""
         return problem.risk(weights)[0]
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Training ends after `max_iter` rounds at the latest."""
+        return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         check_settings(self.C, self.tol, self.max_iter)

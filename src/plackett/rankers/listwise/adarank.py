@@ -81,6 +81,7 @@ class AdaRank(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("listwise.adarank",)
     paper: ClassVar[str] = "Xu, Li 2007"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {"max_repeats": Integer(1, 10), "measure": ("AP", "nDCG", "nDCG@10")}
 
     measure: Any = "AP"

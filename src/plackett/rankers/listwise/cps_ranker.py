@@ -76,6 +76,7 @@ class CPSRanker(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
     paper: ClassVar[str] = "Qin, Geng, Liu 2010"
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
 
     alpha: float = 1e-3

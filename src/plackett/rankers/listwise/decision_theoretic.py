@@ -104,6 +104,7 @@ class DecisionTheoretic(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("listwise.decision_theoretic", "opt.moment_matching")
     paper: ClassVar[str] = "Zoeter, Taylor, Snelson, Guiver, Craswell, Szummer 2008"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {
         "prior_variance": Real(0.1, 100.0, log=True),
         "scale": Real(0.1, 10.0, log=True),

@@ -61,6 +61,10 @@ class SmoothRank(GradientTrained, Linear):
         """The loss of the last stage."""
         return SmoothRankLoss(measure=self.measure, sigma=self.sigma, gain=self.gain)
 
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are those of all stages together, and `max_iter` cannot end training inside one: it runs in full."""
+        return {}
+
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:
         """Least squares, then one run of the linear model for each width."""
         if self.n_stages < 1 or not 0 < self.sigma <= self.sigma_start:

@@ -68,6 +68,7 @@ class SoftRankGP(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
     paper: ClassVar[str] = "Guiver, Snelson 2008"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"noise": Real(0.01, 1.0, log=True), "alpha": Real(1e-4, 1.0, log=True)}
 
     length_scale: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class LinearPairSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-6, 0.1, log=True)}
 
     C: float = 1e-3
@@ -74,6 +75,10 @@ class LinearPairSVM(Ranker):
         if not isinstance(self.scorer_, LinearScorer):
             raise AttributeError(f"this {type(self).__name__} has no single weight for each feature")
         return self.scorer_.weights[:, 0]
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Training ends after `max_iter` rounds at the latest."""
+        return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         scale = np.ones(data.n_features)

@@ -109,6 +109,7 @@ class PairBoosting(Ranker):
     """
 
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {"n_estimators": Integer(30, 1000, log=True)}
 
     n_estimators: int = 300

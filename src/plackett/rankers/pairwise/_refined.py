@@ -45,8 +45,8 @@ class Refined(GradientTrained, Linear):
         if self.warm_start and hasattr(self, "scorer_"):
             return self.scorer_
         if self.base is None:
-            plain = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)})
-            return plain.train(SquaredHinge(margin=1.0, normalize=self.pair_normalize), data, Quiet())
+            plain, loss = self._plain()
+            return plain.train(loss, data, Quiet())
         if not isinstance(self.base, Ranker):
             raise LossError(f"base={self.base!r}; give a linear ranker such as PairHinge(), or None")
         fitted = self.base
@@ -56,6 +56,21 @@ class Refined(GradientTrained, Linear):
         if not isinstance(fitted.scorer_, LinearScorer):
             raise LossError(f"base={self.base!r} is no linear ranker, and the start must be one")
         return fitted.scorer_
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """`max_iter` is that of the start too, which is kept as it was."""
+        from plackett.rankers.gradient_ranker import GradientRanker
+
+        parameters = super()._as_long_as(rounds)
+        if self.base is None and "max_iter" in parameters:
+            plain, loss = self._plain()
+            parameters["base"] = GradientRanker(loss=loss, model=plain)
+        return parameters
+
+    def _plain(self) -> tuple[Linear, SquaredHinge]:
+        """Model and loss of the start, where no ranker is given."""
+        plain = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)})
+        return plain, SquaredHinge(margin=1.0, normalize=self.pair_normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self.scorer_ = self.train(self.make_loss(), data, monitor, self._start(data))

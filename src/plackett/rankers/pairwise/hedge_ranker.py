@@ -69,6 +69,7 @@ class HedgeRanker(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.ordering_preference",)
     paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = "passes"
     search_space: ClassVar[SearchSpace] = {"passes": Integer(1, 100, log=True)}
     #: A query of weight 2 is one round with twice the loss, not two rounds.
     one_at_a_time: ClassVar[bool] = True

@@ -85,6 +85,7 @@ class KernelRankSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}
 
     kernel: str = "rbf"
@@ -99,6 +100,10 @@ class KernelRankSVM(Ranker):
     standardize: bool = True
     tol: float = 1e-3
     max_iter: int = 1000
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Training ends after `max_iter` rounds at the latest."""
+        return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.n_components is not None and self.n_components < 1:

@@ -64,6 +64,7 @@ class LinearDiscriminant(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.ldm",)
     paper: ClassVar[str] = "Gao, Qi, Xia, Nie 2005"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"max_iter": Integer(1, 20, log=True)}
     #: The perceptron at the start depends on the order of the pairs.
     one_at_a_time: ClassVar[bool] = True

@@ -80,6 +80,7 @@ class MarginLP(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("M-40",)
     paper: ClassVar[str] = "Rudin, Schapire 2009"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
     search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.9)}
 
     nu: float = 0.5

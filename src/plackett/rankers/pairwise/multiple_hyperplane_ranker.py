@@ -73,6 +73,15 @@ class MultipleHyperplaneRanker(LinearPairSVM):
     combine: str = "borda"
     alpha: Any = None
 
+    def settled(self) -> dict[str, Any]:
+        """The weights of the machines, where validation data decided them."""
+        learned = {"alpha": tuple(self.scorer_.alpha.tolist())} if isinstance(self.alpha, str) else {}
+        return super().settled() | learned
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """There is one round, after all machines."""
+        return {}
+
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_parameters(data, monitor)
         settings = {field.name: getattr(self, field.name) for field in fields(LinearPairSVM)}

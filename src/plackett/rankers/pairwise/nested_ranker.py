@@ -64,6 +64,8 @@ class NestedRanker(GradientTrained, Neural):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.nested_ranker",)
     paper: ClassVar[str] = "Matveeva, Burges, Burkard, Laucius, Wong 2006"
 
+    effort: ClassVar[str | None] = None  # that of the model, which may be any
+
     architecture: str = "sigmoid"
     keep: tuple[int, ...] = (1000, 100, 10)
     model: Any = None
@@ -76,6 +78,11 @@ class NestedRanker(GradientTrained, Neural):
     def make_model(self) -> Model:
         """The model of every stage."""
         return self if self.model is None else self.model  # type: ignore[return-value]
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are stages."""
+        assert isinstance(self.scorer_, NestedScorer)
+        return {"keep": tuple(self.scorer_.keep[1:rounds].tolist())}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if min(self.keep, default=1) < 1 or (np.diff(self.keep) >= 0).any():

@@ -72,6 +72,7 @@ class OnlineRankSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("M-36",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2012; Shalev-Shwartz, Singer, Srebro 2007"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "n_steps"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
     #: What is learned depends on the order of the pairs: weights are probabilities, not sums.
     one_at_a_time: ClassVar[bool] = True
@@ -86,6 +87,10 @@ class OnlineRankSVM(Ranker):
     normalize: bool = False
     standardize: bool = True
     n_rounds: int = 20
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are equal parts of the steps."""
+        return {"n_steps": max(1, self.n_steps * rounds // self.n_rounds), "n_rounds": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_settings()

@@ -50,6 +50,8 @@ class RampRank(Refined):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
     paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
 
+    effort: ClassVar[str | None] = "max_rounds"  # `max_iter` is that of each round
+
     height: float = 2.0
     max_rounds: int = 20
 

@@ -79,6 +79,7 @@ class RankingPerceptron(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
     paper: ClassVar[str] = "Shen and Joshi 2005"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"margin": Real(1.0, 10_000.0, log=True)}
     #: What is learned depends on the order of the pairs.
     one_at_a_time: ClassVar[bool] = True

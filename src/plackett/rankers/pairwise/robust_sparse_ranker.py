@@ -66,6 +66,10 @@ class RobustSparseRanker(GradientTrained, Linear):
         """The loss of the first round."""
         return Logistic(normalize=True)
 
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are those of all stages together, and `max_iter` cannot end training inside one: it runs in full."""
+        return {}
+
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:
         """Equal weights first, then those of each ranking that comes out."""
         if self.n_rounds < 1:

@@ -69,6 +69,7 @@ class SortNet(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.sortnet",)
     paper: ClassVar[str] = "Rigutini, Papini, Maggini, Scarselli 2011"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {
         "n_hidden": Integer(5, 40, log=True),
         "learning_rate": Real(1e-3, 1e-1, log=True),

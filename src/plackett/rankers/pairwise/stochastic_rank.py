@@ -111,6 +111,7 @@ class StochasticRank(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
     paper: ClassVar[str] = "Sculley 2009"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "n_steps"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-5, 0.1, log=True)}
     #: What is learned depends on the order of the examples: weights are probabilities, not sums.
     one_at_a_time: ClassVar[bool] = True
@@ -130,6 +131,10 @@ class StochasticRank(Ranker):
     n_rounds: int = 20
 
     # ---------------------------------------------------------------------------------------------------------- memory
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are equal parts of the steps."""
+        return {"n_steps": max(1, self.n_steps * rounds // self.n_rounds), "n_rounds": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         learner, settings = self._settings()

@@ -63,6 +63,7 @@ class OrdinalSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 1.0, log=True)}
 
     C: float = 0.01

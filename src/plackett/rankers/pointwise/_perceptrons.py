@@ -42,6 +42,7 @@ class OrdinalPerceptron(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     #: What is learned depends on the order of the documents: weights are how often a pass has a document.
     one_at_a_time: ClassVar[bool] = True
 

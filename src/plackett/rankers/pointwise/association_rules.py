@@ -87,6 +87,7 @@ class AssociationRules(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.association_rules",)
     paper: ClassVar[str] = "Veloso, Almeida, Gonçalves, Meira 2008"
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {
         "min_support": Real(1e-4, 0.05, log=True),
         "min_confidence": Real(0.0, 0.5),

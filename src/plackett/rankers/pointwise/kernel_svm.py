@@ -60,6 +60,7 @@ class KernelSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-3, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}
 
     kernel: str = "rbf"

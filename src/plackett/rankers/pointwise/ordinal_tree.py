@@ -74,6 +74,7 @@ class OrdinalTree(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.ordinal_trees",)
     paper: ClassVar[str] = "Kramer et al. 2000"
     allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {
         "num_leaves": Integer(4, 64, log=True),
         "min_child_samples": Integer(5, 200, log=True),

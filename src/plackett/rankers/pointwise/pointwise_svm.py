@@ -58,6 +58,7 @@ class PointwiseSVM(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 0.1, log=True)}
 
     C: float = 0.01

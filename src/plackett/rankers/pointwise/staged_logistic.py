@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class StagedLogistic(Ranker):
     ids: ClassVar[tuple[str, ...]] = ("pointwise.staged_logistic",)
     paper: ClassVar[str] = "Cooper, Gey, Dabney 1992"
     allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     groups: Sequence[Sequence[int]] | None = None
@@ -59,6 +60,10 @@ class StagedLogistic(Ranker):
     max_iter: int = 300
     tol: float = 1e-6
     standardize: bool = True
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds are those of the last stage alone, and `max_iter` is that of all: they run in full."""
+        return {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         check_sides(data, self.rel)

@@ -1,0 +1,53 @@
+"""How much effort training takes and how much of it was needed: our rankers say it, of others it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from plackett.rankers.base import Ranker
+
+__all__ = ["effort_of", "full_effort", "settled"]
+
+#: Parameters of other libraries' rankers that are training effort, in the order in which they are looked for.
+FOREIGN = ("n_estimators", "iterations", "max_iter")
+#: How the rankers of other libraries say which round was best; XGBoost and CatBoost count from 0.
+BEST_ROUND: dict[str, Callable[[Any], int | None]] = {
+    "lightgbm": lambda ranker: ranker.best_iteration_,
+    "xgboost": lambda ranker: ranker.best_iteration + 1,
+    "catboost": lambda ranker: None if ranker.best_iteration_ is None else ranker.best_iteration_ + 1,
+}
+
+
+def effort_of(ranker: Any, searched: Any = ()) -> str | None:
+    """The parameter that is training effort; None where there is none, or where it is searched over.
+
+    >>> from plackett.rankers import LambdaMART, StochasticRank
+    >>> effort_of(LambdaMART()), effort_of(StochasticRank())
+    ('n_estimators', 'n_steps')
+    """
+    if isinstance(ranker, Ranker):
+        name = getattr(ranker, "effort", None)
+    else:
+        known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
+        name = next((n for n in FOREIGN if type(known.get(n)) is int and known[n] > 0), None)
+    return None if name in searched else name
+
+
+def full_effort(ranker: Any, name: str) -> int:
+    """Value of that parameter."""
+    full = ranker.full_effort() if isinstance(ranker, Ranker) else ranker.get_params(deep=False)[name]
+    assert full is not None  # a ranker that names a parameter has a value of it
+    return full
+
+
+def settled(ranker: Any) -> dict[str, Any]:
+    """What validation data decided in a fitted ranker, as parameters for training without such data."""
+    if isinstance(ranker, Ranker):
+        return ranker.settled()
+    if getattr(ranker, "early_stopping_rounds", None) is None:
+        return {}
+    setting: dict[str, Any] = {"early_stopping_rounds": None}
+    best = BEST_ROUND.get(type(ranker).__module__.partition(".")[0], lambda ranker: None)(ranker)
+    name = effort_of(ranker)
+    return setting if not best or name is None else setting | {name: int(best)}
