@@ -61,7 +61,12 @@ class Columns:
         if hasattr(column, "iloc"):  # pandas
             import pandas as pd
 
-            found = pd.Categorical(column, categories=pd.Index(known, dtype=object if not known else None)).codes
+            index = pd.Index(known)
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                places = np.append(index.get_indexer(column.cat.categories), -1)  # code -1 is a missing value
+                found = places[column.cat.codes]
+            else:
+                found = index.get_indexer(column)
             return np.where(found < 0, np.nan, found).astype(np.float32)
         import polars as pl
 
