@@ -39,8 +39,8 @@ def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) ->
         ranker, values = cell.ranker, cell.history
         best = best_round(values, ascending)
         fold = f", fold {cell.fold}" if len(view.found.folds[dataset]) > 1 else ""
-        name, colour, dash = view.names[ranker], view.colour(ranker), view.dash(ranker)
-        traces += learning_lines(name, ranker, fold, values, best, colour, dash, legend=ranker not in seen)
+        label, colour, dash = view.names[ranker], view.colour(ranker), view.dash(ranker)
+        traces += learning_lines(label, ranker, fold, values, best, colour, dash, legend=ranker not in seen)
         seen.add(ranker)
         figures = (fixed(float(values[i])) for i in (0, best, -1))
         rows.append(tuple(map(Cell, (ranker, str(cell.fold), str(values.size), str(best + 1), *figures))))
