@@ -223,6 +223,7 @@ _PACKAGES = (
     "measures",
     "models",
     "permutation_models",
+    "plot",
     "rankers",
     "studies",
     "theory",
