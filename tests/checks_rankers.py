@@ -269,8 +269,11 @@ def check_forms_of_input(make):
         ranker = make().fit(frame, y)
         np.testing.assert_array_equal(ranker.predict(frame), expected)
         assert ranker.feature_names_in_.tolist() == list(columns)
-    with pytest.raises(ValueError, match="feature 0 is called 'f3'"):
-        ranker.predict(frames[0][["qid", "f3", "f2", "f1", "f0"]])
+    turned = frames[0][["f3", "qid", "f2", "f1", "f0"]]
+    np.testing.assert_array_equal(ranker.predict(turned), expected)
+    assert ranker.score(turned, y) == ranker.score(frames[0], y)
+    with pytest.raises(ValueError, match="X lacks the column 'f2' and has the column 'f9'"):
+        ranker.predict(frames[1].rename({"f2": "f9"}))
     with pytest.raises(ValueError, match="column 'f1'"):
         make().fit(frames[0].assign(f1="text"), y)
     data = RankingDataset.from_arrays(X, y, qid)
@@ -368,6 +371,67 @@ def check_eval_set(make):
     assert ranker.card_["validation"]["value"] == max(ranker.history_)
     again = make().fit(X, y, qid=qid, eval_set=RankingDataset.from_arrays(valid_X, valid_y, valid_qid))
     assert again.history_ == ranker.history_
+
+
+def check_parameters_count(make):
+    """What every ranker takes is used: the measure, the share set aside, the calibration; or it is refused."""
+    X, y, qid = easy_task()
+    valid_X, valid_y, valid_qid = easy_task(seed=5, n_queries=10)
+    valid = {"eval_set": (valid_X, valid_y), "eval_group": np.bincount(valid_qid)}
+    for measure, sign in (("AP", 1), ("ARP", -1)):
+        ranker = make(eval_measure=measure).fit(X, y, qid=qid, **valid)
+        best = ranker.card_["validation"]["value"]
+        assert ranker.best_score_ == {"valid_0": {measure: best}}
+        assert ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1] == best
+        np.testing.assert_allclose(best, sign * ranker.score(valid_X, valid_y, qid=valid_qid), rtol=1e-9)
+    whole = make().fit(X, y, qid=qid)
+    part = make(validation_fraction=0.5).fit(X, y, qid=qid)
+    assert (whole.card_["data"]["queries"], part.card_["data"]["queries"]) == (24, 12)
+    assert part.best_iteration_ and whole.best_iteration_ is None and whole.best_score_ == whole.evals_result_ == {}
+    with pytest.raises(ValueError, match="calibration needs validation data"):
+        make(calibration="logistic").fit(X, y, qid=qid)
+    calibrated = make(calibration="logistic").fit(X, y, qid=qid, **valid)
+    p, relevant = calibrated.predict_relevance(valid_X, qid=valid_qid), valid_y >= 1
+    # Platt's likelihood is stationary in the intercept: the mean is that of his smoothed targets
+    up, n = relevant.sum(), relevant.size
+    np.testing.assert_allclose(p.mean(), (up * (up + 1) / (up + 2) + (n - up) / (n - up + 2)) / n, atol=2e-3)
+    assert not hasattr(calibrated.set_params(calibration=None).fit(X, y, qid=qid), "calibration_")
+
+
+def check_callbacks(make):
+    """Called once per round, with the values that are noted; one that says so ends the training."""
+    X, y, qid = easy_task()
+    valid = {"eval_set": (X, y), "eval_qid": qid}
+    seen = []
+    ranker = make().fit(X, y, qid=qid, **valid, callbacks=[seen.append])
+    values = [env.evaluation_result_list[0][2] for env in seen if env.evaluation_result_list]
+    assert [env.iteration for env in seen] == list(range(len(seen))) and seen[-1].model is ranker
+    assert values[-1:] == ranker.history_[-1:]
+    if len(ranker.history_) > 1:
+        assert values == ranker.history_
+        assert len(make().fit(X, y, qid=qid, **valid, callbacks=[lambda env: True]).history_) < len(values)
+    with pytest.raises(ValueError, match="callbacks="):
+        make().fit(X, y, qid=qid, callbacks=print)
+
+
+def check_contributions(make):
+    """Where a ranker gives them, they sum to its scores; linear ones are weights times values."""
+    X, y, qid = easy_task(n_queries=8)
+    ranker = make().fit(X, y, qid=qid)
+    scores = ranker.predict(X, qid=qid)
+    if hasattr(ranker, "coef_") and ranker.coef_.ndim == 1:
+        np.testing.assert_allclose(X @ ranker.coef_ + ranker.intercept_, scores, rtol=1e-5, atol=1e-6)
+    if ranker.scorer_.kind not in ("linear", "trees", "blend") or type(ranker).__name__ in NO_SUMS:
+        with pytest.raises(ValueError, match=r"pred_contrib=True: .* plackett\.explain"):
+            ranker.predict(X, qid=qid, pred_contrib=True)
+        return
+    parts = ranker.predict(X, qid=qid, pred_contrib=True)
+    assert parts.shape == (y.size, X.shape[1] + 1)
+    np.testing.assert_allclose(parts.sum(axis=1), scores, rtol=1e-6, atol=1e-8)
+
+
+#: Rankers whose scores are no sum of their model's over the features: several outputs, products of features.
+NO_SUMS = {"McRank", "PolynomialRegression"}
 
 
 def check_early_stopping(make):

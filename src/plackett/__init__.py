@@ -224,6 +224,7 @@ _PACKAGES = (
     "measures",
     "models",
     "permutation_models",
+    "plot",
     "rankers",
     "studies",
     "theory",

@@ -140,3 +140,39 @@ def test_interrupt_keeps_the_members_so_far(task, monkeypatch):
 def test_bad_parameters(task, parameters, message):
     with pytest.raises(DataError, match=message):
         Blend(**({"members": ["ListNet"]} | parameters)).fit(task)
+
+
+def test_members_keep_their_own_measure_and_calibration(task, valid):
+    trees = pk.LambdaMART(**TREES, eval_measure="AP", calibration="logistic")
+    blend = Blend(members=[trees, "ListNet"], eval_measure="RR").fit(task, eval_set=valid)
+    alone = pk.LambdaMART(**TREES, eval_measure="AP", calibration="logistic").fit(task, eval_set=valid)
+    first, second = blend.members_
+    assert first.card_ == alone.card_ and first.history_ == alone.history_
+    assert first.calibration_ == alone.calibration_
+    measured = pk.evaluate(valid, first.predict(valid), ["AP"]).mean["AP"]
+    assert first.card_["validation"]["measure"] == "AP"
+    assert first.card_["validation"]["value"] == pytest.approx(measured, rel=1e-12)
+    assert second.card_["validation"]["measure"] == blend.card_["validation"]["measure"] == "RR"
+    with pytest.raises(DataError, match="calibration needs validation data"):
+        Blend(members=[trees]).fit(task)
+
+
+def test_members_set_their_own_share_aside(task, valid):
+    member = pk.LambdaMART(**TREES, validation_fraction=0.25, early_stopping_rounds=1)
+    alone = pk.LambdaMART(**TREES, validation_fraction=0.25, early_stopping_rounds=1).fit(task)
+    inside = Blend(members=[member]).fit(task).members_[0]
+    assert inside.card_ == alone.card_ and inside.card_["data"]["queries"] == 18
+    with_valid = Blend(members=[member]).fit(task, eval_set=valid).members_[0]  # given validation data come first
+    assert with_valid.card_["data"]["queries"] == 24
+
+
+def test_of_calibrates_or_refuses(task, valid):
+    trained = [pk.ListNet().fit(task), pk.LinearRegression().fit(task)]
+    blend = Blend.of(trained, valid, calibration="isotonic")
+    expected = pk.calibrate(blend.predict(valid), valid.y, "isotonic").probability(blend.predict(valid))
+    np.testing.assert_array_equal(blend.predict_relevance(valid), expected)
+    for parameters in ({"validation_fraction": 0.2}, {"early_stopping_rounds": 3}):
+        with pytest.raises(DataError, match=next(iter(parameters))):
+            Blend.of(trained, valid, **parameters)
+    with pytest.raises(DataError, match="labels"):
+        Blend.of(trained, valid.replace(y=None), calibration="isotonic")

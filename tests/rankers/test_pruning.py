@@ -114,3 +114,17 @@ def test_other_rankers_are_refused():
         prune(pk.ListNet().fit(data), data, 1)
     with pytest.raises(ValueError, match="3 scores per document"):
         prune(pk.McRank(n_estimators=2, n_jobs=1).fit(data), data, 1)
+
+
+def test_what_a_pruned_ranker_says_of_itself_is_true():
+    train, valid = noisy(), noisy(seed=1)
+    ranker = pk.LambdaMART(n_estimators=12, num_leaves=5, min_child_samples=3, calibration="isotonic", n_jobs=1)
+    ranker.fit(train, eval_set=valid)
+    small = prune(ranker, valid, 2, measure="AP")
+    assert small.history_ == [] and "validation" not in small.card_ and small.best_iteration_ is None
+    assert small.card_["pruned"]["measure"] == "AP"
+    assert small.card_["pruned"]["value"] == pytest.approx(mean(valid, small.predict(valid), "AP"), rel=1e-9)
+    expected = pk.calibrate(small.predict(valid), valid.y, "isotonic").probability(small.predict(valid))
+    np.testing.assert_array_equal(small.predict_relevance(valid), expected)
+    assert not np.array_equal(expected, ranker.calibration_.probability(small.predict(valid)))
+    assert "validation" in ranker.card_ and ranker.history_  # it stays as it is

@@ -252,3 +252,81 @@ def test_pipeline_of_others_is_refused(task, tmp_path):
     with pytest.raises(ValueError, match="StandardScaler cannot be saved"):
         storage.save(StandardScaler(), tmp_path / "p.plackett")
     assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------------------------------- queries that are cut
+
+
+def test_folds_that_cut_queries_warn(task, routing):
+    X, y, qid = task
+    search = GridSearchCV(pk.rankers.ListNet(max_iter=3), {"alpha": [0.1]}, cv=3, return_train_score=True)
+    with pytest.warns(PlackettWarning, match=r"30 of the 30 queries .*cv=plackett\.QueryKFold"):
+        search.fit(X, y, qid=qid)
+    order = np.argsort(qid, kind="stable")  # whole queries but those at the ends of the parts
+    with pytest.warns(PlackettWarning, match=r"cuts queries"):
+        cross_validate(
+            make_pipeline(pk.QueryNormalizer(), pk.rankers.ListNet(max_iter=3)),
+            X[order],
+            y[order],
+            params={"qid": qid[order]},
+            cv=4,
+            scoring=scorer("AP"),
+        )
+
+
+def test_halves_of_every_query_warn(routing):
+    """Both parts have the same queries with equally many documents, and are not the same part."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(40, 2)), np.tile([0.0, 1.0], 20), np.tile(np.arange(10), 4)
+    with pytest.warns(PlackettWarning, match="10 of the 10 queries"):
+        cross_val_score(pk.rankers.ListNet(max_iter=3), X, y, params={"qid": qid}, cv=2)
+
+
+def test_whole_queries_do_not_warn(task, routing):
+    X, y, qid = task
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PlackettWarning)
+        cross_validate(
+            pk.rankers.ListNet(max_iter=3), X, y, params={"qid": qid}, cv=pk.QueryKFold(3), return_train_score=True
+        )
+        # outside cross-validation two tables may number their queries alike
+        ranker = pk.rankers.ListNet(max_iter=3).fit(X, y, qid=qid)
+        ranker.score(X[::2], y[::2], qid=qid[::2])
+    assert not hasattr(ranker, "_trained_part")
+
+
+# ---------------------------------------------------------------------------------------------- datasets in pipelines
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+def test_pipelines_of_ours_take_datasets(task, enabled):
+    X, y, qid = task
+    data = pk.RankingDataset.from_arrays(X, y, qid)
+    with sklearn.config_context(enable_metadata_routing=enabled):
+        pipeline = make_pipeline(pk.QueryNormalizer(), pk.rankers.ListNet()).fit(data)
+        expected = pk.rankers.ListNet().fit(pk.QueryNormalizer().fit_transform(data))
+        np.testing.assert_array_equal(
+            pipeline.predict(data), expected.predict(pk.QueryNormalizer().fit_transform(data))
+        )
+
+
+def test_scikit_learns_tools_say_what_to_give_them(task):
+    X, y, qid = task
+    data = pk.RankingDataset.from_arrays(X, y, qid)
+    for call in (
+        lambda: make_pipeline(StandardScaler(), pk.rankers.ListNet()).fit(data),
+        lambda: GridSearchCV(pk.rankers.ListNet(), {"alpha": [0.1]}, cv=pk.QueryKFold(3)).fit(data),
+        lambda: cross_validate(pk.rankers.ListNet(), data),
+    ):
+        with pytest.raises(ValueError, match=r"data\.X, data\.y and qid=data\.qid"):
+            call()
+
+
+def test_pipelines_hand_on_callbacks_and_contributions(task, routing):
+    X, y, qid = task
+    seen = []
+    pipeline = make_pipeline(pk.QueryNormalizer(), pk.rankers.ListNet(max_iter=3))
+    pipeline.fit(X, y, qid=qid, callbacks=[seen.append])
+    assert seen
+    parts = pipeline.predict(X, qid=qid, pred_contrib=True)
+    np.testing.assert_allclose(parts.sum(axis=1), pipeline.predict(X, qid=qid), rtol=1e-10)

@@ -293,6 +293,13 @@ class RankingDataset:
         """Number of features."""
         return self.X.shape[1]
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise DataError(
+            "a RankingDataset is no array, and scikit-learn's own tools do not know it: give them data.X, data.y and "
+            "qid=data.qid (pipelines and searches hand qid on after sklearn.set_config(enable_metadata_routing=True)). "
+            "Rankers, QueryNormalizer, pipelines of these, and plackett.cross_validate take the dataset itself"
+        )
+
     def __len__(self) -> int:
         return self.n_rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -70,6 +70,8 @@ class Monitor:
         Show progress.
     n_jobs
         Threads for the measure.
+    after_round
+        Called with the monitor after each round; True ends the training.
     """
 
     valid: RankingDataset | None = None
@@ -77,11 +79,13 @@ class Monitor:
     patience: int | None = None
     verbose: bool = False
     n_jobs: int | None = None
+    after_round: Callable[[Monitor], bool] | None = None
     history: list[float] = field(default_factory=list)
     best_round: int = -1
     best_value: float = float("nan")
     interrupted: bool = False
     n_rounds: int = 0
+    most_rounds: int = 1
 
     def __post_init__(self) -> None:
         self._progress: Any = None
@@ -105,6 +109,7 @@ class Monitor:
 
     def start(self, rounds: int, what: str) -> None:
         """Say how many rounds there will be at most."""
+        self.most_rounds = rounds
         if self.verbose:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -135,4 +140,6 @@ class Monitor:
         self.n_rounds += 1
         if self._progress is not None:
             self._progress.update(self._task, advance=1, note=note)
+        if self.after_round is not None and self.after_round(self):
+            return True
         return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience

@@ -178,7 +178,7 @@ class _Ensemble:
         self.before = [] if start is None else start_trees(start, data.n_features, bound.n_outputs)[1]
         parts = [data] if valid is None else [data, valid]
         self.base = [np.ascontiguousarray(start_scores(part, start, bound.n_outputs).T) for part in parts]
-        datasets = [lightgbm_dataset(lgb, data, parameters, model.categorical_features)]
+        datasets = [lightgbm_dataset(lgb, data, parameters, model.categorical_numbers(data))]
         datasets += [lightgbm_dataset(lgb, part, parameters, reference=datasets[0]) for part in parts[1:]]
         self.grower = Grower(parameters, datasets, [part.offsets for part in parts], model.n_jobs)
         self.gradients = boosted_gradients(model, loss, bound)

@@ -85,7 +85,8 @@ class Trees:
     monotone_constraints
         Per feature 1 (scores never fall when it grows), -1 or 0.
     categorical_features
-        Numbers of the features whose values are codes and not amounts.
+        Numbers or names of the features whose values are codes (whole numbers from 0) and not amounts. Columns of
+        categories in a frame need not be named.
     warm_start
         Go on from the trees of the last ``fit``.
     gradient_bins
@@ -121,7 +122,7 @@ class Trees:
     boosting: str = "gbdt"
     n_bags: int = 10
     monotone_constraints: tuple[int, ...] | None = None
-    categorical_features: tuple[int, ...] | None = None
+    categorical_features: tuple[int | str, ...] | None = None
     warm_start: bool = False
     gradient_bins: int | None = None
     lightgbm_params: dict[str, Any] | None = None
@@ -142,7 +143,7 @@ class Trees:
         loss = loss.settle(data)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         parameters = self._parameters(bound, data)
-        train_set = lightgbm_dataset(lgb, data, parameters, self.categorical_features)
+        train_set = lightgbm_dataset(lgb, data, parameters, self.categorical_numbers(data))
         valid_sets = []
         if monitor.valid is not None:
             valid_sets = [lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
@@ -166,6 +167,20 @@ class Trees:
                 init_model=None if start is None else start.booster,
             )
         return TreeScorer(trees_only(watch.best(0 if start is None else start.booster.current_iteration())))
+
+    def categorical_numbers(self, data: RankingDataset) -> list[int]:
+        """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""
+        names = list(data.feature_names or ())
+        found = set()
+        for given in (*(self.categorical_features or ()), *getattr(self, "categories_", ())):
+            if isinstance(given, str) and given not in names:
+                has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
+                raise LossError(f"categorical_features: there is no feature {given!r}; {has}")
+            number = names.index(given) if isinstance(given, str) else int(given)
+            if not 0 <= number < data.n_features:
+                raise LossError(f"categorical_features: there is no feature {number}; there are {data.n_features}")
+            found.add(number)
+        return sorted(found)
 
     def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
         chosen = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
@@ -19,14 +21,19 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Model, Monitor
 from plackett.models.search_space import SearchSpace
+from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.calibration import CALIBRATIONS, Calibration, calibrate
-from plackett.rankers.inputs import rows_to_score, training_data
+from plackett.rankers.callbacks import after_round
+from plackett.rankers.columns import Columns
+from plackett.rankers.contributions import contributions
+from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
+from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
 
 __all__ = ["GradientTrained", "Ranker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(BaseEstimator):
+class Ranker(FittedAttributes, BaseEstimator):
     """Base class of all rankers.
 
     A subclass is a dataclass: its fields are the parameters of the estimator (scikit-learn sees them in the generated
@@ -59,6 +66,16 @@ class Ranker(BaseEstimator):
         The function from scores to probabilities, where ``calibration`` asks for one.
     history_
         Value of `eval_measure` on the validation data after each round.
+    best_iteration_, best_score_, evals_result_
+        The round that was kept, its value and the values of all rounds, in LightGBM's form.
+    booster_, feature_importances_
+        Of tree rankers: the `lightgbm.Booster`, and the total gain of the splits on each feature.
+    coef_, intercept_
+        Of linear rankers: weight of each feature, and what is added to the weighted sum.
+    categories_
+        Of tree rankers fitted to a frame with columns of categories: the values of each, in the order of their codes.
+    card_
+        The model card: what was trained on what, and how good it was on validation data.
     """
 
     ids: ClassVar[tuple[str, ...]]
@@ -72,8 +89,13 @@ class Ranker(BaseEstimator):
     search_space: ClassVar[SearchSpace]
 
     # query ids and weights find their way through pipelines and searches without any `set_…_request`
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True, "query_weight": True}
-    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "qid": True,
+        "sample_weight": True,
+        "query_weight": True,
+        "callbacks": True,
+    }
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True, "pred_contrib": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     eval_measure: str = "nDCG@10"
@@ -97,6 +119,8 @@ class Ranker(BaseEstimator):
         query_weight: Any = None,
         eval_set: Any = None,
         eval_qid: Any = None,
+        eval_group: Any = None,
+        callbacks: Any = None,
     ) -> Self:
         """Learn from labelled documents.
 
@@ -104,7 +128,8 @@ class Ranker(BaseEstimator):
         ----------
         X
             Features: an array, a SciPy matrix or a frame (which may carry the query ids in a column ``qid``), rows in
-            any order; or a `RankingDataset`, alone.
+            any order; or a `RankingDataset`, alone. Tree rankers take columns of categories (pandas' ``category``,
+            polars' `Categorical` and `Enum`).
         y
             Labels, larger is better, below 0 is unjudged.
         qid
@@ -113,14 +138,39 @@ class Ranker(BaseEstimator):
             Instead of ``qid``: number of rows of each query, rows grouped.
         sample_weight, query_weight
             Weight of each document; of each query in order of first appearance.
-        eval_set, eval_qid
-            Validation data ``(X, y)`` or a list of one, with its query ids; or a `RankingDataset`.
+        eval_set, eval_qid, eval_group
+            Validation data ``(X, y)`` or a list of one, with its query ids or group sizes; or a `RankingDataset`.
+        callbacks
+            Functions to call after each round with LightGBM's `CallbackEnv`, such as ``lightgbm.log_evaluation()``. One
+            that returns True or raises LightGBM's `EarlyStopException` ends the training.
         """
-        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight))
-        valid = self._validation(eval_set, eval_qid, data.n_features)
+        columns = Columns(categories=self._categories(X))
+        data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
+        self.__dict__.pop("_trained_part", None)
+        if inside_model_selection():
+            self._trained_part = TrainedPart.of(data)
+        data = self._prepared(data)
+        names = None if data.feature_names is None else tuple(data.feature_names)
+        columns = Columns(names, columns.categories, type(self).__name__)
+        valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
+        before = self.__dict__.get("categories_")
+        self._set_categories(dict(columns.categories))
+        try:
+            monitor = self._train(data, valid, after_round(callbacks, self))
+        except BaseException:
+            self._set_categories(before)  # a fit that fails changes nothing
+            raise
+        if monitor.interrupted:
+            warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
+        return self
+
+    def _train(
+        self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
+    ) -> Monitor:
+        """Train on prepared data, and note what there is to say of it."""
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
-        monitor = self._monitor(valid)
+        monitor = self._monitor(valid, after)
         if self.calibration is not None:
             if self.calibration not in CALIBRATIONS:
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
@@ -129,16 +179,29 @@ class Ranker(BaseEstimator):
         self._fit(data, monitor)
         self._note(data, monitor)
         self._calibrate(valid)
-        if monitor.interrupted:
-            warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
-        return self
+        return monitor
+
+    def _categories(self, X: Any) -> dict[str, list[Any]]:
+        """The columns of categories to learn from; none where the ranker takes numbers only."""
+        return {}
+
+    def _set_categories(self, categories: dict[str, list[Any]] | None) -> None:
+        self.__dict__.pop("categories_", None)
+        if categories:
+            self.categories_: dict[str, list[Any]] = categories
+
+    def _refuse_validation(self, what: str, hint: str) -> None:
+        """Refuse the parameters that need validation data where there are none."""
+        for name in ("calibration", "validation_fraction", "early_stopping_rounds"):
+            if getattr(self, name) is not None:
+                raise DataError(f"{what} has no validation data, which {name}={getattr(self, name)!r} needs; {hint}")
 
     def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The data as `_fit` gets them: checked, in canonical order, without queries that do not count."""
         self._check_data(data, name)
         return _counted(canonical_order(data))
 
-    def _monitor(self, valid: RankingDataset | None) -> Monitor:
+    def _monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
         """What watches the training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
@@ -147,7 +210,8 @@ class Ranker(BaseEstimator):
                 )
             if self.early_stopping_rounds < 1:
                 raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
-        return Monitor(valid, parse(self.eval_measure), self.early_stopping_rounds, self.verbose, self.n_jobs)
+        measure = parse(self.eval_measure)
+        return Monitor(valid, measure, self.early_stopping_rounds, self.verbose, self.n_jobs, after_round=after)
 
     def _note(self, data: RankingDataset, monitor: Monitor) -> None:
         """Remember what was learned from."""
@@ -157,6 +221,15 @@ class Ranker(BaseEstimator):
             self.feature_names_in_: np.ndarray = np.array(data.feature_names, dtype=object)
         self.history_ = monitor.history
         self.card_ = self._card(data, monitor)
+        self.__dict__.pop("calibration_", None)  # it belongs to other weights
+
+    def _note_part(self, data: RankingDataset) -> None:
+        """Remember what `partial_fit` learned from in all."""
+        before = getattr(self, "card_", {}).get("data", {})
+        self._note(data, Monitor())
+        if before:
+            sizes = {name: before[name] + self.card_["data"][name] for name in ("queries", "rows")}
+            self.card_["data"] = sizes | {"features": data.n_features, "parts": before.get("parts", 1) + 1}
 
     def _calibrate(self, valid: RankingDataset | None) -> None:
         self.__dict__.pop("calibration_", None)
@@ -210,19 +283,27 @@ class Ranker(BaseEstimator):
         """Train; leaves ``scorer_``."""
         raise NotImplementedError
 
-    def _validation(self, eval_set: Any, eval_qid: Any, n_features: int) -> RankingDataset | None:
+    def _validation(
+        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: Columns | None = None
+    ) -> RankingDataset | None:
         if eval_set is None:
             return None
         if isinstance(eval_set, list):
             if len(eval_set) != 1:
                 raise DataError(f"eval_set has {len(eval_set)} entries; give one pair (X, y)")
             eval_set = eval_set[0]
-            if isinstance(eval_qid, list) and len(eval_qid) == 1 and np.ndim(eval_qid[0]) == 1:
-                eval_qid = eval_qid[0]
+            eval_qid, eval_group = (
+                beside[0] if isinstance(beside, list) and len(beside) == 1 and np.ndim(beside[0]) == 1 else beside
+                for beside in (eval_qid, eval_group)
+            )
         if not isinstance(eval_set, RankingDataset):
             if not isinstance(eval_set, tuple) or len(eval_set) != 2:
                 raise DataError("eval_set must be a pair (X, y), a list of one such pair, or a RankingDataset")
-            eval_set = training_data(*eval_set, eval_qid, name="eval_set")
+            eval_set = training_data(*eval_set, eval_qid, eval_group, name="eval_set", columns=columns)
+        elif eval_qid is not None or eval_group is not None:
+            raise DataError("eval_set is a RankingDataset, which has its own queries; give it without eval_qid")
+        elif columns is not None:
+            eval_set = columns.aligned(eval_set, "eval_set")
         self._check_data(eval_set, "eval_set")
         if eval_set.n_features != n_features:
             raise DataError(f"eval_set has {eval_set.n_features} features, but X has {n_features}")
@@ -246,22 +327,53 @@ class Ranker(BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------------ predict
 
-    def predict(self, X: Any, *, qid: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, qid: Any = None, pred_contrib: bool = False) -> np.ndarray:
         """Score of each document, larger is better.
 
-        In the caller's row order; beside a `RankingDataset` in its grouped order. ``qid`` matters only to rankers that
-        look at the whole list.
+        In the caller's row order; beside a `RankingDataset` in its grouped order. Columns of a frame are put into the
+        order of the training data by name.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        qid
+            Query of each row; it matters only to rankers that look at the whole list.
+        pred_contrib
+            Give what each feature adds to the score instead, and in a last column the score without any; a row sums to
+            the score. Trees: TreeSHAP. Linear rankers: weight times value, and the intercept. Blends of these: their
+            weighted sum. Others refuse; `plackett.explain` estimates contributions for any ranker, and relative to the
+            other documents of a list.
         """
-        self._check_fitted()
-        rows = rows_to_score(X, qid)
-        self._check_features(rows.data)
+        rows = self._rows(X, qid)
         if self.scorer_.list_aware and not rows.grouped:
             warnings.warn(
                 f"{type(self).__name__} looks at whole lists; predict without qid takes all rows for one. Give qid=…",
                 PlackettWarning,
                 stacklevel=2,
             )
-        return rows.give_back(self._score_rows(rows.data))
+        return rows.give_back(contributions(self, rows.data) if pred_contrib else self._score_rows(rows.data))
+
+    def _rows(self, X: Any, qid: Any = None) -> Rows:
+        """What was given to `predict`, checked and with its columns in the learned order."""
+        self._check_fitted()
+        rows = rows_to_score(X, qid, self._columns)
+        self._check_features(rows.data)
+        if rows.grouped:
+            self._warn_if_cut(rows.data)
+        return rows
+
+    @property
+    def _columns(self) -> Columns:
+        """What is expected of a frame."""
+        names = getattr(self, "feature_names_in_", None)
+        learned = None if names is None else tuple(names.tolist())
+        return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
+
+    def _warn_if_cut(self, data: RankingDataset) -> None:
+        part = self.__dict__.get("_trained_part")
+        if part is not None and inside_model_selection() and part.warn_if_cut(data):
+            del self._trained_part  # once is enough
 
     def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Probability that each document is relevant (label 1 or more), comparable between queries.
@@ -281,7 +393,7 @@ class Ranker(BaseEstimator):
 
     def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Position of each document in its query's list, 1 is the top; ties by the order of the rows."""
-        rows = rows_to_score(X, qid)
+        rows = self._rows(X, qid)
         scores = rows.data.from_input_order(self.predict(X, qid=qid)) if rows.caller_order else self.predict(X)
         unlabelled = rows.data.replace(y=np.zeros(rows.data.n_rows))
         ranking = Scored(unlabelled, scores).ranking("stable")
@@ -297,9 +409,10 @@ class Ranker(BaseEstimator):
         """
         if sample_weight is not None:
             raise ValueError("score has no use for sample_weight: measures weigh queries equally")
-        data = training_data(X, y, qid, name="score")
         self._check_fitted()
+        data = training_data(X, y, qid, name="score", columns=self._columns)
         self._check_features(data)
+        self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         value = measure.mean(measure.per_query(Scored(data, self._score_rows(data), n_jobs=self.n_jobs)))
         return value if measure.ascending else -value
@@ -317,10 +430,6 @@ class Ranker(BaseEstimator):
                 f"X has {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input"
             )
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and data.feature_names is not None and list(names) != list(data.feature_names):
-            i = next(i for i, (a, b) in enumerate(zip(names, data.feature_names, strict=True)) if a != b)
-            raise DataError(f"feature {i} is called {data.feature_names[i]!r}, but {names[i]!r} was trained on")
         self._check_missing(data, "X")
 
     # -------------------------------------------------------------------------------------------------- description
@@ -356,6 +465,20 @@ class Ranker(BaseEstimator):
 
         save(self, path)
 
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram of the parameters and, once fitted, the model card."""
+        from sklearn.utils import estimator_html_repr
+
+        from plackett.rankers.display import card_html
+
+        return estimator_html_repr(self) + (card_html(self) if hasattr(self, "scorer_") else "")
+
+    _repr_html_inner = _html_repr
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        html = {"text/html": self._html_repr()} if get_config()["display"] == "diagram" else {}
+        return {"text/plain": repr(self)} | html
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "ranker"
@@ -387,6 +510,9 @@ class GradientTrained(Ranker):
     def make_model(self) -> Model:
         """The model to train; the ranker itself where it inherits from one."""
         return self  # type: ignore[return-value]
+
+    def _categories(self, X: Any) -> dict[str, list[Any]]:
+        return categories_of(X) if hasattr(self.make_model(), "categorical_features") else {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None

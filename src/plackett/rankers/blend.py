@@ -44,8 +44,13 @@ class Blend(Ranker):
         One number per member; None weighs them equally.
     n_best
         Keep only so many members, those with the best value of `eval_measure` on the validation data; None keeps all.
+    eval_measure
+        Of the blend, and of members given by name. Estimators keep their own: it decides when they stop early.
     early_stopping_rounds
         Of every member that has none of its own.
+    validation_fraction, calibration
+        Of the blend. Members with a ``calibration`` of their own get one from the same validation data; a member's
+        ``validation_fraction`` counts where the blend has no validation data.
 
     Attributes
     ----------
@@ -89,12 +94,19 @@ class Blend(Ranker):
         ['ListNet', 'LinearRegression']
         """
         blend = cls(members=tuple(clone(ranker) for ranker in rankers), **parameters)
+        for name in ("validation_fraction", "early_stopping_rounds"):
+            if getattr(blend, name) is not None:
+                raise DataError(f"{name}={getattr(blend, name)!r}: the members of Blend.of are trained already")
+        if (blend.calibration is not None or blend.n_best is not None) and data.y is None:
+            raise DataError("calibration and n_best need labels, and the data have none")
         for ranker in rankers:
             ranker._check_fitted()
+            data = ranker._columns.aligned(data)
             ranker._check_features(data)
         scores = [ranker._score_rows(data) for ranker in rankers]
         blend._keep(list(rankers), scores, blend._weights(len(rankers)), data)
         blend._note(data, Monitor())
+        blend._calibrate(data)
         return blend
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -106,9 +118,7 @@ class Blend(Ranker):
         scores: list[np.ndarray] = []
         with monitor.training(len(members), "Blend"):
             for member in members:
-                own = Monitor(monitor.valid, monitor.measure, member.early_stopping_rounds, n_jobs=self.n_jobs)
-                member._fit(data, own)
-                member._note(data, own)
+                own = member._train(data, monitor.valid)
                 scores.append(member._score_rows(spread_over))
                 monitor.update()
                 if own.interrupted:  # the member ended quietly; the blend ends with it
@@ -154,8 +164,12 @@ class Blend(Ranker):
     def _members(self) -> list[Ranker]:
         """Fresh rankers to train, with the threads of the blend."""
         rankers = [clone(ranker) for ranker in self.parts()]
-        for ranker in rankers:
+        given = MEMBERS if self.members is None else self.members
+        for ranker, member in zip(rankers, given, strict=True):
             ranker.n_jobs = self.n_jobs
+            ranker.verbose = False  # the blend shows its own progress
+            if isinstance(member, str):
+                ranker.eval_measure = self.eval_measure
             if ranker.early_stopping_rounds is None:
                 ranker.early_stopping_rounds = self.early_stopping_rounds
         return rankers

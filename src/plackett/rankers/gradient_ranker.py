@@ -60,9 +60,13 @@ class GradientRanker(GradientTrained):
 
     def make_model(self) -> Model:
         """The model to train."""
-        if not isinstance(self.model, str):
-            return self.model
-        return _named("model", self.model)(random_state=self.random_state, n_jobs=self.n_jobs)
+        model = self.model
+        if isinstance(model, str):
+            model = _named("model", model)(random_state=self.random_state, n_jobs=self.n_jobs)
+        categories = getattr(self, "categories_", None)
+        if not categories or not hasattr(model, "categorical_features"):
+            return model
+        return replace(model, categorical_features=(*(model.categorical_features or ()), *categories))
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
         """The model has the parameter."""

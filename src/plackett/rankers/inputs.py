@@ -9,8 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.rankers.columns import Columns, category_columns
 
-__all__ = ["Rows", "rows_to_score", "training_data"]
+__all__ = ["Rows", "categories_of", "rows_to_score", "training_data"]
 
 #: Column of a frame that holds the query ids where no ``qid`` is given beside it.
 QID_COLUMN = "qid"
@@ -37,18 +38,21 @@ def training_data(
     sample_weight: Any = None,
     query_weight: Any = None,
     name: str = "fit",
+    columns: Columns | None = None,
 ) -> RankingDataset:
-    """Dataset of whatever was given to ``fit``."""
+    """Dataset of whatever was given to ``fit``; with ``columns``, features in the order of these."""
+    columns = columns or Columns()
     if isinstance(X, RankingDataset):
         if y is not None or qid is not None or group is not None:
             raise DataError(f"{name}: a RankingDataset has its own labels and queries; give it alone")
         weights = {"sample_weight": (sample_weight, X.n_rows), "query_weight": (query_weight, X.n_queries)}
-        return X.replace(**{field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None})
+        given = {field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None}
+        return columns.aligned(X.replace(**given) if given else X)
     if y is None:
         raise DataError(
             f"{name} requires y to be passed, but the target y is None: give labels, or a RankingDataset instead of X"
         )
-    features, qid, names = _features(X, qid)
+    features, qid, names = _features(X, qid, columns, "eval_set" if name == "eval_set" else "X")
     if qid is None and group is None:
         warnings.warn(
             f"{name} without qid: all rows are taken for one query. Give qid=… (or group=…), a frame with a column "
@@ -77,41 +81,84 @@ def _weights(field: str, values: Any, size: int) -> np.ndarray:
     return weights
 
 
-def rows_to_score(X: Any, qid: Any = None) -> Rows:
-    """Dataset without labels of whatever was given to ``predict``."""
+def rows_to_score(X: Any, qid: Any = None, columns: Columns | None = None) -> Rows:
+    """Dataset without labels of whatever was given to ``predict``; with ``columns``, in the order of these."""
+    columns = columns or Columns()
     if isinstance(X, RankingDataset):
         if qid is not None:
             raise DataError("predict: a RankingDataset knows its queries; give it without qid")
-        return Rows(X, caller_order=False, grouped=True)
-    features, qid, names = _features(X, qid)
+        return Rows(columns.aligned(X), caller_order=False, grouped=True)
+    features, qid, names = _features(X, qid, columns)
     data = RankingDataset.from_arrays(features, None, qid, feature_names=names)
     return Rows(data, caller_order=True, grouped=qid is not None)
 
 
-def _features(X: Any, qid: Any) -> tuple[Any, Any, list[str] | None]:
-    """Feature table, query ids (from the column of a frame where none are given) and column names."""
-    if not hasattr(X, "columns") or (not hasattr(X, "__dataframe__") and not hasattr(X, "__arrow_c_stream__")):
-        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-            raise DataError("Complex data not supported: X must hold real numbers")
-        return X, qid, None
+def categories_of(X: Any) -> dict[str, list[Any]]:
+    """The columns of categories in what was given to ``fit``, with their values; none where it is no frame."""
+    if not _is_frame(X):
+        return {}
+    X = _without_qid(X)
+    return category_columns(X) if all(isinstance(name, str) for name in X.columns) else {}
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"))
+
+
+def _without_qid(X: Any) -> Any:
+    """The features of a frame of pandas or polars."""
     if hasattr(X, "column_names"):  # an Arrow table
         import polars as pl
 
         X = pl.DataFrame(X)
-    if QID_COLUMN in X.columns:
-        if qid is None:
-            qid = X[QID_COLUMN].to_numpy()
-        X = X.drop(columns=QID_COLUMN) if hasattr(X, "iloc") else X.drop(QID_COLUMN)
+    if QID_COLUMN not in X.columns:
+        return X
+    return X.drop(columns=QID_COLUMN) if hasattr(X, "iloc") else X.drop(QID_COLUMN)
+
+
+def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any, Any, list[str] | None]:
+    """Feature table, query ids (from the column of a frame where none are given) and column names."""
+    if not _is_frame(X):
+        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+            raise DataError("Complex data not supported: X must hold real numbers")
+        return X, qid, None
+    if qid is None and QID_COLUMN in getattr(X, "column_names", X.columns):
+        qid = X[QID_COLUMN].to_numpy()
+    X = _without_qid(X)
+    # as in scikit-learn, only names that are all strings count
+    names = list(X.columns) if all(isinstance(name, str) for name in X.columns) else None
+    if names is not None:
+        if columns.order(names, where) is not None:
+            X = X[list(columns.names or ())]
+            names = list(X.columns)
+        X = _encoded(X, columns)
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         if not _is_numeric(dtype):
+            holds = (
+                "categories, which only tree rankers such as LambdaMART take" if _is_category(dtype) else "no number"
+            )
             raise DataError(
-                f"column {name!r} is of type {dtype}, not a number; encode or drop it (a query id column is "
+                f"column {name!r} is of type {dtype}: it holds {holds}; encode or drop it (a query id column is "
                 f"called '{QID_COLUMN}')"
             )
     table = X.to_numpy(dtype=np.float32, na_value=np.nan) if hasattr(X, "iloc") else X.to_numpy()
-    # as in scikit-learn, only names that are all strings count
-    names = list(X.columns) if all(isinstance(name, str) for name in X.columns) else None
     return table, qid, names
+
+
+def _encoded(X: Any, columns: Columns) -> Any:
+    """The frame with codes for categories."""
+    codes = {name: columns.codes(X[name], name) for name in columns.categories if name in X.columns}
+    if not codes:
+        return X
+    if hasattr(X, "iloc"):
+        return X.assign(**codes)
+    import polars as pl
+
+    return X.with_columns(**{name: pl.Series(values) for name, values in codes.items()})
+
+
+def _is_category(dtype: Any) -> bool:
+    return hasattr(dtype, "categories") or str(dtype).startswith(("Categorical", "Enum"))
 
 
 def _is_numeric(dtype: Any) -> bool:

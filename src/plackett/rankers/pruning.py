@@ -14,6 +14,7 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.models.trees import TreeScorer
+from plackett.rankers.columns import Columns
 from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
 from plackett.solvers.measure_objective import MeasuredLists
 from plackett.solvers.search.coordinate import Coordinate
@@ -69,8 +70,10 @@ def prune(
 
     Notes
     -----
-    Memory: eight bytes per document and tree. Weights may be negative. On few queries (a hundred, say) new weights fit
-    the noise of ``data``: hold the result against further data, and compare with ``reweight=False``.
+    A calibration is learned anew on ``data``. The history of the validation measure is dropped, and the card says what
+    the measure is on ``data``. Memory: eight bytes per document and tree. Weights may be negative. On few queries (a
+    hundred, say) new weights fit the noise of ``data``: hold the result against further data, and compare with
+    ``reweight=False``.
 
     Examples
     --------
@@ -87,6 +90,7 @@ def prune(
     Lucchese, Nardini, Orlando, Perego, Silvestri, Trani: Post-learning optimization of tree ensembles for efficient
     ranking. SIGIR 2016.
     """
+    data = getattr(ranker, "_columns", Columns()).aligned(data)
     head, trees, outputs = _taken_apart(ranker, data, n_jobs)
     if method not in METHODS:
         raise DataError(f"method={method!r}; the methods are {', '.join(METHODS)}")
@@ -104,7 +108,13 @@ def prune(
         weights = trees_as_features.searched(kept, weights, max_iter, tol, rng)
     small = copy.deepcopy(ranker)
     small.scorer_ = TreeScorer(join_trees(head, [scale_tree(trees[t], w) for t, w in zip(kept, weights, strict=True)]))
-    small.card_ = ranker.card_ | {"pruned": {"method": method, "trees": n_trees, "of": len(trees), "weights": reweight}}
+    # what was measured and calibrated with all the trees is not true of fewer
+    small.history_ = []
+    value = trees_as_features.lists.value(weights @ outputs[kept])
+    pruned = {"method": method, "trees": n_trees, "of": len(trees), "weights": reweight}
+    pruned |= {"measure": str(trees_as_features.measure), "value": float(value)}
+    small.card_ = {name: entry for name, entry in ranker.card_.items() if name != "validation"} | {"pruned": pruned}
+    small._calibrate(data)
     return small
 
 

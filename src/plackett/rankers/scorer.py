@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -64,7 +65,7 @@ class Scorer:
                 f"{self!r} needs the query of each row: pass qid= (params={{'qid': qid}} to cross_validate, qid=qid to "
                 f"the fit of a search){switch}; or give a frame with a column '{QID_COLUMN}'"
             )
-        data = training_data(X, y, qid, name="score")
+        data = _labels(X, y, qid)
         scores = estimator.predict(X, **({} if qid is None else {"qid": qid}))
         if not isinstance(X, RankingDataset):
             scores = data.from_input_order(scores)
@@ -87,3 +88,12 @@ class Scorer:
 
     def __repr__(self) -> str:
         return f'scorer("{self.measure}")'
+
+
+def _labels(X: Any, y: Any, qid: Any) -> RankingDataset:
+    """Labels and queries alone: whether the features are in order is for the estimator to say."""
+    if isinstance(X, RankingDataset):
+        return training_data(X, y, qid, name="score")
+    if qid is None:
+        qid = X[QID_COLUMN].to_numpy()
+    return training_data(np.zeros((len(qid), 1), np.float32), y, qid, name="score")

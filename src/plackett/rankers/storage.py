@@ -51,7 +51,7 @@ SCORERS = {
 _CALIBRATION, _LEARNED = "calibration/", "learned/"
 #: Learned attributes are named like this; these are stored in a way of their own.
 _NAME = re.compile(r"[a-z][a-z0-9_]*_")
-_APART = ("scorer_", "history_", "card_", "calibration_", "n_features_in_", "feature_names_in_")
+_APART = ("scorer_", "history_", "card_", "calibration_", "n_features_in_", "feature_names_in_", "categories_")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -91,6 +91,8 @@ def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     }
     if hasattr(ranker, "feature_names_in_"):
         header["fitted"]["feature_names_in_"] = ranker.feature_names_in_.tolist()
+    if hasattr(ranker, "categories_"):
+        header["fitted"]["categories_"] = ranker.categories_
     arrays = dict(ranker.scorer_.to_arrays())
     numbers, tables = _learned(ranker)
     header["fitted"]["learned"] = numbers
@@ -151,6 +153,8 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     ranker.card_ = dict(header["card"])
     if "feature_names_in_" in fitted:
         ranker.feature_names_in_ = np.array([str(name) for name in fitted["feature_names_in_"]], dtype=object)
+    if "categories_" in fitted:
+        ranker.categories_ = _categories(fitted["categories_"], getattr(ranker, "feature_names_in_", ()))
     for name, value in (fitted.get("learned", {}) | _taken(arrays, _LEARNED)).items():
         if _NAME.fullmatch(name) and name not in _APART and not hasattr(type(ranker), name):
             setattr(ranker, name, from_plain(value))
@@ -160,6 +164,16 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     module, symbol = SCORERS[scorer]
     ranker.scorer_ = getattr(import_module(module), symbol).from_arrays(arrays)
     return ranker
+
+
+def _categories(found: Any, names: Any) -> dict[str, list[Any]]:
+    """Categories of columns, checked: features that exist, and plain values that differ."""
+    for name, values in found.items():
+        if name not in names or not isinstance(values, list) or len({(type(v), v) for v in values}) != len(values):
+            raise DataError(f"the categories of column {name!r} are damaged")
+        if not all(isinstance(value, (str, bool, int, float)) for value in values):
+            raise DataError(f"the categories of column {name!r} are damaged")
+    return dict(found)
 
 
 def _learned(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

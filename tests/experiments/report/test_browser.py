@@ -61,6 +61,9 @@ document.getElementById("theme").click(); found.after = look();
 document.getElementById("theme").click(); found.again = look();
 found.plots = [...document.querySelectorAll(".plot")].filter((box) => box.querySelector(".main-svg")).length;
 found.boxes = document.querySelectorAll(".plot").length;
+found.fonts = [document.getElementById("leaderboard-0").layout.font.family, getComputedStyle(document.body).fontFamily];
+found.header = [...table.tHead.rows[0].cells].map((cell) => cell.getBoundingClientRect().height);
+found.line = parseFloat(getComputedStyle(table).lineHeight);
 found.wide = document.documentElement.scrollWidth - innerWidth;
 found.requests = performance.getEntriesByType("resource").map((entry) => entry.name);
 found.problems = problems;
@@ -141,3 +144,10 @@ def test_light_and_dark(outcome, folder, tmp_path):
 def test_narrow(folder, tmp_path):
     narrow = use(folder, tmp_path, "--window-size=500,900")  # narrower windows are not to be had without a phone
     assert narrow["problems"] == [] and narrow["wide"] <= 0
+    # headers out of sight that wrap would leave an empty band above those in sight
+    assert max(narrow["header"]) < 2 * narrow["line"]
+
+
+def test_plots_have_the_font_of_the_page(outcome):
+    plots, page = outcome["fonts"]
+    assert plots == page and "sans-serif" in page

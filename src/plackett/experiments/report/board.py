@@ -9,6 +9,7 @@ from plackett.experiments.published import beside_published, other_rules
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.traces import mean_points
 from plackett.experiments.report.view import View
 
 __all__ = ["board"]
@@ -113,31 +114,13 @@ def _figure(view: View, dataset: str, published: dict[Any, float], name: str) ->
 
 def _points(view: View, rows: dict[str, dict[str, Any]], title: str, colour: str) -> dict[str, Any]:
     """Means with their intervals."""
-    means = [row["mean_over_queries"] for row in rows.values()]
-    errors = {
-        "type": "data",
-        "symmetric": False,
-        "array": [(row["high"] or mean) - mean for row, mean in zip(rows.values(), means, strict=True)],
-        "arrayminus": [mean - (row["low"] or mean) for row, mean in zip(rows.values(), means, strict=True)],
-        "color": colour,
-        "thickness": 2,
-        "width": 5,
-    }
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": title,
-        "x": means,
-        "y": [plain(view.names[ranker]) for ranker in rows],
-        "marker": {"size": 11, "color": colour},
-        "error_x": errors,
-        "hoverinfo": "text",
-        "hovertext": [
-            f"{plain(ranker)}<br>{view.first} {fixed(row['mean_over_queries'])}<br>95 % interval "
-            f"{fixed(row['low'])} to {fixed(row['high'])}<br>validation {fixed(row['validation'])}"
-            for ranker, row in rows.items()
-        ],
-    }
+    hover = [
+        f"{plain(ranker)}<br>{view.first} {fixed(row['mean_over_queries'])}<br>95 % interval "
+        f"{fixed(row['low'])} to {fixed(row['high'])}<br>validation {fixed(row['validation'])}"
+        for ranker, row in rows.items()
+    ]
+    means, lows, highs = ([row[key] for row in rows.values()] for key in ("mean_over_queries", "low", "high"))
+    return mean_points(title, [view.names[ranker] for ranker in rows], means, lows, highs, hover, colour)
 
 
 def _published(view: View, known: Any) -> list[Block]:

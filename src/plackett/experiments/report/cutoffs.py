@@ -7,8 +7,9 @@ import numpy as np
 from plackett.evaluation.evaluate import measure_scored
 from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
-from plackett.experiments.report.numbers import fixed, tidy
-from plackett.experiments.report.plots import axis, end_labels, layout, plain
+from plackett.experiments.report.numbers import fixed
+from plackett.experiments.report.plots import axis, end_labels, layout
+from plackett.experiments.report.traces import cutoff_line
 from plackett.experiments.report.view import View
 from plackett.measures.language import parse_all
 from plackett.measures.ranking import Scored
@@ -62,10 +63,7 @@ def _figure(view: View, dataset: str, m: int, curves: dict[str, np.ndarray], nam
     depth = next(iter(curves.values())).size
     cuts = list(range(1, depth + 1))
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": plain(view.names[ranker]), "x": cuts, "y": tidy(values)}
-        | {"line": {"color": view.colour(ranker), "width": 2}}
-        | {"marker": {"symbol": view.symbol(ranker), "size": 6, "color": view.colour(ranker)}}
-        | {"hovertemplate": f"{plain(ranker)}<br>{measure}@%{{x}} = %{{y:.4f}}<extra></extra>"}
+        cutoff_line(view.names[ranker], ranker, measure, cuts, values, view.colour(ranker), view.symbol(ranker))
         for ranker, values in curves.items()
     ]
     figure = layout(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from plackett.evaluation.tables import Cell, Table
 from plackett.experiments.cells.cell import Cell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
-from plackett.experiments.report.numbers import fixed, tidy
-from plackett.experiments.report.plots import axis, layout, plain, round_axis
+from plackett.experiments.report.numbers import fixed
+from plackett.experiments.report.plots import axis, layout, round_axis
+from plackett.experiments.report.traces import best_round, learning_lines
 from plackett.experiments.report.view import View
 from plackett.measures.language import parse
 
 __all__ = ["learning"]
-
-#: Points per curve.
-_POINTS = 120
 
 
 def learning(view: View) -> Section | None:
@@ -41,20 +37,10 @@ def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) ->
     traces, rows, seen = [], [], set()
     for cell in cells:
         ranker, values = cell.ranker, cell.history
-        best = int(np.nanargmax(values) if ascending else np.nanargmin(values)) if np.isfinite(values).any() else 0
-        shown = _thinned(values.size, best)
+        best = best_round(values, ascending)
         fold = f", fold {cell.fold}" if len(view.found.folds[dataset]) > 1 else ""
-        common = {"type": "scatter", "legendgroup": plain(ranker), "name": plain(view.names[ranker])}
-        traces += [
-            common
-            | {"mode": "lines", "x": (shown + 1).tolist(), "y": tidy(values[shown]), "showlegend": ranker not in seen}
-            | {"line": {"color": view.colour(ranker), "width": 1.5, "dash": view.dash(ranker)}}
-            | {"hovertemplate": f"{plain(ranker + fold)}<br>round %{{x}}: %{{y:.4f}}<extra></extra>"},
-            common
-            | {"mode": "markers", "x": [best + 1], "y": tidy(values[[best]]), "showlegend": False}
-            | {"marker": {"symbol": "circle-open", "size": 10, "color": view.colour(ranker), "line": {"width": 2}}}
-            | {"hovertemplate": f"{plain(ranker + fold)}<br>best: round %{{x}}, %{{y:.4f}}<extra></extra>"},
-        ]
+        label, colour, dash = view.names[ranker], view.colour(ranker), view.dash(ranker)
+        traces += learning_lines(label, ranker, fold, values, best, colour, dash, legend=ranker not in seen)
         seen.add(ranker)
         figures = (fixed(float(values[i])) for i in (0, best, -1))
         rows.append(tuple(map(Cell, (ranker, str(cell.fold), str(values.size), str(best + 1), *figures))))
@@ -68,10 +54,3 @@ def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) ->
     table = Table(header, tuple(rows), caption=f"Learning curves on {dataset}", n_names=2)
     label = f"{view.select} on validation data of {dataset} after each round, a line per ranker and fold."
     return Figure(name, label, traces, figure, table)
-
-
-def _thinned(size: int, best: int) -> np.ndarray:
-    """At most `_POINTS` rounds, dense at the beginning where curves bend, the best and the last among them."""
-    if size <= _POINTS:
-        return np.arange(size)
-    return np.unique(np.r_[np.geomspace(1, size, _POINTS).round().astype(np.int64) - 1, best, size - 1])

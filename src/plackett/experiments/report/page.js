@@ -45,6 +45,7 @@
     const box = document.getElementById(name);
     if (!box || box.closest("details:not([open])")) return;
     const style = getComputedStyle(root);
+    const family = getComputedStyle(document.body).fontFamily; // the root element has the browser's own, a serif
     const colour = (token) => style.getPropertyValue(token).trim();
     const traces = resolved(figure.data, "", colour);
     const layout = resolved(figure.layout, "", colour);
@@ -60,7 +61,7 @@
     Object.assign(layout, {
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: style.fontFamily || "sans-serif", size: small ? 11 : 13, color: colour("--ink") },
+      font: { family, size: small ? 11 : 13, color: colour("--ink") },
       hoverlabel: { bgcolor: colour("--panel"), bordercolor: colour("--line"), font: { color: colour("--ink") }, align: "left" },
     });
     if (printing) layout.width = PRINT_WIDTH;

@@ -9,12 +9,12 @@ from typing import Any
 from plackett.experiments.result import Experiment
 from plackett.measures.language import parse
 
-__all__ = ["View"]
+__all__ = ["DASHES", "MAX_DRAWN", "SYMBOLS", "View"]
 
 #: How many rankers a figure can have and still be read; there are so many colours.
 MAX_DRAWN = 8
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
-_DASHES = ("solid", "dash", "dot", "dashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 class View:
@@ -84,8 +84,8 @@ class View:
 
     def symbol(self, ranker: str) -> str:
         """The ranker's marker."""
-        return _SYMBOLS[self._places[ranker] % MAX_DRAWN]
+        return SYMBOLS[self._places[ranker] % MAX_DRAWN]
 
     def dash(self, ranker: str) -> str:
         """How the ranker's line is drawn."""
-        return _DASHES[self._places[ranker] % len(_DASHES)]
+        return DASHES[self._places[ranker] % len(DASHES)]

@@ -115,12 +115,6 @@ class StructuralSVM(Ranker):
     max_iter: int = 1000
     standardize: bool = True
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weight of each feature."""
-        self._check_fitted()
-        return self.scorer_.weights[:, 0]
-
     def _violations(self, lists: Lists) -> Violations:
         """What finds the most violated rankings of the lists."""
         raise NotImplementedError

@@ -68,14 +68,6 @@ class LinearPairSVM(Ranker):
         """The pairs to keep apart."""
         raise NotImplementedError
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weight of each feature."""
-        self._check_fitted()
-        if not isinstance(self.scorer_, LinearScorer):
-            raise AttributeError(f"this {type(self).__name__} has no single weight for each feature")
-        return self.scorer_.weights[:, 0]
-
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
         """Training ends after `max_iter` rounds at the latest."""
         return {"max_iter": rounds}

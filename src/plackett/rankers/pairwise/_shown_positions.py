@@ -40,6 +40,7 @@ class ClickTrained(GradientTrained, Trees):
         "sample_weight": True,
         "query_weight": True,
         "positions": True,
+        "callbacks": True,
     }
 
     max_position: int | None = 30
@@ -60,6 +61,8 @@ class ClickTrained(GradientTrained, Trees):
         positions: Any = None,
         eval_set: Any = None,
         eval_qid: Any = None,
+        eval_group: Any = None,
+        callbacks: Any = None,
     ) -> Self:
         """Learn from clicks: as in other rankers, and ``positions`` at which the documents were shown, from 1.
 
@@ -78,7 +81,7 @@ class ClickTrained(GradientTrained, Trees):
                 PlackettWarning,
                 stacklevel=2,
             )
-        return super().fit(data, eval_set=eval_set, eval_qid=eval_qid)
+        return super().fit(data, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group, callbacks=callbacks)
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
         """The gradient with the biases of n positions, which begin with those of the last fit or with none."""

@@ -136,7 +136,9 @@ class OnlineRankSVM(Ranker):
         pickle one that should.
         """
         self._check_settings()
-        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight))
+        self._refuse_validation("partial_fit", "fit takes it, or set it to None")
+        columns = self._columns if hasattr(self, "scorer_") else None
+        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
         if hasattr(self, "scorer_"):
             self._check_features(data)
             if not hasattr(self, "stream_"):
@@ -145,7 +147,7 @@ class OnlineRankSVM(Ranker):
             self.stream_ = self._begin(data)
         self.stream_.look_at(data, self.alpha, self.margin, self.normalize)(data.n_rows if n_steps is None else n_steps)
         self.scorer_ = self.stream_.scorer()
-        self._note(data, Monitor())
+        self._note_part(data)
         return self
 
     def _check_settings(self) -> None:

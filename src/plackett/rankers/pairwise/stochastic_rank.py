@@ -179,7 +179,9 @@ class StochasticRank(Ranker):
         from a file has its weights only and cannot go on; pickle one that should.
         """
         learner, settings = self._settings()
-        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight))
+        self._refuse_validation("partial_fit", "fit takes it, or set it to None")
+        columns = self._columns if hasattr(self, "scorer_") else None
+        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
         if hasattr(self, "scorer_"):
             self._check_features(data)
             if not hasattr(self, "descent_"):
@@ -190,7 +192,7 @@ class StochasticRank(Ranker):
         rows = rows_of(data.X, self.descent_.scale)
         self.descent_.run(learner.run, rows, self._draws(data), settings, steps)
         self.scorer_ = self._scorer(self.descent_)
-        self._note(data, Monitor())
+        self._note_part(data)
         return self
 
     # ------------------------------------------------------------------------------------------------------------ files
@@ -206,6 +208,7 @@ class StochasticRank(Ranker):
         missing: Literal["zero", "nan"] = "zero",
         eval_set: Any = None,
         eval_qid: Any = None,
+        eval_group: Any = None,
     ) -> Self:
         """Learn from a LETOR file of any size, plain or compressed, reading it block by block.
 
@@ -224,8 +227,9 @@ class StochasticRank(Ranker):
         passes
             How often to go over the file; ``n_steps`` is the number of all steps. With validation data they are
             measured after each pass.
-        eval_set, eval_qid
-            As in `fit`.
+        eval_set, eval_qid, eval_group
+            As in `fit`. ``calibration`` and ``early_stopping_rounds`` need them; ``validation_fraction`` is refused,
+            since queries cannot be set aside from a file that is read block by block.
         """
         learner, settings = self._settings()
         name = os.fsdecode(path)
@@ -233,13 +237,16 @@ class StochasticRank(Ranker):
             raise DataError(f"passes={passes}; give 1 or more")
         if not is_regular(name):
             raise DataError(f"{name} can be read only once; read it with read_letor_chunks and use partial_fit")
+        if self.validation_fraction is not None or eval_set is None:
+            self._refuse_validation("fit_file", "give eval_set=… instead of validation_fraction")
         read = partial(self._blocks, name, chunk_bytes=chunk_bytes, sparse=sparse, missing=missing)
         survey = Survey()
         for block in read(n_features=n_features):
             survey.add(block, self._draws(block), self.n_jobs)
             n_features = block.n_features
         assert n_features is not None
-        monitor = self._monitor(self._validation(eval_set, eval_qid, n_features))
+        valid = self._validation(eval_set, eval_qid, eval_group, n_features)
+        monitor = self._monitor(valid)
         descent = self._begin(n_features, survey.scale if self.standardize else np.ones(n_features))
         best = self._scorer(descent)
         with monitor.training(passes, f"{self.learner} · {self.loop}"):
@@ -254,6 +261,7 @@ class StochasticRank(Ranker):
         self._note(block, monitor)
         sizes = {"queries": survey.n_queries, "rows": survey.n_rows, "features": n_features}
         self.card_["data"] = {"file": os.path.basename(name), **sizes}
+        self._calibrate(valid)
         return self
 
     def _blocks(self, path: str, **options: Any) -> Iterator[RankingDataset]:

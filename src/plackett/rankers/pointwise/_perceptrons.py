@@ -14,7 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
 from plackett.models.linear import spread
 from plackett.rankers.base import Ranker
-from plackett.rankers.inputs import rows_to_score
 from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.ordinal import OrdinalScorer
 from plackett.solvers.step_vectors import measure, rows_of, signed
@@ -60,10 +59,8 @@ class OrdinalPerceptron(Ranker):
 
     def predict_label(self, X: Any) -> np.ndarray:
         """The label of each document, one of those that were learned from."""
-        self._check_fitted()
-        rows = rows_to_score(X, None)
-        self._check_features(rows.data)
-        return self.scorer_.labels_of(self.predict(X))
+        scores = self.predict(X)
+        return self.scorer_.labels_of(scores)
 
     @property
     def thresholds_(self) -> np.ndarray:

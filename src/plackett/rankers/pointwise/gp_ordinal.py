@@ -10,7 +10,6 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.rankers._laplace import LaplaceRanker
-from plackett.rankers.inputs import rows_to_score
 from plackett.rankers.pointwise._ordinal_svm import grades_of
 from plackett.scorers.gaussian_process import GaussianPosterior
 from plackett.solvers.intervals import Intervals
@@ -58,9 +57,7 @@ class GPOrdinal(LaplaceRanker):
         """
         from scipy.special import ndtr
 
-        self._check_fitted()
-        rows = rows_to_score(X)
-        self._check_features(rows.data)
+        rows = self._rows(X)
         posterior = self.scorer_
         if not isinstance(posterior, GaussianPosterior) or posterior.grades.size == 0:
             raise DataError("GPOrdinal saw no label to learn grades from")

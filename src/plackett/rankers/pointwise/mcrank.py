@@ -51,10 +51,6 @@ class McRank(GradientTrained, Trees):
 
     def predict_proba(self, X: object, *, qid: object = None) -> np.ndarray:
         """Probability of each grade."""
-        from plackett.rankers.inputs import rows_to_score
-
-        self._check_fitted()
-        rows = rows_to_score(X, qid)
-        self._check_features(rows.data)
+        rows = self._rows(X, qid)
         scores = self.scorer_.predict(rows.data.X, rows.data.offsets, self.n_jobs)
         return rows.give_back(self.make_loss().probabilities(scores))

@@ -1,0 +1,15 @@
+"""Plots of what rankers learned and how good they are, as Plotly figures; needs the extra ``report``.
+
+Each function gives a `plotly.graph_objects.Figure`: notebooks show it, ``figure.show()`` opens it in a browser, and
+``figure.write_html(path)`` or ``figure.write_image(path)`` keep it.
+"""
+
+from __future__ import annotations
+
+from plackett.plot.comparison import comparison
+from plackett.plot.differences import differences
+from plackett.plot.importances import importances
+from plackett.plot.learning_curve import learning_curve
+from plackett.plot.measure_curve import measure_curve
+
+__all__ = ["comparison", "differences", "importances", "learning_curve", "measure_curve"]

@@ -1,0 +1,68 @@
+"""Systems with their confidence intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.evaluation.comparison import Comparison
+from plackett.experiments.report.numbers import fixed
+from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.traces import mean_points
+from plackett.measures.base import Measure
+from plackett.plot._figure import figure
+
+__all__ = ["checked_measure", "comparison"]
+
+
+def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
+    """The mean of each system with its confidence interval, best first.
+
+    Intervals of two systems may overlap although their difference is significant: the queries are the same, and the
+    difference varies less than either mean. The hover texts say which systems are significantly worse.
+
+    Parameters
+    ----------
+    found
+        The result of `plackett.compare`, `plackett.compare_runs` or `plackett.compare_evaluations`.
+    measure
+        Which of its measures; None is the first.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(20, n_features=2, random_state=0)
+    >>> found = pk.compare(data, {"first": data.X[:, 0], "second": data.X[:, 1]}, ["nDCG@10"])
+    >>> len(pk.plot.comparison(found).data[0].x)
+    2
+    """
+    name = checked_measure(found, measure)
+    sign = -1 if found.measures[name].ascending else 1
+    rows = sorted(
+        found.table.filter(found.table["measure"] == name).iter_rows(named=True), key=lambda row: sign * row["mean"]
+    )
+    share = f"{1 - found.alpha:.0%}".replace("%", " %")
+    hover = []
+    for row in rows:
+        text = f"{plain(row['system'])}<br>{plain(name)} {fixed(row['mean'])}<br>{share} interval "
+        text += f"{fixed(row['low'])} to {fixed(row['high'])}"
+        if row["better_than"]:
+            text += f"<br>significantly better than {plain(', '.join(row['better_than']))}"
+        hover.append(text)
+    systems = [row["system"] for row in rows]
+    means, lows, highs = ([row[key] for row in rows] for key in ("mean", "low", "high"))
+    points = mean_points("systems", systems, means, lows, highs, hover, "--s0")
+    labels = [plain(system) for system in systems]
+    y = axis("", autorange="reversed", type="category", categoryorder="array", categoryarray=labels)
+    x = axis(f"{name}, mean over {found.qids.size} queries, with {share} interval")
+    return figure([points], layout(x, y, height=bars_height(len(rows))))
+
+
+def checked_measure(found: Comparison, measure: str | Measure | None) -> str:
+    """The name of a measure of a comparison."""
+    if not isinstance(found, Comparison):
+        raise DataError(f"give the result of plackett.compare, not a {type(found).__name__}")
+    name = next(iter(found.measures)) if measure is None else str(measure)
+    if name not in found.measures:
+        raise DataError(f"measure={name!r}; the comparison has {', '.join(found.measures)}")
+    return name

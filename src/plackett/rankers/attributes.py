@@ -1,0 +1,85 @@
+"""What users of scikit-learn and LightGBM look for on a fitted ranker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett.rankers.callbacks import VALIDATION
+
+if TYPE_CHECKING:
+    from lightgbm import Booster
+
+__all__ = ["FittedAttributes"]
+
+
+class FittedAttributes:
+    """Learned attributes under the names that scikit-learn and LightGBM give them.
+
+    Those of a model are there only where the model has them (`hasattr` tells): ``coef_`` and ``intercept_`` on linear
+    models, ``booster_`` and ``feature_importances_`` on trees.
+    """
+
+    scorer_: Any
+    card_: dict[str, Any]
+    history_: list[float]
+    n_features_in_: int
+
+    def _check_fitted(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def best_iteration_(self) -> int | None:
+        """The round that was kept, from 1, or None without validation data."""
+        self._check_fitted()
+        return self.card_.get("validation", {}).get("round")
+
+    @property
+    def best_score_(self) -> dict[str, dict[str, float]]:
+        """Value of the measure on the validation data in that round, by dataset and measure; empty without any."""
+        self._check_fitted()
+        valid = self.card_.get("validation")
+        return {VALIDATION: {valid["measure"]: valid["value"]}} if valid else {}
+
+    @property
+    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
+        """Value of the measure on the validation data after each round, by dataset and measure; empty without any."""
+        self._check_fitted()
+        valid = self.card_.get("validation")
+        return {VALIDATION: {valid["measure"]: list(self.history_)}} if valid else {}
+
+    @property
+    def booster_(self) -> Booster:
+        """The trees as a `lightgbm.Booster`."""
+        return self._of_kind("trees", "trees").booster
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Total gain of the splits on each feature; ``booster_.feature_importance("split")`` counts the splits."""
+        scorer = self._of_kind("trees", "trees")
+        return np.asarray(scorer.booster.feature_importance("gain"), np.float64)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weight of each feature; a row per output where there are several."""
+        weights = self._linear().weights
+        return weights[:, 0] if weights.shape[1] == 1 else weights.T
+
+    @property
+    def intercept_(self) -> Any:
+        """What is added to the weighted sum: a number, or one per output where there are several."""
+        intercept = self._linear().intercept
+        return float(intercept[0]) if intercept.size == 1 else intercept
+
+    def _linear(self) -> Any:
+        scorer = self._of_kind("linear", "weights, one per feature")
+        if scorer.weights.shape[0] != self.n_features_in_:
+            raise AttributeError(f"the weights of this {type(self).__name__} are of features that it makes itself")
+        return scorer
+
+    def _of_kind(self, kind: str, what: str) -> Any:
+        self._check_fitted()
+        if self.scorer_.kind != kind:
+            raise AttributeError(f"the model of this {type(self).__name__} has no {what}")
+        return self.scorer_

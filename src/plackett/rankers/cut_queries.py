@@ -1,0 +1,51 @@
+"""A warning for cross-validation that puts documents of one query on both sides."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._errors import PlackettWarning
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["TrainedPart", "inside_model_selection"]
+
+
+class TrainedPart(NamedTuple):
+    """The part of the data that a ranker was fitted to inside scikit-learn's cross-validation."""
+
+    queries: frozenset[Any]
+    checksum: int
+
+    @classmethod
+    def of(cls, data: RankingDataset) -> TrainedPart:
+        """What to remember of a dataset."""
+        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+        return cls(frozenset(data.qids.tolist()), zlib.crc32(np.ascontiguousarray(values).data.cast("B")))
+
+    def warn_if_cut(self, test: RankingDataset) -> bool:
+        """Warn, and say so, if queries of the test part were learned from; the training part itself is no test part."""
+        shared = self.queries & set(test.qids.tolist())
+        if not shared or self == TrainedPart.of(test):
+            return False
+        warnings.warn(
+            f"{len(shared)} of the {test.n_queries} queries of a test part have documents in its training part: this "
+            "cross-validation cuts queries, and its values are too good. Use cv=plackett.QueryKFold(…)",
+            PlackettWarning,
+            stacklevel=4,
+        )
+        return True
+
+
+def inside_model_selection() -> bool:
+    """Whether scikit-learn's searches or cross-validation are calling: train and test part are of one table then."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
