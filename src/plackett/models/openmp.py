@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from functools import cache
 
 __all__ = ["dismiss_waiting_threads"]
 
@@ -24,10 +23,36 @@ def dismiss_waiting_threads() -> None:
         pause(_SOFT)
 
 
-@cache
-def _pause() -> Callable[[int], int] | None:
+def _before_fork() -> None:
+    """End the waiting threads of every GNU OpenMP in the process: a forked child would wait for threads it lacks."""
+    for name in _loaded():
+        pause = _pause(name)
+        if pause is not None:
+            pause(_SOFT)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(before=_before_fork)
+
+
+def _loaded() -> list[str]:
+    """Files of GNU's OpenMP that are loaded: LightGBM's is the system's, PyTorch and scikit-learn bring their own."""
     try:
-        library = ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)  # the one in use, or none
-        return library.omp_pause_resource_all
-    except (OSError, AttributeError):  # another system's OpenMP, or GNU's from before 2019
-        return None
+        with open("/proc/self/maps", "rb") as file:
+            paths = {line.split(maxsplit=5)[-1].rstrip() for line in file if b"libgomp" in line}
+    except OSError:
+        return ["libgomp.so.1"]
+    return sorted(map(os.fsdecode, paths))
+
+
+_known: dict[str, Callable[[int], int]] = {}
+
+
+def _pause(name: str = "libgomp.so.1") -> Callable[[int], int] | None:
+    if name not in _known:  # asked again while there is none: it may be loaded later
+        try:
+            library = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)  # the one in use, or none
+            _known[name] = library.omp_pause_resource_all
+        except (OSError, AttributeError):  # another system's OpenMP, or GNU's from before 2019
+            return None
+    return _known[name]

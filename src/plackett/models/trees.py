@@ -16,7 +16,7 @@ from plackett.models.base import Monitor, Scorer
 from plackett.models.openmp import dismiss_waiting_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_text import check_text, trees_only
+from plackett.models.tree_text import check_text, parse_trees, trees_only
 
 __all__ = ["TreeScorer", "Trees", "boosted_gradients", "lightgbm_dataset"]
 
@@ -54,9 +54,7 @@ class TreeScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeScorer:
         """The scorer that `to_arrays` wrote."""
-        text = arrays["lightgbm"].tobytes().decode()
-        check_text(text)
-        return cls(text)
+        return cls(parse_trees(arrays["lightgbm"].tobytes().decode("latin-1")).text())
 
 
 @dataclass(kw_only=True, eq=False)
