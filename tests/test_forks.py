@@ -44,7 +44,7 @@ def test_evaluate():
 def test_predict_after_a_fit(name):
     rng = np.random.default_rng(0)
     X, y, qid = rng.normal(size=(5000, 4)), rng.integers(0, 3, 5000), np.arange(5000) // 50
-    few = {"LambdaMART": {"n_estimators": 3}, "RankNet": {"max_iter": 1}, "ListNet": {"max_iter": 3}}[name]
+    few = {"LambdaMART": {"n_estimators": 3}, "RankNet": {"max_epochs": 1}, "ListNet": {"max_iter": 3}}[name]
     ranker = getattr(pk.rankers, name)(n_jobs=2, **few).fit(X, y, qid=qid)
     scores = ranker.predict(X)
     np.testing.assert_array_equal(in_child(lambda: ranker.predict(X)), scores)

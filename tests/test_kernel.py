@@ -171,7 +171,7 @@ def test_four_processes_fill_one_cache(program, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )  # fmt: skip
+        )
         for step in ("1", "-1", "1", "-1")
     ]
     for process in running:

@@ -372,7 +372,7 @@ def _offsets(sizes: np.ndarray) -> np.ndarray:
 
 
 def _numbers(name: str, text: str, size: int) -> np.ndarray:
-    """Numbers with one blank between them. Only a threshold may be infinite: all values to one side, NaN to the other."""
+    """Numbers with one blank between them. Only a threshold may be infinite: NaN to one side, all else to the other."""
     numbers = _plain(name, text, _NUMBER + (b"inf" if name == "threshold" else b""), float, size)
     if np.isnan(numbers).any() if name == "threshold" else not np.isfinite(numbers).all():
         raise DataError(f"{name} has an entry that is not finite")
