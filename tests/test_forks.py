@@ -20,7 +20,7 @@ def in_child(function):
     child = context.Process(target=lambda: sender.send(function()))
     child.start()
     try:
-        assert receiver.poll(120), "the child hangs"
+        assert receiver.poll(600), "the child hangs"
         return receiver.recv()
     finally:
         child.kill()

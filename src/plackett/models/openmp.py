@@ -6,9 +6,34 @@ import ctypes
 import os
 from collections.abc import Callable
 
-__all__ = ["dismiss_waiting_threads"]
+from plackett._kernel import n_threads
 
+__all__ = ["dismiss_waiting_threads", "growing_threads", "scoring_threads"]
+
+#: Least number of table cells, or of rows times trees, that is worth a further thread of LightGBM. Its threads meet after
+#: every small step, and where others use the cores too each meeting can cost a slice of time.
+_CELLS_PER_THREAD = 4_000_000
+_VISITS_PER_THREAD = 500_000
 _SOFT = 1  # omp_pause_soft: threads end, settings stay
+
+
+def growing_threads(n_jobs: int | None, n_rows: int, n_features: int) -> int:
+    """Threads for growing trees: fewer than `n_threads` where the table is small, unless ``n_jobs`` names a number.
+
+    >>> growing_threads(None, 100, 10), growing_threads(3, 100, 10)
+    (1, 3)
+    """
+    return _worth_it(n_jobs, n_rows * n_features // _CELLS_PER_THREAD)
+
+
+def scoring_threads(n_jobs: int | None, n_rows: int, n_trees: int) -> int:
+    """Threads for scoring rows with trees, by the same rule."""
+    return _worth_it(n_jobs, n_rows * n_trees // _VISITS_PER_THREAD)
+
+
+def _worth_it(n_jobs: int | None, further: int) -> int:
+    threads = n_threads(n_jobs)
+    return threads if n_jobs is not None and n_jobs > 0 else min(threads, 1 + further)
 
 
 def dismiss_waiting_threads() -> None:
