@@ -10,8 +10,8 @@ from plackett._kernel import n_threads
 
 __all__ = ["dismiss_waiting_threads", "growing_threads", "scoring_threads"]
 
-#: Least number of table cells, or of rows times trees, that is worth a further thread of LightGBM. Its threads meet after
-#: every small step, and where others use the cores too each meeting can cost a slice of time.
+#: Least number of table cells, or of rows times trees, that is worth a further thread of LightGBM. Its threads meet
+#: after every small step, and where others use the cores too each meeting can cost a slice of time.
 _CELLS_PER_THREAD = 4_000_000
 _VISITS_PER_THREAD = 500_000
 _SOFT = 1  # omp_pause_soft: threads end, settings stay
