@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,15 +64,17 @@ def _evaluate_dataset(data: Path, scores: Path, measures: list[str], preset: str
 
 
 def _write_frame(result: Evaluation, path: Path) -> None:
+    from plackett._atomic import replacing
+    from plackett._spreadsheet import harmless
+
     frame = result.per_query
-    writers: dict[str, Callable[[Path], object]] = {
-        ".csv": frame.write_csv,
-        ".tsv": lambda target: frame.write_csv(target, separator="\t"),
+    writers: dict[str, Callable[[Any], object]] = {
+        ".csv": lambda target: harmless(frame).write_csv(target),
+        ".tsv": lambda target: harmless(frame).write_csv(target, separator="\t"),
         ".parquet": frame.write_parquet,
         ".json": frame.write_json,
     }
     if path.suffix not in writers:
         raise typer.BadParameter(f"{path}: the suffix must be one of {', '.join(writers)}", param_hint="--per-query")
-    partial = path.with_name(f".{path.name}.part")
-    writers[path.suffix](partial)
-    partial.replace(path)
+    with replacing(path) as file:
+        writers[path.suffix](file)

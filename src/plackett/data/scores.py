@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from plackett._atomic import replacing
 from plackett._errors import DataError
 
 __all__ = ["read_scores", "write_scores"]
@@ -20,6 +20,7 @@ def read_scores(path: str | os.PathLike[str]) -> np.ndarray:
     Where a line has several columns (RankLib writes query, index, score) the last one counts. Blank lines at the end
     are ignored.
 
+    >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w") as file:
     ...     print(0.5, -1e3, sep=chr(10), file=file, flush=True)
     ...     read_scores(file.name).tolist()
@@ -55,8 +56,6 @@ def _is_number(text: bytes) -> bool:
 
 def write_scores(scores: Any, path: str | os.PathLike[str]) -> None:
     """Write one score per line, as many digits as it takes to read the same number back."""
-    path = Path(path)
     text = "\n".join(map(repr, np.asarray(scores, np.float64).tolist())) + "\n"
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    with replacing(path) as file:
+        file.write(text.encode())
