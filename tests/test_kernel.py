@@ -131,3 +131,94 @@ def test_n_threads():
     for bad in (0, 1.5, "2"):
         with pytest.raises(ValueError, match="n_jobs"):
             n_threads(bad)
+
+
+def _files(cache: Path) -> list[Path]:
+    return sorted(cache.rglob("*.code"))
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
+def test_damaged_files_are_compiled_again(program, tmp_path, damage):
+    cache = tmp_path / "cache"
+    folder = program("2.0")
+    assert _run(folder, cache) == "3.0 hits=0"
+    files = _files(cache)
+    contents = [file.read_bytes() for file in files]
+    assert len(files) == 2
+    for file, content in zip(files, contents, strict=True):
+        middle = len(content) // 2
+        file.write_bytes(
+            {
+                "cut": content[:middle],
+                "flip": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+                "empty": b"",
+                "other": contents[0],  # sound, but in one of the two places the code of another kernel
+            }[damage]
+        )
+    assert _run(folder, cache) in ("3.0 hits=0", "3.0 hits=1" if damage == "other" else "")
+    assert _run(folder, cache) == "3.0 hits=1"
+
+
+def test_four_processes_fill_one_cache(program, tmp_path):
+    folder, cache = program("2.0"), tmp_path / "cache"
+    code = "import main, sys; print([main.caller(t(1)) for t in (float, int, np.float32)[::int(sys.argv[1])]])"
+    environment = {**os.environ, "PLACKETT_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", "import numpy as np;" + code, step],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for step in ("1", "-1", "1", "-1")
+    ]
+    for process in running:
+        out, err = process.communicate()
+        assert (out.strip(), err) == ("[3.0, 3.0, 3.0]", "")
+    assert len(_files(cache)) == 6  # two kernels, three types; no file is left that was not finished
+    assert len([path for path in cache.rglob("*") if path.is_file()]) == 6
+    assert _run(folder, cache) == "3.0 hits=1"
+
+
+def test_without_a_home_nothing_is_kept(program, monkeypatch):
+    import plackett._kernel_cache as module
+
+    def no_home(path):
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("PLACKETT_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "expanduser", no_home)
+    assert module.cache_root.__wrapped__() is None
+
+
+def test_openmp_variables_lower_the_number_of_threads(monkeypatch):
+    for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT"):
+        monkeypatch.setenv(name, "1,4")
+        assert n_threads() == n_threads(-1) == 1 and n_threads(3) == 3
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("0::/a/b\n", {"cpu.max": "max 100000", "a/cpu.max": "250000 100000", "a/b/cpu.max": "max 100000"}, 3),
+        ("0::/a\n", {"a/cpu.max": "50000 100000"}, 1),
+        ("0::/gone\n", {"cpu.max": "200000 100000"}, 2),
+        ("0::/a\n", {"a/cpu.max": "max 100000"}, None),
+        ("0::/a\n", {"a/cpu.max": "nonsense"}, None),
+        ("3:cpu,cpuacct:/a\n", {"cpu/a/cpu.cfs_quota_us": "400000", "cpu/a/cpu.cfs_period_us": "100000"}, 4),
+        ("3:cpu,cpuacct:/a\n", {"cpu/a/cpu.cfs_quota_us": "-1", "cpu/a/cpu.cfs_period_us": "100000"}, None),
+        ("nonsense\n", {}, None),
+    ],
+)
+def test_limits_of_containers(tmp_path, groups, files, expected):
+    from plackett._cores import _container_cores
+
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    (tmp_path / "groups").write_text(groups)
+    assert _container_cores(str(tmp_path / "groups"), str(tmp_path)) == expected

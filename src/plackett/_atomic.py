@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 __all__ = ["replacing"]
 
+#: Temporary files that a killed process left are removed when nobody wrote to them for so many seconds: those of a
+#: process of this machine that is gone, and any others (a folder may be shared by several machines).
+_IDLE_GONE = 600
+_IDLE_UNKNOWN = 86_400
+
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path``; at the end of the block it takes the place of ``path`` in one step.
 
-    When the block fails, the temporary file is removed and ``path`` is as it was.
+    When the block fails, the temporary file is removed and ``path`` is as it was. What a killed process left behind
+    (``.name.machine-process-number.tmp``) is removed by the next one that writes the same file, after a while.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
@@ -26,7 +35,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     b'new'
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file that is replaced
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}")
+    temporary = target.with_name(f"{_prefix(target)}{_machine()}-{os.getpid()}-{secrets.token_hex(6)}.tmp")
+    _remove_left_behind(target)
     # not `tempfile`: its files are readable by their owner only, this one gets the permissions of any new file
     try:
         with open(temporary, "xb") as file:
@@ -41,6 +51,38 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:100]}."
+
+
+def _machine() -> str:
+    return re.sub(r"[^A-Za-z0-9]", "_", socket.gethostname())[:40] or "_"
+
+
+def _remove_left_behind(target: Path) -> None:
+    form = re.compile(re.escape(_prefix(target)) + r"([A-Za-z0-9_]+)-([0-9]{1,9})-[0-9a-f]{12}\.tmp")
+    with contextlib.suppress(OSError):  # a folder that cannot be listed; another process may remove the same file
+        for entry in os.scandir(target.parent):
+            found = form.fullmatch(entry.name)
+            if found is None or not entry.is_file(follow_symlinks=False):
+                continue
+            gone = found[1] == _machine() and not _alive(int(found[2]))
+            if time.time() - entry.stat().st_mtime > (_IDLE_GONE if gone else _IDLE_UNKNOWN):
+                os.unlink(entry.path)
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":  # elsewhere signal 0 would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

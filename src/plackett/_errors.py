@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning"]
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning", "reading"]
 
 
 class PlackettWarning(UserWarning):
@@ -23,3 +27,26 @@ class LossError(ValueError):
 
 class MissingExtraError(ImportError):
     """An optional library is not installed; the message has the command that installs it."""
+
+
+@contextlib.contextmanager
+def reading(path: Any, what: str) -> Iterator[None]:
+    """Turn whatever a damaged or hostile file brings about into a `DataError` that names it.
+
+    Errors of the disk, and a lack of memory, stay what they are.
+    """
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except (DataError, LossError, MeasureError) as error:
+        text = str(error)
+        raise DataError(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None
+    except Exception as error:
+        raise DataError(f"{path}: {what} is damaged ({_short(error)})") from None
+
+
+def _short(error: Exception) -> str:
+    text = repr(error)
+    text = text if len(text) <= 300 else f"{text[:300]}…"
+    return text.encode("ascii", "backslashreplace").decode()

@@ -7,13 +7,9 @@ the same kernel on several ranges at once, because compiled code releases the in
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import shutil
-import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +22,9 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
+from plackett._cores import n_threads
+from plackett._kernel_cache import OverloadFiles, cache_folder
+
 __all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "n_threads", "over_queries"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,8 +35,6 @@ REASSOC = frozenset({"reassoc", "contract", "nsz"})
 #: Below this many rows one thread is faster than several; kernels over pairs of rows are worth it sooner.
 _ROWS_PER_THREAD = 20_000
 PAIR_ROWS_PER_THREAD = 2_000
-#: Compiled code of older sources is deleted after this many days without use.
-_KEEP_DAYS = 30
 
 _config_lock = threading.Lock()
 
@@ -59,7 +56,7 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     if inline:
         options["forceinline"] = True
     stamp = _stamp(function)
-    compiled = _compile(function, options, _cache_folder(function.__module__, stamp))
+    compiled = _compile(function, options, cache_folder(function.__module__, stamp))
     compiled.plackett_stamp = stamp
     return compiled
 
@@ -71,11 +68,18 @@ def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return numba.njit(cache=True, **options)(function)
+            compiled = numba.njit(cache=True, **options)(function)
+            compiled._cache._cache_file = OverloadFiles(folder, _file_name(function))
+            return compiled
         except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
             return numba.njit(**options)(function)
         finally:
             numba.config.CACHE_DIR = before
+
+
+def _file_name(function: Any) -> str:
+    name = "".join(c for c in function.__qualname__ if c.isalnum() or c in "._")
+    return f"{name}-{function.__code__.co_firstlineno}"
 
 
 def _stamp(function: Any) -> str:
@@ -111,89 +115,23 @@ def _file_digest(path: str) -> bytes:
         return path.encode()
 
 
-@cache
-def _cache_root() -> Path | None:
-    """First writable one of ``$PLACKETT_CACHE_DIR`` and the user's cache folder; None where the disk is read-only."""
-    candidates = [os.environ.get("PLACKETT_CACHE_DIR")]
-    if not candidates[0]:
-        if sys.platform == "win32":
-            candidates = [os.environ.get("LOCALAPPDATA")]
-        elif sys.platform == "darwin":
-            candidates = [str(Path("~/Library/Caches").expanduser())]
-        else:
-            candidates = [os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())]
-        candidates = [str(Path(c) / "plackett") for c in candidates if c]
-    for candidate in candidates:
-        root = Path(str(candidate)) / "kernels"
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-            probe = root / f".write-{os.getpid()}-{threading.get_ident()}"
-            probe.touch()
-            probe.unlink()
-        except OSError:
-            continue
-        return root
-    return None
-
-
-def _cache_folder(module: str, stamp: str) -> Path | None:
-    root = _cache_root()
-    if root is None:
-        return None
-    folder = root / f"{module}-{stamp}"
-    if not folder.exists():
-        _announce()
-        try:
-            _drop_old(root, module)
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return None
-    return folder
-
-
-@lru_cache(maxsize=1)
-def _announce() -> None:
-    """Tell a person at a terminal, once, why the first call takes seconds."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("plackett: compiling for this machine (first use only) …", file=sys.stderr)
-
-
-def _drop_old(root: Path, module: str) -> None:
-    limit = time.time() - _KEEP_DAYS * 86_400
-    for old in root.glob(f"{module}-*"):
-        with contextlib.suppress(OSError):  # another process may be deleting the same folder
-            if old.stat().st_mtime < limit:
-                shutil.rmtree(old, ignore_errors=True)
-
-
 # ---------------------------------------------------------------------------------------------------------- threads
-
-
-def n_threads(n_jobs: int | None = None) -> int:
-    """Number of threads meant by ``n_jobs``: None or -1 is every core this process may use, -2 all but one.
-
-    The environment variable ``PLACKETT_NUM_THREADS`` lowers the number of cores, for processes that run side by side.
-
-    >>> n_threads(3)
-    3
-    """
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        cores = os.cpu_count() or 1
-    bound = os.environ.get("PLACKETT_NUM_THREADS", "")
-    if bound.isascii() and bound.isdigit() and int(bound) > 0:
-        cores = min(cores, int(bound))
-    if n_jobs is None:
-        return cores
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None, a positive number or a negative one (-1 is all cores), got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 @lru_cache(maxsize=4)
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="plackett")
+
+
+def _after_fork() -> None:
+    """Forget the pools of the parent: their threads are not there in the child, and work would wait for ever."""
+    global _config_lock
+    _pool.cache_clear()
+    _config_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 #: Parts per thread that the queries are cut into.

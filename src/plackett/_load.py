@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from plackett import _storage
-from plackett._errors import DataError
+from plackett._errors import DataError, reading
 
 __all__ = ["foreign_reader", "load"]
 
@@ -36,11 +36,23 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
     return None
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     """What a ``.plackett`` file holds: a ranker, a pipeline that ends in one, or a `RankingDataset`.
 
     Models of RankLib, QuickRank and svm_rank are known by their first line and read as well (`plackett.read_ranklib`,
     `plackett.read_quickrank`, `plackett.read_svm_rank`). Loading runs no code of the file, whoever wrote it.
+
+    Parameters
+    ----------
+    mmap
+        Map a dataset into memory instead of reading it; False is for a file that others may cut short while it is in
+        use, see `plackett.data.native.open_dataset`. Models are always read.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, of a newer format or no file of plackett's at all. Memory and time are bounded by the
+        size of the file.
 
     Examples
     --------
@@ -54,7 +66,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     foreign = foreign_reader(path)
     if foreign is not None:
         return foreign(path)
-    kind = _storage.read(path)[1].get("kind")
+    with reading(path, "the file"):
+        kind = _storage.read_metadata(path).get("kind")
     if kind == "model":
         from plackett.rankers.storage import load as load_model
 
@@ -62,5 +75,5 @@ def load(path: str | os.PathLike[str]) -> Any:
     if kind == "dataset":
         from plackett.data.native import open_dataset
 
-        return open_dataset(path)
+        return open_dataset(path, mmap=mmap)
     raise DataError(f"{path}: holds a {kind!r}, which this version of plackett does not know")

@@ -20,7 +20,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 
-__all__ = ["FORMAT_VERSION", "read", "write"]
+__all__ = ["FORMAT_VERSION", "read", "read_metadata", "write"]
 
 #: Raised when older readers would misunderstand the file.
 FORMAT_VERSION = 1
@@ -100,7 +100,8 @@ def read(
         The kind of file that is expected; another one is refused.
     mmap
         Map the file into memory: it opens at once, and pages are read when they are used. Otherwise all of it is
-        read now. Either way the arrays are read-only.
+        read now. Either way the arrays are read-only. When a mapped file becomes shorter, the system ends the process
+        (SIGBUS) at the next look at what is gone.
     """
     try:
         with open(path, "rb") as file:
@@ -111,12 +112,23 @@ def read(
                 block = np.frombuffer(mmap_module.mmap(file.fileno(), 0, access=mmap_module.ACCESS_READ), np.uint8)
             else:
                 file.seek(0)
-                block = np.frombuffer(file.read(), np.uint8)
+                block = np.frombuffer(file.read(size), np.uint8)
+            changed = block.size != size or os.fstat(file.fileno()).st_size != size
     except IsADirectoryError:
         raise DataError(f"{path} is a folder, not a file") from None
-    if block.size != size:
+    if changed:
         raise DataError(f"{path}: changed while it was read")
     return _arrays(path, header, block[start:]), metadata
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Metadata of a file, whose arrays are left alone."""
+    try:
+        with open(path, "rb") as file:
+            _, header = _header(path, file, os.fstat(file.fileno()).st_size)
+    except IsADirectoryError:
+        raise DataError(f"{path} is a folder, not a file") from None
+    return _metadata(path, header.get("__metadata__"), None)
 
 
 def _header(path: Any, file: Any, size: int) -> tuple[int, dict[str, Any]]:
@@ -129,7 +141,10 @@ def _header(path: Any, file: Any, size: int) -> tuple[int, dict[str, Any]]:
     if 8 + length > size:
         raise DataError(f"{path}: the header should have {length} bytes, but the file ends after {size}: truncated?")
     try:
-        header = json.loads(file.read(length).decode(), object_pairs_hook=_no_repeats)
+        text = file.read(length).decode()
+        header = json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_no_constant)
+        if "\\u" in text:  # half a surrogate pair could be neither printed nor hashed later
+            json.dumps(header, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:  # bad UTF-8 and bad JSON are ValueErrors both
         raise DataError(f"{path}: not a plackett file, or a damaged one (the header is not JSON: {error})") from None
     if not isinstance(header, dict):
@@ -142,6 +157,10 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         raise ValueError("a name occurs twice")
     return result
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _metadata(path: Any, metadata: Any, kind: str | None) -> dict[str, str]:

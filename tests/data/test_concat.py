@@ -58,3 +58,11 @@ def test_refusals():
         concat([a, RankingDataset.from_arrays([[1.0, 2.0]], [0], qid=["b"])])
     with pytest.raises(DataError, match="no datasets"):
         concat([])
+
+
+def test_numbers_of_subtopics_may_differ():
+    a = RankingDataset.from_arrays([[1.0]], [0], qid=["a"], subtopics=[[1.0]], subtopic_weight=[[1.0]])
+    b = RankingDataset.from_arrays([[2.0]], [1], qid=["b"], subtopics=[[0, 1.0]], subtopic_weight=[[0.5, 0.5]])
+    both = concat([a, b])
+    np.testing.assert_array_equal(both.subtopics, [[1, np.nan], [0, 1]])
+    assert both.subtopic_weight.tolist() == [[1, 0], [0.5, 0.5]]

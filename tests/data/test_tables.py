@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 
 from plackett import DataError, RankingDataset
+from plackett.data import files
 from plackett.data.tables import read_csv, read_parquet, write_csv, write_parquet
 from whole_dataset import assert_same, full
 
@@ -98,3 +100,38 @@ def test_refusals(tmp_path):
         read_csv(tmp_path / "b.csv")
     with pytest.raises(FileNotFoundError):
         read_parquet(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_names_with_quotes_and_separators_survive(tmp_path, suffix):
+    names = ('say "hi"', '"', "a,b", "c\td", "two\nlines", '""', "plain")
+    data = RankingDataset.from_arrays(np.eye(7)[:2], [0, 1], qid=[1, 1], feature_names=names)
+    files.write(data, tmp_path / f"a{suffix}")
+    assert files.read(tmp_path / f"a{suffix}").feature_names == names
+
+
+def test_subtopic_weights_keep_their_digits(tmp_path):
+    weight = [[0.1, 0.9], [1 / 3, 2 / 3]]
+    data = RankingDataset.from_arrays(
+        [[1.0], [2.0]], [0, 1], qid=[1, 2], subtopics=[[1, 0], [0, 1]], subtopic_weight=weight
+    )
+    files.write(data, tmp_path / "a.parquet")
+    assert files.read(tmp_path / "a.parquet").subtopic_weight.tolist() == weight
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_sparse_on_request(tmp_path, suffix):
+    X = np.array([[0.0, 2.0, np.nan], [0.0, 0.0, 0.5], [1.0, 0.0, 0.0]], np.float32)
+    data = RankingDataset.from_arrays(sp.csr_matrix(X), [0, 1, 1], qid=[1, 1, 2])
+    files.write(data, tmp_path / f"a{suffix}")
+    found = files.read(tmp_path / f"a{suffix}", sparse=True)
+    assert sp.issparse(found.X) and found.X.nnz == 4
+    np.testing.assert_array_equal(found.X.toarray(), X)
+    assert isinstance(files.read(tmp_path / f"a{suffix}").X, np.ndarray)
+
+
+def test_data_keep_texts_that_look_like_formulas(tmp_path):
+    data = RankingDataset.from_arrays([[1.0]], [0], qid=["=1+1"], docids=['=HYPERLINK("x")'])
+    files.write(data, tmp_path / "a.csv")
+    found = files.read(tmp_path / "a.csv")
+    assert (found.qids.tolist(), found.docids.tolist()) == (["=1+1"], ['=HYPERLINK("x")'])

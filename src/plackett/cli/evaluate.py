@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._spreadsheet import harmless
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 from plackett.cli.output import print_json, print_table
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 #: How the values of the queries are written, by suffix.
 _WRITERS: dict[str, Callable[[Any, Any], object]] = {
-    ".csv": lambda frame, file: frame.write_csv(file),
-    ".tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    ".csv": lambda frame, file: harmless(frame).write_csv(file),
+    ".tsv": lambda frame, file: harmless(frame).write_csv(file, separator="\t"),
     ".parquet": lambda frame, file: frame.write_parquet(file),
     ".json": lambda frame, file: frame.write_json(file),
 }

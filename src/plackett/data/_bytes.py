@@ -14,15 +14,15 @@ __all__ = ["bare_suffix", "read_bytes"]
 
 
 def read_bytes(path: str | os.PathLike[str]) -> np.ndarray:
-    """Content of a file as uint8: decompressed where it is compressed, else mapped into memory."""
+    """Content of a file as uint8, decompressed where it is compressed.
+
+    It is read and not mapped: a mapped file that becomes shorter ends the process.
+    """
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder, not a file")
-    if Path(path).stat().st_size == 0:  # cannot be mapped
-        return np.empty(0, np.uint8)
-    raw = np.memmap(path, np.uint8, mode="r").view(np.ndarray)
-    if codec_of(str(path), raw[:16].tobytes()) is None:
-        return raw
-    return np.frombuffer(b"".join(pieces(str(path))), np.uint8)
+    with open(path, "rb") as file:
+        plain = codec_of(str(path), file.read(16)) is None
+    return np.fromfile(path, np.uint8) if plain else np.frombuffer(b"".join(pieces(str(path))), np.uint8)
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:

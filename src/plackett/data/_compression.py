@@ -17,8 +17,12 @@ from plackett._optional import optional
 
 __all__ = ["CODECS", "Codec", "codec_of", "pieces", "replacing_compressed"]
 
-#: Compressed input is taken in small pieces, so that a file that expands a thousandfold does not fill the memory.
-_COMPRESSED_PIECE = 1 << 15
+#: Compressed input is taken in small pieces: Zstandard can make 32,000 bytes of one.
+_COMPRESSED_PIECE = 1 << 12
+#: A text that takes more memory than this, and is so many times as large as its file, is refused: it was made to fill
+#: the memory of whoever opens it.
+_MOST_BYTES = 1 << 30
+_MOST_TIMES = 1000
 _PLAIN_PIECE = 1 << 20
 
 
@@ -94,11 +98,18 @@ def _next(file: BinaryIO, piece: bytes, fresh: bool) -> bytes:
 def _decompressed(path: str, file: BinaryIO, piece: bytes, codec: Codec) -> Iterator[bytes]:
     stream = codec.decompressor()
     fresh = True
+    total = 0
     while piece:
         try:
             out = stream.decompress(piece)
         except Exception as error:  # each format has an error class of its own, some only in optional modules
             raise DataError(f"{path}: damaged {codec.name} data ({error}); get the file again") from None
+        total += len(out)
+        if total > max(_MOST_BYTES, _MOST_TIMES * file.tell()):
+            raise DataError(
+                f"{path}: the {codec.name} data expands more than {_MOST_TIMES} times, to over {total} bytes. "
+                "Decompress it first if that is what it should do"
+            )
         if out:
             yield out
         fresh = stream.eof

@@ -18,7 +18,8 @@ __all__ = ["concat"]
 def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """The queries of all datasets, one dataset after the other.
 
-    A query must not be in two of them, and what one has (labels, weights, document ids, …) all must have.
+    A query must not be in two of them, and what one has (labels, weights, document ids, …) all must have. The number
+    of subtopics may differ.
 
     >>> a = RankingDataset.from_arrays([[1.0]], [0], qid=["a"])
     >>> b = RankingDataset.from_arrays([[2.0], [3.0]], [1, 2], qid=["b", "b"])
@@ -50,16 +51,11 @@ def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
         feature_names=parts[0].feature_names,
         **{
             name: _joined(parts, name, np.concatenate)
-            for name in (
-                "y",
-                "docids",
-                "sample_weight",
-                "query_weight",
-                "positions",
-                "subtopics",
-                "subtopic_weight",
-            )
+            for name in ("y", "docids", "sample_weight", "query_weight", "positions")
         },
+        # a query without some of the subtopics has NaN there, of no weight
+        subtopics=_joined(parts, "subtopics", lambda tables: _widened(tables, np.nan)),
+        subtopic_weight=_joined(parts, "subtopic_weight", lambda tables: _widened(tables, 0.0)),
         preferences=_joined(parts, "preferences", lambda pairs: _pairs(pairs, first_row)),
         comments=_joined(parts, "comments", _strings),
     )
@@ -73,6 +69,13 @@ def _joined(parts: list[RankingDataset], name: str, join: Any) -> Any:
     if missing:
         raise DataError(f"dataset {missing[0]} has no {name}, others have")
     return join(values)
+
+
+def _widened(tables: list[np.ndarray], fill: float) -> np.ndarray:
+    width = max(table.shape[1] for table in tables)
+    return np.concatenate(
+        [np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=fill) for table in tables]
+    )
 
 
 def _stack(matrices: list[Any]) -> Any:

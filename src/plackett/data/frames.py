@@ -32,6 +32,7 @@ def from_frame(
     query_weight: str | None = "query_weight",
     position: str | None = "position",
     labels_needed: bool = True,
+    sparse: bool = False,
 ) -> RankingDataset:
     """Dataset of a table of pandas, polars (also lazy) or Arrow, one row per document, in any order.
 
@@ -58,6 +59,9 @@ def from_frame(
     labels_needed
         False for data that are only to be scored: a table without labels is accepted, and labels that are missing or
         are no numbers are left out.
+    sparse
+        Make a SciPy CSR matrix of the features: their zeros are not stored. A table does not know whether the data it
+        was made from were sparse.
 
     Examples
     --------
@@ -80,15 +84,15 @@ def from_frame(
         position=position,
         labels_needed=labels_needed,
     )
-    data = dataset_of(table, chosen)
+    data = dataset_of(table, chosen, sparse)
     log_columns(chosen, "the table")
     return data
 
 
-def dataset_of(table: pl.DataFrame, chosen: Columns) -> RankingDataset:
+def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> RankingDataset:
     """The dataset, once it is known which column is what."""
     found = chosen.roles
-    X, names = _features(table, list(chosen.features))
+    X, names = _features(table, list(chosen.features), sparse)
 
     def numbers(role: str) -> np.ndarray | None:
         return _numbers(table[found[role]]) if role in found else None
@@ -108,11 +112,13 @@ def dataset_of(table: pl.DataFrame, chosen: Columns) -> RankingDataset:
     if "query_weight" in found:
         per_query["query_weight"] = _of_queries(data, numbers("query_weight"), "query_weight")
     if "subtopic_weight" in table.columns:
-        per_query["subtopic_weight"] = _of_queries(data, _nested(table["subtopic_weight"]), "subtopic_weight")
+        per_query["subtopic_weight"] = _of_queries(
+            data, _nested(table["subtopic_weight"], np.float64), "subtopic_weight"
+        )
     return replace(data, **per_query) if per_query else data
 
 
-def _features(table: pl.DataFrame, names: list[str]) -> tuple[np.ndarray, list[str]]:
+def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any, list[str]]:
     import polars as pl
 
     height = table.height  # a selection of no columns has no rows
@@ -131,8 +137,24 @@ def _features(table: pl.DataFrame, names: list[str]) -> tuple[np.ndarray, list[s
                 f"column {name!r} is {dtype}, and features are numbers: encode it (one-hot or as numbers), or leave "
                 f"it out with drop=[{name!r}] (on the command line --drop {name!r})"
             )
+    if sparse:
+        return _sparse(table, height), table.columns
     X = table.cast(pl.Float32).to_numpy(order="c") if table.width else np.empty((height, 0), np.float32)
     return X, table.columns
+
+
+def _sparse(table: pl.DataFrame, height: int) -> Any:
+    """The entries that are not 0, column by column, so that no dense table is made."""
+    import polars as pl
+    from scipy.sparse import csc_matrix
+
+    columns = [table[name].cast(pl.Float32).to_numpy() for name in table.columns]
+    rows = [np.flatnonzero(column) for column in columns]  # NaN is not 0
+    values = [column[some] for column, some in zip(columns, rows, strict=True)]
+    pointers = np.cumsum([0, *(some.size for some in rows)])
+    empty = np.empty(0, np.int64), np.empty(0, np.float32)
+    parts = np.concatenate([empty[1], *values]), np.concatenate([empty[0], *rows]), pointers
+    return csc_matrix(parts, shape=(height, table.width)).tocsr()
 
 
 def _numbers(series: pl.Series) -> np.ndarray:
@@ -152,7 +174,7 @@ def _comments(series: pl.Series) -> Strings:
     return Strings.from_values(series.cast(pl.String).fill_null("").to_numpy())
 
 
-def _nested(series: pl.Series) -> np.ndarray:
+def _nested(series: pl.Series, dtype: Any = np.float32) -> np.ndarray:
     """Table of a column whose entries are lists of one length."""
     import polars as pl
 
@@ -163,8 +185,10 @@ def _nested(series: pl.Series) -> np.ndarray:
         series = series.list.to_array(lengths[0] if lengths.len() else 0)
     elif not isinstance(series.dtype, pl.Array):
         raise DataError(f"column {series.name!r} is {series.dtype}; lists of numbers were expected")
+    if not _is_number(series.dtype.inner):  # type: ignore[attr-defined]
+        raise DataError(f"column {series.name!r} is {series.dtype}; lists of numbers were expected")
     width = series.dtype.size  # type: ignore[attr-defined]
-    flat = series.explode().cast(pl.Float32).to_numpy() if width and series.len() else np.empty(0, np.float32)
+    flat = series.explode().to_numpy().astype(dtype) if width and series.len() else np.empty(0, dtype)
     return flat.reshape(series.len(), width)
 
 

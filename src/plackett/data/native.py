@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett import _storage
-from plackett._errors import DataError
+from plackett._errors import DataError, reading
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.strings import Strings
@@ -78,10 +78,13 @@ def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingD
     Parameters
     ----------
     mmap
-        False reads the whole file now, for a file that may be changed in place or lies on an unreliable share.
+        False reads the whole file now, for a file that may be changed in place or lies on an unreliable share: when a
+        mapped file becomes shorter, the system ends the process (SIGBUS) at the next look at what is gone. Files that
+        plackett writes are replaced as a whole, which does no harm.
     """
-    arrays, metadata = _storage.read(path, kind="dataset", mmap=mmap)
-    return _Opener(path, arrays, metadata).dataset()
+    with reading(path, "the dataset file"):
+        arrays, metadata = _storage.read(path, kind="dataset", mmap=mmap)
+        return _Opener(path, arrays, metadata).dataset()
 
 
 def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:

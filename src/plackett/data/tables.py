@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
 
+#: Bytes in which the line of column names is looked for.
+_HEADER = 1 << 24
 #: Words for a missing value, beside nothing at all.
 _MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
 
@@ -98,8 +102,22 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
         raise DataError(f"{path}: not a table with separator {options['separator']!r}: {error}") from None
     whole = [name for name in as_text if table[name].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all()]
     table = table.with_columns(pl.col(whole).cast(pl.Int64))
+    table = table.rename(_with_quotes(raw, options["separator"], table.columns))
     words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
     return _named(path, table.with_columns(_without_missing(table[name]) for name in words), columns)
+
+
+def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]:
+    """Names of columns as they are meant where polars leaves the doubled quotes of the file in them."""
+    if not any('""' in name for name in names):
+        return {}
+    lines = io.StringIO(raw[:_HEADER].decode("utf-8-sig", "replace"), newline="")
+    try:
+        header = next(csv.reader(lines, delimiter=separator), [])
+    except csv.Error:
+        return {}
+    pairs = zip(names, header, strict=False)
+    return {found: meant for found, meant in pairs if found == meant.replace('"', '""')}
 
 
 def _without_missing(column: pl.Series) -> pl.Series:
@@ -114,7 +132,9 @@ def _without_missing(column: pl.Series) -> pl.Series:
 def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: str | None = None) -> None:
     """Write a dataset as separated text with column names; a missing value is an empty field.
 
-    Numbers are written so that they are read back exactly. Preferences and subtopics do not fit and are refused.
+    Numbers are written so that they are read back exactly, and so are texts: an id or comment that a spreadsheet would
+    run as a formula (``=…``) stays as it is, as this is a format to read again. Preferences and subtopics do not fit
+    and are refused.
     """
     import polars.selectors as cs
 

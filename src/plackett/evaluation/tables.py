@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plackett._atomic import replacing
+from plackett._spreadsheet import harmless
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,8 +77,11 @@ class Renderable:
         return FORMATS["html"](self._layout(**options))
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """All figures with all digits as CSV; written to ``path`` where one is given."""
-        return _written(self._frame().write_csv(), path)
+        """All figures with all digits as CSV; written to ``path`` where one is given.
+
+        A text that a spreadsheet would run as a formula (``=…``) gets an apostrophe before it.
+        """
+        return _written(harmless(self._frame()).write_csv(), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """All figures with all digits, and how they were made, as JSON; written to ``path`` where one is given."""

@@ -76,6 +76,8 @@ class NeuralScorer:
             words = json.loads(arrays["network"].tobytes())
             log1p = bool(words.pop("log1p"))
             network = NETWORKS[words.pop("architecture")](**words)
+            if not 0 <= network.n_layers + len(network.hidden) <= len(arrays):  # every layer has weights
+                raise DataError(f"a network of {network.n_layers} layers with {len(arrays)} arrays")
             features = FeatureMap(log1p, np.array(arrays["features.mean"]), np.array(arrays["features.scale"]))
             weights = {name: np.array(arrays[f"weights.{name}"]) for name in network.shapes()}
         except (KeyError, TypeError, ValueError) as error:

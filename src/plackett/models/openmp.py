@@ -5,11 +5,35 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from functools import cache
 
-__all__ = ["dismiss_waiting_threads"]
+from plackett._kernel import n_threads
 
+__all__ = ["dismiss_waiting_threads", "growing_threads", "scoring_threads"]
+
+#: Least number of table cells, or of rows times trees, that is worth a further thread of LightGBM. Its threads meet
+#: after every small step, and where others use the cores too each meeting can cost a slice of time.
+_CELLS_PER_THREAD = 4_000_000
+_VISITS_PER_THREAD = 500_000
 _SOFT = 1  # omp_pause_soft: threads end, settings stay
+
+
+def growing_threads(n_jobs: int | None, n_rows: int, n_features: int) -> int:
+    """Threads for growing trees: fewer than `n_threads` where the table is small, unless ``n_jobs`` names a number.
+
+    >>> growing_threads(None, 100, 10), growing_threads(3, 100, 10)
+    (1, 3)
+    """
+    return _worth_it(n_jobs, n_rows * n_features // _CELLS_PER_THREAD)
+
+
+def scoring_threads(n_jobs: int | None, n_rows: int, n_trees: int) -> int:
+    """Threads for scoring rows with trees, by the same rule."""
+    return _worth_it(n_jobs, n_rows * n_trees // _VISITS_PER_THREAD)
+
+
+def _worth_it(n_jobs: int | None, further: int) -> int:
+    threads = n_threads(n_jobs)
+    return threads if n_jobs is not None and n_jobs > 0 else min(threads, 1 + further)
 
 
 def dismiss_waiting_threads() -> None:
@@ -24,10 +48,36 @@ def dismiss_waiting_threads() -> None:
         pause(_SOFT)
 
 
-@cache
-def _pause() -> Callable[[int], int] | None:
+def _before_fork() -> None:
+    """End the waiting threads of every GNU OpenMP in the process: a forked child would wait for threads it lacks."""
+    for name in _loaded():
+        pause = _pause(name)
+        if pause is not None:
+            pause(_SOFT)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(before=_before_fork)
+
+
+def _loaded() -> list[str]:
+    """Files of GNU's OpenMP that are loaded: LightGBM's is the system's, PyTorch and scikit-learn bring their own."""
     try:
-        library = ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)  # the one in use, or none
-        return library.omp_pause_resource_all
-    except (OSError, AttributeError):  # another system's OpenMP, or GNU's from before 2019
-        return None
+        with open("/proc/self/maps", "rb") as file:
+            paths = {line.split(maxsplit=5)[-1].rstrip() for line in file if b"libgomp" in line}
+    except OSError:
+        return ["libgomp.so.1"]
+    return sorted(map(os.fsdecode, paths))
+
+
+_known: dict[str, Callable[[int], int]] = {}
+
+
+def _pause(name: str = "libgomp.so.1") -> Callable[[int], int] | None:
+    if name not in _known:  # asked again while there is none: it may be loaded later
+        try:
+            library = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)  # the one in use, or none
+            _known[name] = library.omp_pause_resource_all
+        except (OSError, AttributeError):  # another system's OpenMP, or GNU's from before 2019
+            return None
+    return _known[name]

@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.base import Monitor, Scorer
-from plackett.models.openmp import dismiss_waiting_threads
+from plackett.models.openmp import dismiss_waiting_threads, growing_threads, scoring_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.scorers.tree_text import check_text, trees_only
+from plackett.scorers.tree_text import check_text, parse_trees, trees_only
 
 __all__ = ["TreeScorer", "Trees", "boosted_gradients", "lightgbm_dataset"]
 
@@ -41,7 +40,8 @@ class TreeScorer:
         if X.shape[0] == 0:  # LightGBM refuses an empty table
             outputs = self.booster.num_model_per_iteration()
             return np.empty(0) if outputs == 1 else np.empty((0, outputs))
-        return self.booster.predict(X, raw_score=True, num_threads=n_threads(n_jobs))
+        threads = scoring_threads(n_jobs, X.shape[0], self.booster.num_trees())
+        return self.booster.predict(X, raw_score=True, num_threads=threads)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"text": self.text}
@@ -54,9 +54,7 @@ class TreeScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeScorer:
         """The scorer that `to_arrays` wrote."""
-        text = arrays["lightgbm"].tobytes().decode()
-        check_text(text)
-        return cls(text)
+        return cls(parse_trees(arrays["lightgbm"].tobytes().decode("latin-1")).text())
 
 
 @dataclass(kw_only=True, eq=False)
@@ -197,7 +195,7 @@ class Trees:
             "feature_fraction_bynode": self.colsample_bynode,
             "boosting": "gbdt",
             "seed": int(np.random.default_rng(self.random_state).integers(2**31)),
-            "num_threads": n_threads(self.n_jobs),
+            "num_threads": growing_threads(self.n_jobs, data.n_rows, data.n_features),
             "deterministic": True,
             "force_col_wise": True,  # the other way sums in an order that depends on the number of threads
             "verbosity": -1,

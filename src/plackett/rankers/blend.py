@@ -246,7 +246,8 @@ class BlendScorer:
         from plackett.rankers.storage import unpack
 
         headers, factors = json.loads(arrays["members"].tobytes()), np.array(arrays["factors"])
-        if factors.dtype != np.float64 or factors.shape != (len(headers),) or not headers:
+        fitting = factors.dtype == np.float64 and factors.shape == (len(headers),)
+        if not fitting or not 0 < len(headers) <= len(arrays):  # every member has arrays
             raise DataError(f"a blend of {len(headers)} rankers with factors of shape {factors.shape}")
         rankers = []
         for i, header in enumerate(headers):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
+from plackett.models.openmp import scoring_threads
 from plackett.models.trees import TreeScorer
 from plackett.rankers.columns import Columns
 from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
@@ -133,7 +133,9 @@ def _taken_apart(
     values = [np.array(tree["leaf_value"].split(), np.float64) for tree in trees]
     for start in range(0, data.n_rows, _ROWS):
         rows = slice(start, start + _ROWS)
-        leaves = scorer.booster.predict(data.X[rows], pred_leaf=True, num_threads=n_threads(n_jobs))
+        leaves = scorer.booster.predict(
+            data.X[rows], pred_leaf=True, num_threads=scoring_threads(n_jobs, _ROWS, len(trees))
+        )
         for t, leaf in enumerate(leaves.astype(np.int64).reshape(-1, len(trees)).T):
             outputs[t, rows] = values[t][leaf]
     return head, trees, outputs

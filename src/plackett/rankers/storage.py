@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from plackett import _storage
-from plackett._errors import DataError, LossError, MeasureError
+from plackett._errors import DataError, reading
 from plackett.catalogue import items
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
@@ -105,19 +105,16 @@ def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The ranker or pipeline that `save` wrote."""
-    header, arrays = _read(path)
-    try:
+    with reading(path, "the description of the model"):
+        header, arrays = _read(path)
         ranker = unpack(header, arrays)
         return pipelines.put_together(ranker, header["pipeline"]) if "pipeline" in header else ranker
-    except (DataError, LossError, MeasureError) as error:
-        raise DataError(f"{path}: {error}") from None
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: the description of the model is damaged ({error!r})") from None
 
 
 def card(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file says about the model: algorithm, parameters, training data, validation."""
-    header, _ = _read(path)
+    with reading(path, "the description of the model"):
+        header, _ = _read(path)
     return {key: header.get(key) for key in ("card", "parameters", "pipeline") if key in header}
 
 
@@ -126,10 +123,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
     text = metadata.get("ranker", "")
     if metadata.get("digest") != _digest(text, arrays):
         raise DataError(f"{path}: the model is damaged (its content does not match its digest)")
-    try:
-        header = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: the description of the model is damaged ({error})") from None
+    header = json.loads(text)
     if not isinstance(header, dict):
         raise DataError(f"{path}: the description of the model is damaged (it is no JSON object)")
     return header, arrays

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+import plackett as pk
 from plackett import DataError, RankingDataset
 from plackett.data.letor import letor_comment_fields, read_letor, read_letor_chunks, write_letor
 from plackett.data.strings import Strings
@@ -646,3 +647,29 @@ def test_real_files_refused(data_dir):
         read_letor(folder / "svmlight_invalid.txt")
     with pytest.raises(DataError, match=r"line 2, column 5: a line without query: '2:2\.5'"):
         read_letor(folder / "svmlight_classification.txt")
+
+
+def test_what_the_format_cannot_hold_is_said(tmp_path):
+    data = RankingDataset.from_arrays([[1.0]], [0], qid=[1], sample_weight=[2.0], positions=[1])
+    with pytest.warns(pk.PlackettWarning, match=r"a\.txt: LETOR text has no place for sample_weight, positions"):
+        pk.write(data, tmp_path / "a.txt")
+
+
+def test_query_ids_that_do_not_fit_can_be_numbered(tmp_path):
+    data = RankingDataset.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["red shoes", "#1", "red shoes"])
+    with pytest.raises(DataError, match=r"a\.txt: the query id 'red shoes'.*qids='number'"):
+        pk.write(data, tmp_path / "a.txt")
+    pk.write(data, tmp_path / "a.txt", qids="number")
+    found = pk.read(tmp_path / "a.txt")
+    assert (found.qids.tolist(), found.y.tolist()) == ([1, 2], [0.0, 2.0, 1.0])
+
+
+def test_read_without_mapping(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("2 qid:1 1:0.5 # docid = a\n0 qid:1 2:1\n1 qid:2 2:3")
+    one, two = (pk.read(path, mmap=mmap) for mmap in (True, False))
+    np.testing.assert_array_equal(one.X, two.X)
+    assert one.docids.tolist() == two.docids.tolist()
+    path.write_text("2 qid:1 1:0.5\n0 qid:1 2:x\n")
+    with pytest.raises(DataError, match=r"a\.txt, line 2"):
+        pk.read(path, mmap=False)

@@ -84,7 +84,7 @@ def use(folder, tmp_path, *flags):
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             f"--user-data-dir={tmp_path / 'profile'}", *flags, "--dump-dom", (tmp_path / "page.html").as_uri(),
         ],
-        capture_output=True, timeout=120, check=True, text=True,
+        capture_output=True, timeout=600, check=True, text=True,
     )  # fmt: skip
     outcome = re.search(r'<pre id="outcome">(.*?)</pre>', done.stdout, re.DOTALL)
     assert outcome, done.stderr[-2000:]

@@ -45,6 +45,6 @@ def test_latex_compiles(folder, tmp_path):
     shutil.copy(folder / "report.tex", tmp_path)
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
-        cwd=tmp_path, capture_output=True, timeout=120, check=False,
+        cwd=tmp_path, capture_output=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")

@@ -34,6 +34,7 @@ def read_letor(
     n_features: int | None = None,
     group: Sequence[int] | np.ndarray | str | os.PathLike[str] | None = None,
     missing: Literal["zero", "nan"] = "zero",
+    mmap: bool = True,
     n_jobs: int | None = None,
 ) -> RankingDataset:
     r"""Read a file in LETOR or SVMlight format.
@@ -61,6 +62,10 @@ def read_letor(
         from 0 on.
     missing
         What a feature is that a line does not list: ``"zero"``, as SVMlight has it, or ``"nan"``, missing.
+    mmap
+        Map a plain file into memory while it is parsed, which is fastest. False reads it piece by piece, for a file
+        that another program may cut short at the same time: the system ends a process that looks at a part of a
+        mapped file that is gone (SIGBUS).
     n_jobs
         Number of threads, by default all cores.
 
@@ -89,7 +94,7 @@ def read_letor(
     1999.
     """
     options = _options(path, sparse, n_features, missing, n_jobs)
-    segments = mapped(options.path)
+    segments = mapped(options.path) if mmap else None
     if segments is not None:
         return to_dataset([parse_block(segments, 0, options)], group)
     source = LineBlocks(options.path, _BLOCK_BYTES)

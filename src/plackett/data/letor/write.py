@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
 from plackett.data.dataset import RankingDataset
@@ -27,7 +28,12 @@ _QID = np.frombuffer(b" qid:", np.uint8)
 
 
 def write_letor(
-    data: RankingDataset, path: str | os.PathLike[str], *, comments: bool = True, n_jobs: int | None = None
+    data: RankingDataset,
+    path: str | os.PathLike[str],
+    *,
+    comments: bool = True,
+    qids: Literal["keep", "number"] = "keep",
+    n_jobs: int | None = None,
 ) -> None:
     r"""Write a dataset in LETOR format, such that `read_letor` gives the same dataset.
 
@@ -41,11 +47,15 @@ def write_letor(
     Parameters
     ----------
     data
-        The dataset; weights, names and positions have no place in the format and are left out.
+        The dataset. Feature names have no place in the format and are left out; so are weights, positions, subtopics
+        and preferences, with a warning.
     path
         The file; the suffixes ``.gz``, ``.xz`` and ``.zst`` compress it.
     comments
         Write the comments or, where there are none, the document ids as ``#docid = …``.
+    qids
+        ``"keep"`` writes the query ids as they are, and refuses ids with blanks, ``#`` or control characters, which
+        the format cannot hold. ``"number"`` writes 1, 2, 3, … in the order of the queries instead.
     n_jobs
         Number of threads, by default all cores.
 
@@ -59,8 +69,11 @@ def write_letor(
     """
     labels, label_of_row = np.unique(data.labels, return_inverse=True)
     texts = Strings.from_values([_label(label) for label in labels.tolist()])
-    qids = Strings.from_values(data.qids)
-    _check_ids(qids)
+    _say_what_is_lost(data, path)
+    if qids not in ("keep", "number"):
+        raise DataError(f"qids must be 'keep' or 'number', got {qids!r}")
+    names = Strings.from_values(data.qids if qids == "keep" else np.arange(1, data.n_queries + 1))
+    _check_ids(names, path)
     tails = _tails(data) if comments else Strings.from_values([])
     X = data.X
     if isinstance(X, np.ndarray):
@@ -71,9 +84,9 @@ def write_letor(
         columns, pointers = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
     if np.isinf(values).any():
         raise DataError("a feature is infinite; a feature is a finite number or NaN for a missing value")
-    room = _room(pointers, texts.lengths[label_of_row], qids.lengths[data.query_of_row], tails)
+    room = _room(pointers, texts.lengths[label_of_row], names.lengths[data.query_of_row], tails)
     arrays = (
-        texts.data, texts.offsets, label_of_row, qids.data, qids.offsets, data.query_of_row,
+        texts.data, texts.offsets, label_of_row, names.data, names.offsets, data.query_of_row,
         tails.data, tails.offsets, values, columns, pointers,
     )  # fmt: skip
     arguments = (dense, *map(frozen, arrays))
@@ -93,14 +106,29 @@ def _label(label: float) -> str:
     return str(int(label)) if label.is_integer() and abs(label) < 2**53 else repr(label)
 
 
-def _check_ids(qids: Strings) -> None:
+#: Fields of a dataset that LETOR text cannot hold.
+_LOST = ("sample_weight", "query_weight", "positions", "subtopics", "subtopic_weight", "preferences")
+
+
+def _say_what_is_lost(data: RankingDataset, path: Any) -> None:
+    lost = [name for name in _LOST if getattr(data, name) is not None]
+    if lost:
+        warnings.warn(
+            f"{path}: LETOR text has no place for {', '.join(lost)}; left out. A .plackett file keeps everything",
+            PlackettWarning,
+            stacklevel=3,
+        )
+
+
+def _check_ids(qids: Strings, path: Any) -> None:
     bad = (qids.data <= 32) | (qids.data == 35) | (qids.data == 127)
     empty = qids.lengths == 0
     if bad.any() or empty.any():
         place = int(np.searchsorted(qids.offsets, np.flatnonzero(bad)[0], "right") - 1 if bad.any() else empty.argmax())
         raise DataError(
-            f"the query id {qids[place].decode('utf-8', 'replace')!r} cannot be written: "
-            "it must not be empty and must not hold blanks, control characters or '#'"
+            f"{path}: the query id {qids[place].decode('utf-8', 'replace')!r} cannot be written as LETOR text: "
+            "it must not be empty and must not hold blanks, control characters or '#'. Write .plackett, .parquet or "
+            ".csv, or number the queries with qids='number'"
         )
 
 

@@ -182,7 +182,7 @@ class NestedScorer:
         from plackett.rankers.storage import SCORERS
 
         kinds, keep = json.loads(arrays["kinds"].tobytes()), np.array(arrays["keep"])
-        if keep.shape != (len(kinds),) or not kinds:
+        if keep.shape != (len(kinds),) or not 0 < len(kinds) <= len(arrays):  # every stage has arrays
             raise DataError(f"a nested ranker of {len(kinds)} stages with sizes of shape {keep.shape}")
         stages = []
         for i, kind in enumerate(kinds):

@@ -1,0 +1,143 @@
+"""Where compiled kernels are kept: one checked file per kernel and types of arguments.
+
+Numba keeps an index beside its files of machine code. Two processes that fill the same cache can leave an index that
+names the wrong file, and a damaged file ends in a traceback or is run as it is. Here a file is named by what it holds
+and begins with its checksum: a file that is damaged or belongs to something else is dropped, and the kernel compiled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import secrets
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+__all__ = ["OverloadFiles", "cache_folder"]
+
+#: Compiled code of older sources is deleted after this many days without use.
+_KEEP_DAYS = 30
+_DIGEST = 20
+
+
+class OverloadFiles:
+    """Machine code of one kernel, a file for each signature; takes the place of Numba's index and data files."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder
+        self.name = name
+
+    def load(self, key: Any) -> Any:
+        """What was saved under the key; None where there is nothing, or nothing sound."""
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        if _digest(content[_DIGEST:]) == content[:_DIGEST]:
+            saved_key, data = pickle.loads(content[_DIGEST:])
+            if saved_key == key:
+                return data
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep ``data``. Where the disk is full or read-only it is compiled again in the next process."""
+        from numba.core.serialize import dumps
+
+        content = dumps((key, data))
+        path = self._path(key)
+        temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(_digest(content) + content)
+            os.replace(temporary, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+    def flush(self) -> None:
+        """Forget everything."""
+        for path in self._files():
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _files(self) -> Iterator[Path]:
+        return self.folder.glob(f"{self.name}.*.code*")
+
+    def _path(self, key: Any) -> Path:
+        version = f"{numba.__version__} {sys.version_info[:2]} {key!r}"
+        return self.folder / f"{self.name}.{_digest(version.encode()).hex()}.code"
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
+
+
+def cache_folder(module: str, stamp: str) -> Path | None:
+    """Folder for the code of a module's kernels with this stamp; None where nothing can be written."""
+    root = cache_root()
+    if root is None:
+        return None
+    folder = root / f"{module}-{stamp}"
+    if not folder.is_dir():
+        _announce()
+        try:
+            _drop_old(root, module)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+    return folder
+
+
+@cache
+def cache_root() -> Path | None:
+    """``$PLACKETT_CACHE_DIR`` or else the user's cache folder; None where it cannot be written or there is no home."""
+    try:
+        root = _user_folder() / "kernels"
+        root.mkdir(parents=True, exist_ok=True)
+        probe = root / f".write-{os.getpid()}-{threading.get_ident()}"
+        probe.touch()
+        probe.unlink()
+    except (OSError, RuntimeError):  # RuntimeError: neither HOME nor an entry for this user in the system's list
+        return None
+    return root
+
+
+def _user_folder() -> Path:
+    chosen = os.environ.get("PLACKETT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser()
+    elif sys.platform == "darwin":
+        base = Path("~/Library/Caches").expanduser()
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    return Path(base) / "plackett"
+
+
+@lru_cache(maxsize=1)
+def _announce() -> None:
+    """Tell a person at a terminal, once, why the first call takes seconds."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("plackett: compiling for this machine (first use only) …", file=sys.stderr)
+
+
+def _drop_old(root: Path, module: str) -> None:
+    limit = time.time() - _KEEP_DAYS * 86_400
+    for old in root.glob(f"{module}-*"):
+        with contextlib.suppress(OSError):  # another process may be deleting the same folder
+            if old.stat().st_mtime < limit:
+                shutil.rmtree(old, ignore_errors=True)
