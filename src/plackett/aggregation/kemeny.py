@@ -14,7 +14,7 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
-from plackett.permutation_models.mallows import improve
+from plackett.permutation_models._moves import MOST_PASSES, improve
 
 __all__ = ["Kemeny", "consensus", "solve_block"]
 
@@ -140,7 +140,7 @@ def _consensus(lo, hi, offsets, before, weights, exact, out):  # type: ignore[no
             if total == end * (n - end) + 0.5 * end * (end - 1):
                 block = order[start:end]
                 if end - start > exact:
-                    improve(block, wins)
+                    improve(block, wins, MOST_PASSES)
                 elif end - start > 1:
                     solve_block(block, wins, cost, last)
                 start = end

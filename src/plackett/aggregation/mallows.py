@@ -12,7 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.kemeny import consensus
 from plackett.aggregation.lists import RankLists
-from plackett.permutation_models.mallows import fit_theta
+from plackett.permutation_models._kendall import fit_theta
 
 __all__ = ["MallowsConsensus"]
 
