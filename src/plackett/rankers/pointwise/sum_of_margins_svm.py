@@ -15,7 +15,7 @@ from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 __all__ = ["SumOfMarginsSVM"]
 
 #: The share ν without a price.
-_NU = 0.999
+_NU = 0.99
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class SumOfMarginsSVM(OrdinalSVM):
     nu
         Between 0 and 1: the price is 1/(ν · weight of the grade), so that about a share ν of each grade is inside or
         beyond its margin. Near 1 the direction between two grades is the difference of their means.
-        None is 0.999 where C is None: chosen on validation queries of several small sets (see "Defaults on small data"
+        None is 0.99 where C is None: chosen on validation queries of several small sets (see "Defaults on small data"
         in the guide to rankers); grades of real data overlap so much that at 0.9 there often is no margin at all.
     balance
         Let both ends of each margin weigh the same; with ``nu`` they do anyway.
