@@ -34,7 +34,9 @@ def test_estimator(cls):
         again.log_prob(PAIRS)
     for name in model.model_parameters:
         np.testing.assert_array_equal(getattr(again.fit(PAIRS), f"{name}_"), getattr(model, f"{name}_"))
-        np.testing.assert_array_equal(getattr(pickle.loads(pickle.dumps(model)), f"{name}_"), getattr(model, f"{name}_"))
+        np.testing.assert_array_equal(
+            getattr(pickle.loads(pickle.dumps(model)), f"{name}_"), getattr(model, f"{name}_")
+        )
     # on the class, as before: the same, and the parameters without an underscore have it too
     old = cls.fit(PAIRS, n_items=3, weights=np.ones(7))
     for name in model.model_parameters:

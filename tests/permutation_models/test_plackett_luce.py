@@ -150,7 +150,9 @@ def test_refusals(orders, message):
 def test_a_long_chain_is_fitted_to_the_end(n):
     """Neighbours beat each other 3 to 2: every step of the chain is log 3/2, which small steps take ages to reach."""
     up = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
-    model = PlackettLuce(among="listed").fit(np.concatenate([up, up[:, ::-1]]), sample_weight=[3] * (n - 1) + [2] * (n - 1))
+    model = PlackettLuce(among="listed").fit(
+        np.concatenate([up, up[:, ::-1]]), sample_weight=[3] * (n - 1) + [2] * (n - 1)
+    )
     np.testing.assert_allclose(np.diff(model.scores_), -np.log(1.5), rtol=1e-7)
     assert model.n_iter_ < 20
 

@@ -16,7 +16,7 @@ from plackett._errors import DataError
 __all__ = ["PermutationModel", "also_on_class", "as_scores"]
 
 
-class also_on_class:  # noqa: N801 (a decorator)
+class also_on_class:
     """A method of an object that fits it; called on the class, it fits a new object.
 
     ``PlackettLuce(prior=(2, 1)).fit(orders)`` and ``PlackettLuce.fit(orders, prior=(2, 1))`` are the same, but for the
@@ -115,7 +115,7 @@ class PermutationModel(BaseEstimator):
 
 
 def _differs(value: Any, default: Any) -> bool:
-    return isinstance(value, np.ndarray) or value is not default and value != default
+    return isinstance(value, np.ndarray) or (value is not default and value != default)
 
 
 def _short(value: Any) -> str:
