@@ -17,7 +17,7 @@ METHODS = sorted(aggregation())
 PARETO = [name for name in METHODS if name not in ("CombMIN", "CombMAX", "CombMED", "Genetic", "MallowsConsensus")]
 SEEDED = ("Genetic",)
 #: Which give an order, and must decide between documents that are alike.
-BY_ROW = ("MallowsConsensus",)
+BY_ROW = ("MallowsConsensus", "Condorcet")
 
 
 def method(name):

@@ -11,6 +11,7 @@ from scipy.optimize import approx_fprime
 from plackett.aggregation import CPS, RRF, BayesianPlackettLuce, Kemeny, MallowsConsensus, RankLists, fuse
 from plackett.aggregation.cps import log_likelihood
 from plackett.aggregation.judged import judge
+from plackett.aggregation.mallows import _distances
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.language import parse
 from plackett.permutation_models import Mallows, PlackettLuce
@@ -53,6 +54,27 @@ def test_weighing_lists_by_their_concentration_beats_equal_weights():
 def test_equal_concentrations_are_kemenys_order():
     lists, _ = _noisy([1.0] * 5, 20, 6, seed=2)
     assert np.array_equal(MallowsConsensus(max_iter=0).scores(lists), Kemeny().scores(lists))
+
+
+def test_distances_are_the_pairs_the_other_way_round():
+    """Against a loop over all pairs, with ties and documents that a list lacks."""
+    rng = np.random.default_rng(5)
+    group = np.array([1, 7, 12, 0, 5])
+    offsets = np.concatenate(([0], np.cumsum(group)))
+    before = np.empty((group.sum(), 4), np.int64)
+    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+        for m in range(4):
+            values = rng.integers(0, 5, b - a)  # with ties
+            before[a:b, m] = [np.count_nonzero(values < value) for value in values]
+            before[a:b, m][rng.random(b - a) < 0.3] = -1
+    scores = rng.permutation(group.sum()).astype(float)
+    out = np.empty((group.size, 4))
+    _distances(0, group.size, offsets, before, scores, out)
+    for q, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for m in range(4):
+            place = np.where(before[a:b, m] < 0, 99, before[a:b, m])
+            pairs = [(i, j) for i in range(b - a) for j in range(b - a) if scores[a + i] > scores[a + j]]
+            assert out[q, m] == sum(place[j] < place[i] for i, j in pairs)
 
 
 def test_theta_given_the_orders_is_that_of_the_model_with_known_centers():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
 from itertools import permutations
 
 import numpy as np
@@ -10,7 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plackett import DataError
-from plackett.aggregation import MC1, MC2, MC3, MC4, Borda, Fuzzy, Genetic, Kemeny, MallowsConsensus, RankLists
+from plackett.aggregation import (
+    MC1,
+    MC2,
+    MC3,
+    MC4,
+    Borda,
+    Condorcet,
+    Fuzzy,
+    Genetic,
+    Kemeny,
+    MallowsConsensus,
+    RankLists,
+)
+from plackett.permutation_models._moves import improve
 
 
 def _partial(n, n_lists, rng, missing=0.3):
@@ -56,7 +70,7 @@ def test_a_condorcet_winner_comes_first(orders):
     ranks = lists.ranks
     wins = (ranks[:, None, :] < ranks[None, :, :]).sum(axis=2)
     for winner in np.flatnonzero(((wins > wins.T) | np.eye(5, dtype=bool)).all(axis=1)):
-        for method in (Kemeny(), Kemeny(exact=0), MC4(), MC4(teleport=0.5), MallowsConsensus(max_iter=0)):
+        for method in (Condorcet(), Kemeny(), Kemeny(exact=0), MC4(), MC4(teleport=0.5), MallowsConsensus(max_iter=0)):
             scores = method.scores(lists)
             assert (np.delete(scores, winner) < scores[winner]).all()
 
@@ -188,3 +202,60 @@ def test_fuzzy_scores_against_the_definition(orders, alpha):
         share = np.diff((np.arange(5) / 4) ** alpha)
         expected.append(share @ np.sort(members)[::-1])
     assert np.allclose(Fuzzy(alpha=alpha).scores(lists), expected)
+
+
+@pytest.mark.parametrize("unranked", ["below", "unknown"])
+@pytest.mark.parametrize("seed", range(8))
+def test_condorcet_sorts_by_majority(seed, unranked):
+    """No document is beaten by the next one; and without contradictions it is a plain sort by votes."""
+    rng = np.random.default_rng(seed)
+    ranks = _partial(9, 5, rng)
+    weights = tuple(rng.integers(1, 4, 5).astype(float))
+    lists = RankLists.from_arrays(ranks)
+    scores = Condorcet(weights=weights, unranked=unranked).scores(lists)
+    if lists.unlisted.size:
+        pytest.skip("a document in no list is put last by rule")
+    assert sorted(scores) == list(range(1, 10))
+    order = np.argsort(-scores)
+    lead = _against(ranks, weights, unranked == "below").T
+    lead = lead - lead.T
+    assert (lead[order[:-1], order[1:]] >= 0).all()
+    better = lead > 0
+    beaten = better.sum(axis=1) + 0.5 * ((lead == 0).sum(axis=1) - 1)
+    for size in range(1, 9):  # those who all beat all others come first
+        group = np.argsort(-beaten, kind="stable")[:size]
+        rest = np.setdiff1d(np.arange(9), group)
+        if better[np.ix_(group, rest)].all():
+            assert set(order[:size]) == set(group)
+
+
+def test_condorcet_is_a_sort_where_majorities_agree():
+    rng = np.random.default_rng(0)
+    truth, compared = np.arange(12), 0
+    for _ in range(30):
+        noisy = np.argsort(truth + rng.normal(scale=1.5, size=(7, 12)), axis=1)
+        ranks = np.argsort(noisy, axis=1).T + 1.0
+        lead = (ranks[:, None, :] < ranks[None, :, :]).sum(axis=2) - 3.5
+        beats = lead > 0
+        if sorted(beats.sum(axis=1)) != list(range(12)):  # contradictions
+            continue
+        compared += 1
+        expected = sorted(range(12), key=cmp_to_key(lambda u, v, b=beats: -1 if b[u, v] else 1))
+        assert Condorcet().order(RankLists.from_arrays(ranks, docids=np.arange(12))) == expected
+    assert compared > 5
+
+
+def test_local_search_ends_where_no_move_of_a_document_helps():
+    """All moves of all documents, tried; passes are bounded."""
+    rng = np.random.default_rng(4)
+    before = rng.integers(0, 6, (30, 30)).astype(float)
+    order = rng.permutation(30)
+    bounded = order.copy()
+    assert improve(bounded, before, 1) == 1
+    assert improve(order, before, 1000) < 1000
+    against = before.T
+    assert _paid(order, against) <= _paid(bounded, against)
+    for start in range(30):
+        rest = np.delete(order, start)
+        for to in range(30):
+            assert _paid(np.insert(rest, to, order[start]), against) >= _paid(order, against)

@@ -15,6 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.losses.listwise.listnet import ListNetLoss
+from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
@@ -22,13 +23,15 @@ from plackett.measures import parse
 from plackett.measures.ranking import Scored
 from plackett.models._torch import load_torch, threads
 from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
+from plackett.models.linear import Linear, LinearScorer
 from plackett.models.networks import NETWORKS
 from plackett.models.networks.base import dropped
 from plackett.models.networks.blocks import batches
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.lists import Lists
+from plackett.models.networks.training import Training
 from plackett.models.neural import Neural, NeuralScorer
+from plackett.models.trees import Trees
 
 torch = pytest.importorskip("torch", reason="neural models need PyTorch: pip install 'plackett[neural]'")
 
@@ -379,6 +382,57 @@ def test_warm_start(architecture):
         small(architecture, hidden=(4,)).train(ListNetLoss(), data, Monitor(), start)
 
 
+@pytest.mark.parametrize("model", [small(max_epochs=3), Linear(solver="sgd", max_iter=3), Trees(n_estimators=3)])
+def test_warm_start_keeps_the_start_where_nothing_is_better(model):
+    """The start knows the right order, and what it goes on with are the labels upside down."""
+    data = lists(20)
+    start = model.train(ListNetLoss(), data, Monitor())
+    before = start.predict(data.X, data.offsets)
+    valid = data.replace(y=np.argsort(np.argsort(before)).astype(float) // 30)  # the start is as good as perfect here
+    upside_down = data.replace(y=3.0 - data.y)
+    monitor = Monitor(valid, NDCG, patience=2)
+    found = model.train(ListNetLoss(), upside_down, monitor, start)
+    np.testing.assert_array_equal(found.predict(data.X, data.offsets), before)
+    assert (monitor.best_round, monitor.kept) == (-1, 0)
+    assert monitor.best_value > max(monitor.history)
+    # and a better one takes its place
+    monitor = Monitor(valid, NDCG)
+    found = model.train(ListNetLoss(), valid, monitor, model.train(ListNetLoss(), upside_down, Monitor()))
+    assert monitor.kept > 0 and monitor.best_value == max(monitor.history)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("group", [[20] * 3, [1] * 60])
+def test_nothing_to_learn_gives_equal_scores(architecture, group):
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    per_query = np.repeat(np.arange(float(len(group))) % 3, group)
+    for loss, labels in ((Logistic(), per_query), (ListNetLoss(), per_query), (Square(), np.ones(60))):
+        data = RankingDataset.from_arrays(X, labels, group=group)
+        monitor = Monitor(data, NDCG)
+        scores = small(architecture).train(loss, data, monitor).predict(X, data.offsets)
+        assert np.ptp(scores) == 0.0 and len(monitor.history) == 1
+
+
+def test_batches_are_drawn_anew_in_each_epoch(monkeypatch):
+    """Every query once per epoch, with others each time; the same for the same seed."""
+    drawn = []
+    original = Training._draw
+
+    def draw(self):
+        original(self)
+        cuts = self.first_block
+        drawn.append([np.concatenate(self.blocks[a:b]).tolist() for a, b in zip(cuts[:-1], cuts[1:], strict=True)])
+
+    monkeypatch.setattr(Training, "_draw", draw)
+    data = lists(12)
+    a, b = (small(batch_size=4, max_epochs=3).train(ListNetLoss(), data, Monitor()) for _ in range(2))
+    assert len(drawn) == 6 and drawn[:3] == drawn[3:]
+    for epoch in drawn:
+        assert sorted(sum(epoch, [])) == list(range(12)) and [len(batch) for batch in epoch] == [4, 4, 4]
+    assert len({frozenset(map(frozenset, epoch)) for epoch in drawn}) == 3
+    np.testing.assert_array_equal(a.predict(data.X, data.offsets), b.predict(data.X, data.offsets))
+
+
 def test_sparse_and_weights():
     data = lists(20)
     X = np.where(data.X > 0, data.X, 0)
@@ -499,7 +553,7 @@ def test_unsettled_outputs_are_told():
         def bind(self, data, *, n_jobs=None):
             return BoundLoss(data, n_outputs=int(data.labels.max()) + 1)
 
-    data = RankingDataset.from_arrays(np.zeros((2, 1)), [0, 1], qid=[0, 1])
+    data = RankingDataset.from_arrays(np.zeros((4, 1)), [0, 1, 0, 2], qid=[0, 0, 1, 1])
     with pytest.raises(LossError, match="number of classes"):
         small(batch_size=1).train(Growing(), data, Monitor())
 

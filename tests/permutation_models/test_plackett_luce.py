@@ -6,11 +6,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import approx_fprime, minimize
 from scipy.special import logsumexp
 
 from plackett._errors import DataError
-from plackett.permutation_models.plackett_luce import PlackettLuce
+from plackett.permutation_models._orders import as_orders
+from plackett.permutation_models.plackett_luce import PlackettLuce, _Likelihood
 
 
 def naive_log_prob(log_v, order, among):
@@ -139,3 +140,46 @@ def test_recovers_strengths():
 def test_refusals(orders, message):
     with pytest.raises(DataError, match=message):
         PlackettLuce([0.0, 1.0]).log_prob(orders)
+
+
+# ------------------------------------------------------------------------------------------------------ Newton's method
+
+
+@pytest.mark.spec("perm.plackett_luce")
+@pytest.mark.parametrize("n", [200, 800])
+def test_a_long_chain_is_fitted_to_the_end(n):
+    """Neighbours beat each other 3 to 2: every step of the chain is log 3/2, which small steps take ages to reach."""
+    up = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    model = PlackettLuce(among="listed").fit(
+        np.concatenate([up, up[:, ::-1]]), sample_weight=[3] * (n - 1) + [2] * (n - 1)
+    )
+    np.testing.assert_allclose(np.diff(model.scores_), -np.log(1.5), rtol=1e-7)
+    assert model.n_iter_ < 20
+
+
+@pytest.mark.parametrize(("among", "prior"), [("all", (1.0, 0.0)), ("listed", (1.0, 0.0)), ("all", (3.0, 0.5))])
+def test_gradient_and_curvature_are_those_of_the_likelihood(among, prior):
+    rng = np.random.default_rng(7)
+    orders, _ = as_orders([rng.permutation(6)[: rng.integers(0, 7)].tolist() for _ in range(12)], 6)
+    weight = rng.uniform(0.5, 2, 12)
+    likelihood = _Likelihood(orders, weight, 6, among == "all", prior[0] - 1, prior[1])
+    scores = rng.normal(size=6) * 3
+    gradient, curvature = likelihood.slope(scores)
+    expected = approx_fprime(scores, likelihood.value, 1e-6)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-4)
+    table = np.stack([curvature.times(unit) for unit in np.eye(6)])
+    differences = [(likelihood.slope(scores + 1e-6 * u)[0] - gradient) / 1e-6 for u in np.eye(6)]
+    np.testing.assert_allclose(table, -np.array(differences), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(np.diagonal(table), curvature.diagonal, rtol=1e-10)
+
+
+def test_scores_far_apart_do_not_overflow():
+    """2,000 items in a chain are 800 apart: e^800 is no number."""
+    n = 2000
+    up = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    orders, _ = as_orders(np.concatenate([up, up[:, ::-1]]))
+    likelihood = _Likelihood(orders, np.repeat([3.0, 2.0], n - 1), n, False, 0.0, 0.0)
+    best = -np.log(1.5) * np.arange(n)
+    gradient, curvature = likelihood.slope(best)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-10)
+    assert np.isfinite(curvature.times(best)).all()

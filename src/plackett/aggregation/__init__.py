@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from plackett.aggregation.comb_min import CombMIN as CombMIN
     from plackett.aggregation.comb_mnz import CombMNZ as CombMNZ
     from plackett.aggregation.comb_sum import CombSUM as CombSUM
+    from plackett.aggregation.condorcet import Condorcet as Condorcet
     from plackett.aggregation.cps import CPS as CPS
     from plackett.aggregation.fusing import aggregate as aggregate
     from plackett.aggregation.fusing import fuse as fuse

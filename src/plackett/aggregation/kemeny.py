@@ -14,7 +14,7 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
-from plackett.permutation_models.mallows import improve
+from plackett.permutation_models._moves import MOST_PASSES, improve
 
 __all__ = ["Kemeny", "consensus", "solve_block"]
 
@@ -29,7 +29,7 @@ class Kemeny(Aggregation):
     by majority; the best order never crosses those borders, so a Condorcet winner comes first. A block of at most
     ``exact`` documents is solved exactly, by dynamic programming over its subsets (2ⁿ n² steps). A longer one starts in
     the order of its majority wins (sorting by degree) and moves single documents to their best place until no move
-    helps. Scores are n for the first document of a query, then n − 1, …
+    helps, in at most 100 passes of n² steps. Scores are n for the first document of a query, then n − 1, …
 
     Parameters
     ----------
@@ -77,13 +77,21 @@ class Kemeny(Aggregation):
         return out
 
 
-def consensus(lists: RankLists, weights: np.ndarray, exact: int, unranked: str, n_jobs: int | None) -> np.ndarray:
-    """Scores of Kemeny's order of each query."""
+def consensus(
+    lists: RankLists,
+    weights: np.ndarray,
+    exact: int,
+    unranked: str,
+    n_jobs: int | None,
+    *,
+    start: np.ndarray | None = None,
+) -> np.ndarray:
+    """Scores of Kemeny's order of each query; the search in long blocks begins with the order of ``start``."""
     out = np.empty(lists.n_rows)
     before = lists.places(unranked).before
-    over_queries(
-        _consensus, lists.offsets, before, weights, exact, out, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD
-    )
+    first = np.empty(0) if start is None else start
+    arguments = (before, weights, exact, first, out)
+    over_queries(_consensus, lists.offsets, *arguments, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
     return out
 
 
@@ -113,13 +121,27 @@ def solve_block(block, wins, cost, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _consensus(lo, hi, offsets, before, weights, exact, out):  # type: ignore[no-untyped-def]
+def _by_score(block, scores, a, spare, spare_order, keys, chosen):  # type: ignore[no-untyped-def]
+    """Put the documents of a block into the order of their scores."""
+    n = block.size
+    for i in range(n):
+        keys[i] = scores[a + block[i]]
+    argsort_descending(keys, chosen, spare, spare_order, n)
+    for i in range(n):
+        chosen[i] = block[chosen[i]]
+    block[:] = chosen[:n]
+
+
+@kernel
+def _consensus(lo, hi, offsets, before, weights, exact, first, out):  # type: ignore[no-untyped-def]
     longest = longest_list(lo, hi, offsets)
     memory = np.empty(longest * longest, np.float64)
     degree = np.empty(longest, np.float64)
     spare = np.empty(longest, np.float64)
     order = np.empty(longest, np.int64)
     spare_order = np.empty(longest, np.int64)
+    keys = np.empty(longest, np.float64)
+    chosen = np.empty(longest, np.int64)
     cost = np.empty(1 << min(exact, longest), np.float64)
     last = np.empty(cost.size, np.int8)
     for q in range(lo, hi):
@@ -140,7 +162,9 @@ def _consensus(lo, hi, offsets, before, weights, exact, out):  # type: ignore[no
             if total == end * (n - end) + 0.5 * end * (end - 1):
                 block = order[start:end]
                 if end - start > exact:
-                    improve(block, wins)
+                    if first.size:
+                        _by_score(block, first, a, spare, spare_order, keys, chosen)
+                    improve(block, wins, MOST_PASSES)
                 elif end - start > 1:
                     solve_block(block, wins, cost, last)
                 start = end

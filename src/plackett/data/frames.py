@@ -185,7 +185,7 @@ def _nested(series: pl.Series, dtype: Any = np.float32) -> np.ndarray:
         series = series.list.to_array(lengths[0] if lengths.len() else 0)
     elif not isinstance(series.dtype, pl.Array):
         raise DataError(f"column {series.name!r} is {series.dtype}; lists of numbers were expected")
-    if not _is_number(series.dtype.inner):  # type: ignore[attr-defined]
+    if not is_number(series.dtype.inner):  # type: ignore[attr-defined]
         raise DataError(f"column {series.name!r} is {series.dtype}; lists of numbers were expected")
     width = series.dtype.size  # type: ignore[attr-defined]
     flat = series.explode().to_numpy().astype(dtype) if width and series.len() else np.empty(0, dtype)

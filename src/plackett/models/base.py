@@ -56,7 +56,8 @@ class Monitor:
     A model trains inside the block `training`, calls `update` after each round with the scores of the validation data
     (one per document, so after `Loss.ranking_scores`) and stops when told; it then keeps the round `best_round`.
     Without validation data `update` only moves the progress display. Ctrl-C ends the block, and the model keeps the
-    best round so far.
+    best round so far. Where training goes on from a model, `consider` comes first: if no round is better than that
+    model, `best_round` stays −1 and `kept` is 0, which means to keep it.
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ class Monitor:
     interrupted: bool = False
     n_rounds: int = 0
     most_rounds: int = 1
+    considered: bool = False
 
     def __post_init__(self) -> None:
         self._progress: Any = None
@@ -126,15 +128,32 @@ class Monitor:
             self._progress.stop()
             self._progress = None
 
+    def consider(self, start: Scorer | None, loss: Loss) -> None:
+        """Note how good the model that training goes on from is on the validation data."""
+        if start is not None and self.valid is not None:
+            scores = start.predict(self.valid.X, self.valid.offsets, self.n_jobs)
+            self.best_value = self._value(loss.ranking_scores(scores))
+            self.considered = not np.isnan(self.best_value)
+
+    @property
+    def kept(self) -> int | None:
+        """How many of the rounds to keep; None is all of them."""
+        return self.best_round + 1 if self.best_round >= 0 or self.considered else None
+
+    def _value(self, scores: np.ndarray) -> float:
+        if self.valid is None or self.measure is None:
+            return float("nan")
+        return self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
+
     def update(self, scores: np.ndarray | None = None) -> bool:
         """Note a finished round; True means that training should end."""
         note = ""
         if scores is not None and self.valid is not None and self.measure is not None:
-            value = self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
+            value = self._value(scores)
             self.history.append(value)
             sign = 1.0 if self.measure.ascending else -1.0
             # a value may be NaN, where no query has one: anything is better
-            if self.best_round < 0 or np.isnan(self.best_value) or sign * value > sign * self.best_value:
+            if np.isnan(self.best_value) or sign * value > sign * self.best_value:
                 self.best_round, self.best_value = len(self.history) - 1, value
             note = f"{self.measure} {value:.4f} (best {self.best_value:.4f})"
         self.n_rounds += 1

@@ -107,6 +107,7 @@ class Linear:
             raise LossError(f"solver='lbfgs' cannot minimise {loss}: it {reason}; use solver='sgd'")
         problem = _Problem(self, loss, data)
         first = problem.start(start)
+        monitor.consider(start, problem.loss)
         return problem.scorer(_SOLVERS[solver](problem, first, monitor))
 
 

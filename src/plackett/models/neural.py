@@ -118,14 +118,15 @@ class Neural:
     max_grad_norm
         Longer gradients are shortened to this; None never shortens.
     batch_size
-        Queries per step. ``"attention"`` takes fewer where lists are very long.
+        Queries per step, drawn anew for each epoch. ``"attention"`` takes fewer where lists are very long.
     max_epochs
         Passes over the data at most. With validation data the best one is kept.
     standardize, log1p
         Bring features to mean 0 and deviation 1; before that take sign(x) log(1 + \|x\|), which tames counts and
         lengths (None: all but ``"sigmoid"`` do). What was learned for this is part of the scorer.
     warm_start
-        Go on from the network of the last ``fit``, with its map of the features.
+        Go on from the network of the last ``fit``, with its map of the features. With validation data that network
+        stays where no epoch is better.
     device
         ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is one.
     random_state
@@ -177,6 +178,13 @@ class Neural:
         with threads(device, self.n_jobs) as spread, load_torch().inference_mode(False):
             training = Training(self, loss, data, device, list_aware=self._kind().list_aware)
             network, features, weights = self._beginning(data, training.n_outputs, start)
+            if nothing_to_learn(data, training.loss):
+                weights = _constant(weights) if start is None else weights
+                with monitor.training(1, f"{training.loss.name} · {network.name}"):
+                    scorer = NeuralScorer(network, features, weights, self.device)
+                    monitor.update(_valid_scores(scorer, training.loss, monitor, self.n_jobs))
+                return scorer
+            monitor.consider(start, training.loss)
             weights = training.run(network, features, weights, monitor, spread)
         return NeuralScorer(network, features, weights, self.device)
 
@@ -210,3 +218,32 @@ class Neural:
             n_heads=self.n_heads,
             n_layers=self.n_layers,
         )
+
+
+def nothing_to_learn(data: RankingDataset, loss: Loss) -> bool:
+    """Whether the data prefer no order to another: a query has one label, or one document, and so has each.
+
+    A loss that depends on the level of the scores has nothing to learn from one label in all queries.
+    """
+    if data.preferences is not None and len(data.preferences):
+        return False
+    judged = np.flatnonzero(data.labels >= 0)
+    labels, query = data.labels[judged], data.query_of_row[judged]
+    if not loss.shift_invariant:
+        return np.unique(labels).size < 2
+    lowest, highest = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
+    np.minimum.at(lowest, query, labels)
+    np.maximum.at(highest, query, labels)
+    return not (lowest < highest).any()
+
+
+def _constant(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The weights with those of the output 0: all scores are equal."""
+    zero = ("output.weight", "output.bias")
+    return {name: np.zeros_like(array) if name in zero else array for name, array in weights.items()}
+
+
+def _valid_scores(scorer: NeuralScorer, loss: Loss, monitor: Monitor, n_jobs: int | None) -> np.ndarray | None:
+    if monitor.valid is None:
+        return None
+    return loss.ranking_scores(scorer.predict(monitor.valid.X, monitor.valid.offsets, n_jobs))

@@ -99,6 +99,7 @@ class Oblivious:
         trees: list[dict[str, str]] = []
         if start is not None:
             head, trees = start_trees(start, data.n_features, outputs)
+            monitor.consider(start, loss)
         before = len(trees) // outputs
         scores, watched = (start_scores(part, start, outputs) for part in (data, valid))
         bins = ThresholdBins.of(data.X, self.max_bin, self.n_jobs)
@@ -124,8 +125,8 @@ class Oblivious:
                 seen = watched if outputs > 1 else watched[:, 0]
                 if monitor.update(None if valid is None else loss.ranking_scores(seen)):
                     break
-        if monitor.best_round >= 0:
-            del trees[(before + monitor.best_round + 1) * outputs :]
+        if monitor.kept is not None:
+            del trees[(before + monitor.kept) * outputs :]
         return TreeScorer(join_trees(head, trees))
 
     def _check(self) -> None:

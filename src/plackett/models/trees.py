@@ -139,6 +139,7 @@ class Trees:
             if getattr(self, name) < 1:
                 raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
         loss = loss.settle(data)
+        monitor.consider(start, loss)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         parameters = self._parameters(bound, data)
         train_set = lightgbm_dataset(lgb, data, parameters, self.categorical_numbers(data))
@@ -164,6 +165,8 @@ class Trees:
                 callbacks=[watch] if drops is None else [watch, drops.before_round],
                 init_model=None if start is None else start.booster,
             )
+        if start is not None and monitor.kept == 0:
+            return start
         return TreeScorer(trees_only(watch.best(0 if start is None else start.booster.current_iteration())))
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:

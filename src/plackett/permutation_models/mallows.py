@@ -8,15 +8,15 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
-from plackett.permutation_models._orders import as_orders, as_weights
+from plackett.permutation_models._base import PermutationModel, also_on_class
+from plackett.permutation_models._kendall import fit_theta, log_sizes, mean_skips
+from plackett.permutation_models._moves import MOST_PASSES, improve
+from plackett.permutation_models._orders import Orders, as_orders, as_weights
 
-__all__ = ["Mallows", "fit_theta", "improve"]
-
-#: Largest θ of a fit: e^−40 is nothing beside 1.
-_LARGEST = 40.0
+__all__ = ["Mallows"]
 
 
-class Mallows:
+class Mallows(PermutationModel):
     r"""Mallows model of the orders of m items.
 
     .. math:: P(\pi) = \frac{e^{-\theta\, d(\pi, \pi_0)}}{Z}, \qquad
@@ -29,17 +29,30 @@ class Mallows:
     Parameters
     ----------
     center
-        The most probable order, best item first.
+        The most probable order, best item first, where it is known; None leaves it to `fit`.
     theta
-        Concentration θ ≥ 0; 0 is uniform.
+        Concentration θ ≥ 0, where it is known; 0 is uniform, None leaves it to `fit`.
+    n_items
+        Number of items; the largest number in the orders, plus 1, without it.
+
+    Attributes
+    ----------
+    center_, theta_
+        The centre and the concentration: those given, or those of the fit.
+
+    Notes
+    -----
+    The fitted centre is Borda's order, improved by moving one item at a time as long as fewer pairs disagree, for at
+    most 100 passes over the items (a local optimum: the best centre, Kemeny's, is NP-hard to find). θ is the one whose
+    expected distance is the mean of those observed, at most 40.
 
     Examples
     --------
     >>> model = Mallows([0, 1, 2], theta=np.log(2.0))
     >>> np.exp(model.log_prob([[0, 1, 2], [2, 1, 0]])).round(4).tolist()  # 1/Z and 1/8Z with Z = 1 · 1.5 · 1.75
     [0.381, 0.0476]
-    >>> Mallows.fit([[0, 1, 2], [0, 1, 2], [1, 0, 2]]).mode().tolist()
-    [0, 1, 2]
+    >>> Mallows().fit([[0, 1, 2], [0, 1, 2], [1, 0, 2]])
+    <Mallows() fitted to 3 items, best first 0, 1, 2>
 
     References
     ----------
@@ -50,134 +63,112 @@ class Mallows:
     ids: ClassVar[tuple[str, ...]] = ("perm.mallows",)
     paper: ClassVar[str] = "Mallows 1957"
 
-    def __init__(self, center: Any, theta: float) -> None:
-        orders, n_items = as_orders([np.asarray(center)])
-        if orders.items.size != n_items:
-            raise DataError(f"center must have all items 0 to {n_items - 1}")
-        if not 0 <= theta < np.inf:
-            raise DataError(f"theta={theta}; give a number of 0 or more")
-        self.center = orders.items
-        self.theta = float(theta)
+    model_parameters: ClassVar[tuple[str, ...]] = ("center", "theta")
 
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.center.size
+    def __init__(self, center: Any = None, theta: float | None = None, *, n_items: int | None = None) -> None:
+        if theta is not None and not 0 <= theta < np.inf:
+            raise DataError(f"theta={theta}; give a number of 0 or more")
+        self.center = None if center is None else _as_center(center)
+        self.theta = theta
+        self._n_items = n_items
+        if center is not None and theta is not None:
+            self.center_, self.theta_ = self.center.copy(), float(theta)
 
     def distance(self, orders: Any) -> np.ndarray:
         """Number of pairs that each order has the other way round than the centre.
 
         Of an order that stops after its first ranks: pairs within it, and of its items with those below.
         """
-        found, _ = as_orders(orders, self.n_items)
-        out = np.empty(found.n)
-        over_queries(_distance, found.offsets, found.items, _ranks(self.center), out)
+        return self._distances(as_orders(orders, self._fitted("center_").size)[0])
+
+    def _distances(self, orders: Orders) -> np.ndarray:
+        out = np.empty(orders.n)
+        over_queries(_distance, orders.offsets, orders.items, _ranks(self.center_), out)
         return out
+
+    def _sizes(self, k: int | None = None) -> np.ndarray:
+        """Number of items that each rank is drawn from."""
+        return np.arange(self._fitted("center_").size, 0, -1)[:k]
 
     def log_normaliser(self, k: int | None = None) -> float:
         """The logarithm of Z, or of the part of it that the first k ranks have."""
-        sizes = np.arange(self.n_items, 0, -1)[:k]
-        return float(_log_sizes(sizes, self.theta).sum())
+        return float(log_sizes(self._sizes(k), self._fitted("theta_")).sum())
 
     def log_prob(self, orders: Any) -> np.ndarray:
         """Log-probability of each order, complete or only its first ranks."""
-        found, _ = as_orders(orders, self.n_items)
-        parts = np.concatenate(([0.0], np.cumsum(_log_sizes(np.arange(self.n_items, 0, -1), self.theta))))
-        return -self.theta * self.distance(orders) - parts[np.diff(found.offsets)]
+        theta = self._fitted("theta_")
+        found, _ = as_orders(orders, self._fitted("center_").size)
+        parts = np.concatenate(([0.0], np.cumsum(log_sizes(self._sizes(), theta))))
+        return -theta * self._distances(found) - parts[np.diff(found.offsets)]
 
     def mean_distance(self, k: int | None = None) -> float:
         """Expected distance of a draw, or of its first k ranks."""
-        return _mean_distance(self.theta, np.arange(self.n_items, 0, -1)[:k])
+        return float(mean_skips(self._fitted("theta_"), self._sizes(k)).sum())
 
     def mode(self, k: int | None = None) -> np.ndarray:
         """The centre, or its first k ranks."""
-        return self.center[:k].copy()
+        return self._fitted("center_")[:k].copy()
 
     def sample(self, n: int, k: int | None = None, *, random_state: Any = None) -> np.ndarray:
         """Draw orders, or their first k ranks: one per row."""
         rng = np.random.default_rng(random_state)
-        sizes = np.arange(self.n_items, 0, -1)[:k]
+        theta, sizes = self._fitted("theta_"), self._sizes(k)
         u = rng.random((n, sizes.size))
-        if self.theta == 0:
+        if theta == 0:
             skipped = np.floor(u * sizes)
         else:  # the inverse of the distribution function of V, exact for small θ too
-            skipped = np.floor(-np.log1p(u * np.expm1(-self.theta * sizes)) / self.theta)
+            skipped = np.floor(-np.log1p(u * np.expm1(-theta * sizes)) / theta)
         out = np.empty((n, sizes.size), np.int64)
-        _from_skips(np.minimum(skipped, sizes - 1).astype(np.int64), self.center, out)
+        _from_skips(np.minimum(skipped, sizes - 1).astype(np.int64), self.center_, out)
         return out
 
-    @classmethod
-    def fit(cls, orders: Any, *, n_items: int | None = None, weights: Any = None, center: Any = None) -> Self:
-        """Most probable centre and θ.
-
-        The centre is Borda's order, improved by moving one item at a time as long as fewer pairs disagree (a local
-        optimum: the best centre, Kemeny's, is NP-hard to find). θ is the one whose expected distance is the mean of
-        those observed, at most 40.
+    @also_on_class
+    def fit(self, orders: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Most probable centre and θ; what was given to the constructor stays.
 
         Parameters
         ----------
         orders
             Items best first, complete or only the first ranks; items that are not listed stand below.
-        n_items
-            Number of items; the largest number in the orders, plus 1, without it.
-        weights
+        y
+            Not used.
+        sample_weight
             How often each order counts.
-        center
-            The centre, where it is known.
         """
+        n_items = self._n_items if self.center is None else self.center.size
         found, n_items = as_orders(orders, n_items)
-        weight = as_weights(weights, found.n)
-        if center is None:
+        weight = as_weights(sample_weight, found.n)
+        if self.center is None:
             before = np.zeros((n_items, n_items))
             _count_pairs(found.offsets, found.items, weight, before)
             center = np.argsort(before.sum(axis=0) - before.sum(axis=1), kind="stable")
-            improve(center, before)
-        model = cls(center, 0.0)
+            improve(center, before, MOST_PASSES)
+        else:
+            center = self.center.copy()
+        self.center_ = center
+        if self.theta is not None:
+            self.theta_ = float(self.theta)
+            return self
         lengths = np.diff(found.offsets)
-        distance = float(weight @ model.distance(orders))
+        distance = float(weight @ self._distances(found))
         share = np.bincount(lengths, weight, n_items + 1)[::-1].cumsum()[::-1][1:]  # orders that have rank r
-        sizes = np.arange(n_items, 0, -1)
+        self.theta_ = fit_theta(distance, np.arange(n_items, 0, -1), share)
+        return self
 
-        return cls(center, fit_theta(distance, sizes, share))
 
-
-def fit_theta(distance: float, sizes: np.ndarray, share: np.ndarray) -> float:
-    """Most probable θ of a total distance, where ``share`` draws were made out of each number of items in ``sizes``.
-
-    The expected distance falls with θ; at most 40.
-    """
-    from scipy.optimize import brentq
-
-    def excess(theta: float) -> float:
-        return float(share @ _mean_skips(theta, sizes)) - distance
-
-    if excess(0.0) <= 0:
-        return 0.0
-    return _LARGEST if excess(_LARGEST) >= 0 else float(brentq(excess, 0.0, _LARGEST, xtol=1e-12))
+def _as_center(center: Any) -> np.ndarray:
+    """An order of all items; an array of whole numbers stays the same object, as scikit-learn's `clone` wants it."""
+    order = np.asarray(center)
+    found, n_items = as_orders([order])
+    if found.items.size != n_items:
+        raise DataError(f"center must have all items 0 to {n_items - 1}")
+    return order if order.dtype == np.int64 else found.items
 
 
 def _ranks(order: np.ndarray) -> np.ndarray:
     ranks = np.empty(order.size, np.int64)
     ranks[order] = np.arange(order.size)
     return ranks
-
-
-def _log_sizes(sizes: np.ndarray, theta: float) -> np.ndarray:
-    """Logarithm of Σ e^(−θv) over v = 0..n−1, for each n."""
-    if theta == 0:
-        return np.log(sizes)
-    return np.log(np.expm1(-theta * sizes) / np.expm1(-theta))
-
-
-def _mean_skips(theta: float, sizes: np.ndarray) -> np.ndarray:
-    """E[V] for each number of items to draw from."""
-    if theta < 1e-6:  # the difference below would lose its digits
-        return (sizes - 1) / 2 - theta * (sizes**2 - 1) / 12
-    return 1.0 / np.expm1(theta) - sizes / np.expm1(np.minimum(theta * sizes, 700.0))  # e^709 overflows
-
-
-def _mean_distance(theta: float, sizes: np.ndarray) -> float:
-    return float(_mean_skips(theta, sizes).sum())
 
 
 @kernel
@@ -228,34 +219,3 @@ def _count_pairs(offsets, items, weight, before):  # type: ignore[no-untyped-def
             for other in range(n):
                 if listed[other] != t:
                     before[items[i], other] += weight[t]
-
-
-@kernel
-def improve(order, before):  # type: ignore[no-untyped-def]
-    """Move single items, each to its best place, until no move makes fewer pairs disagree."""
-    n = order.size
-    improved = True
-    while improved:
-        improved = False
-        for start in range(n):
-            item = order[start]
-            best = 0.0
-            to = start
-            for step in (-1, 1):
-                change = 0.0
-                i = start + step
-                while 0 <= i < n:
-                    gain = before[item, order[i]] - before[order[i], item]
-                    change += gain if step < 0 else -gain
-                    if change > best + 1e-9:
-                        best = change
-                        to = i
-                    i += step
-            if to != start:
-                improved = True
-                step = 1 if to > start else -1
-                i = start
-                while i != to:
-                    order[i] = order[i + step]
-                    i += step
-                order[to] = item

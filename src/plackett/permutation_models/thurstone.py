@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett.permutation_models._orders import as_pairs
+from plackett._errors import DataError, PlackettWarning
+from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
+from plackett.permutation_models._newton import Curvature, maximise
+from plackett.permutation_models._orders import as_orders, as_pairs, as_weights
 
 __all__ = ["Thurstone"]
 
 
-class Thurstone:
+class Thurstone(PermutationModel):
     r"""Thurstone's model, case V: every item has a normal score, and the larger draw wins.
 
     .. math:: P(u \succ v) = \Phi\Big(\frac{s_u - s_v}{\sqrt 2\,\sigma}\Big)
 
-    It is the contest of SoftRank. An order of several items sorts one draw of each.
+    It is the contest of SoftRank. An order of several items sorts one draw of each. `fit` takes pairs (winner, loser),
+    `fit_wins` a table of counts.
 
     Parameters
     ----------
     scores
-        Mean score of each item.
+        Mean score of each item, where they are known; None leaves them to `fit`, which otherwise starts from them.
     sigma
-        Standard deviation of a draw.
+        Standard deviation of a draw; in a fit it only sets the unit of the scores.
+    n_items
+        Number of items; the largest number in the pairs, plus 1, without it.
+    alpha
+        Strength of a normal prior, α/2 · Σ (s/σ)²: it keeps items that never lose at finite scores.
+    max_iter, tol
+        Most Newton steps, and the largest change of a score, in units of σ, at which to end.
+
+    Attributes
+    ----------
+    scores_
+        Mean score of each item; their mean is 0.
+    n_iter_
+        Newton steps of the fit.
 
     Examples
     --------
     >>> model = Thurstone([0.0, 1.0])
     >>> round(float(model.pair_probability(1, 0)), 4)  # Φ(1/√2)
     0.7602
-    >>> Thurstone.fit_wins([[0, 24], [76, 0]]).mode().tolist()
-    [1, 0]
+    >>> Thurstone().fit_wins([[0, 24], [76, 0]])
+    <Thurstone() fitted to 2 items, best first 1, 0>
 
     References
     ----------
@@ -42,74 +59,129 @@ class Thurstone:
 
     ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
     paper: ClassVar[str] = "Thurstone 1927"
+    model_parameters: ClassVar[tuple[str, ...]] = ("scores",)
 
-    def __init__(self, scores: Any, *, sigma: float = 1.0) -> None:
-        self.scores = np.array(scores, float)
-        self.sigma = float(sigma)
-        if self.scores.ndim != 1 or not np.isfinite(self.scores).all():
-            raise DataError("scores must be one finite number per item")
-        if not self.sigma > 0:
+    def __init__(
+        self,
+        scores: Any = None,
+        *,
+        sigma: float = 1.0,
+        n_items: int | None = None,
+        alpha: float = 1e-6,
+        max_iter: int = 200,
+        tol: float = 1e-9,
+    ) -> None:
+        if not 0 < sigma < np.inf:
             raise DataError(f"sigma={sigma}; give a positive number")
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.scores.size
+        self.scores = None if scores is None else as_scores(scores)
+        self.sigma = sigma
+        self._n_items = n_items
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        if scores is not None:
+            self.scores_ = self.scores.copy()
 
     def pair_probability(self, first: Any, second: Any) -> np.ndarray:
         """Probability that one item stands above another."""
         from scipy.special import ndtr
 
-        gap = self.scores[np.asarray(first)] - self.scores[np.asarray(second)]
-        return ndtr(gap / (np.sqrt(2.0) * self.sigma))
+        return ndtr(self._gap(np.asarray(first), np.asarray(second)))
+
+    def _gap(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        scores = self._fitted("scores_")
+        return (scores[first] - scores[second]) / (np.sqrt(2.0) * self.sigma)
 
     def mode(self, k: int | None = None) -> np.ndarray:
         """The order by mean score, or its first k ranks; equal scores by number."""
-        return np.argsort(-self.scores, kind="stable")[:k]
+        return np.argsort(-self._fitted("scores_"), kind="stable")[:k]
 
     def sample(self, n: int, k: int | None = None, *, random_state: Any = None) -> np.ndarray:
         """Draw orders, or their first k ranks: one per row."""
         rng = np.random.default_rng(random_state)
-        noisy = self.scores + self.sigma * rng.normal(size=(n, self.n_items))
+        scores = self._fitted("scores_")
+        noisy = scores + self.sigma * rng.normal(size=(n, scores.size))
         return np.argsort(-noisy, axis=1, kind="stable")[:, :k]
+
+    def log_prob(self, orders: Any) -> np.ndarray:
+        """Log-probability of each pair (winner, loser). Longer orders have no closed form."""
+        from scipy.special import log_ndtr
+
+        first, second = _pairs(orders, self._fitted("scores_").size)[0].T
+        return log_ndtr(self._gap(first, second))
 
     def log_likelihood(self, wins: Any) -> float:
         """Log-probability of a square table: how often the item of the row beat that of the column."""
-        from scipy.special import log_ndtr
-
         pairs, counts, _ = as_pairs(wins)
-        gap = self.scores[pairs[:, 0]] - self.scores[pairs[:, 1]]
-        return float(counts @ log_ndtr(gap / (np.sqrt(2.0) * self.sigma)))
+        return float(counts @ self.log_prob(pairs))
 
-    @classmethod
-    def fit_wins(cls, wins: Any, *, sigma: float = 1.0, alpha: float = 1e-6, tol: float = 1e-9) -> Self:
-        """Most probable scores from a table of comparisons, by quasi-Newton steps on a concave function.
+    @also_on_class
+    def fit(self, orders: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Most probable scores from pairs (winner, loser), by Newton's method on a concave function.
 
         Parameters
         ----------
-        wins
-            Square table: how often the item of the row beat that of the column.
-        sigma
-            Standard deviation of a draw; it only sets the unit of the scores.
-        alpha
-            Strength of a normal prior, α/2 · Σ (s/σ)²: it keeps items that never lose at finite scores.
-        tol
-            Largest slope at which to end, per comparison.
+        orders
+            One pair per row.
+        y
+            Not used.
+        sample_weight
+            How often each pair counts.
         """
-        from scipy.optimize import minimize
+        pairs, n_items = _pairs(orders, self._n_items)
+        return self._fit(pairs, as_weights(sample_weight, len(pairs)), n_items)
+
+    @also_on_class
+    def fit_wins(self, wins: Any) -> Self:
+        """Most probable scores from a square table: how often the item of the row beat that of the column."""
+        return self._fit(*as_pairs(wins))
+
+    def _fit(self, pairs: np.ndarray, counts: np.ndarray, n_items: int) -> Self:
         from scipy.special import log_ndtr
 
-        pairs, counts, n_items = as_pairs(wins)
+        if not 0 <= self.alpha < np.inf:
+            raise DataError(f"alpha={self.alpha}; give a number of 0 or more")
+        if self.scores is not None and self.scores.size != n_items:
+            raise DataError(f"scores has {self.scores.size} numbers to start from, but there are {n_items} items")
         first, second = pairs.T
-        total = max(counts.sum(), 1.0)
+        root = np.sqrt(2.0)
 
-        def objective(s: np.ndarray) -> tuple[float, np.ndarray]:
-            z = (s[first] - s[second]) / np.sqrt(2.0)
-            log_p = log_ndtr(z)
-            slope = counts * np.exp(-0.5 * z * z - log_p) / np.sqrt(2.0 * np.pi) / np.sqrt(2.0)
-            gradient = np.bincount(second, slope, n_items) - np.bincount(first, slope, n_items)
-            return (0.5 * alpha * (s @ s) - counts @ log_p) / total, (alpha * s + gradient) / total
+        def value(s: np.ndarray) -> float:
+            return float(counts @ log_ndtr((s[first] - s[second]) / root) - 0.5 * self.alpha * (s @ s))
 
-        options = {"gtol": tol, "ftol": 1e-15, "maxiter": 1000}
-        found = minimize(objective, np.zeros(n_items), jac=True, method="L-BFGS-B", options=options)
-        return cls((found.x - found.x.mean()) * sigma, sigma=sigma)
+        def slope(s: np.ndarray) -> tuple[np.ndarray, Curvature]:
+            z = (s[first] - s[second]) / root
+            hazard = np.exp(-0.5 * z * z - log_ndtr(z)) / np.sqrt(2.0 * np.pi)  # φ/Φ
+            pull, bend = counts * hazard / root, 0.5 * counts * hazard * np.maximum(hazard + z, 0.0)
+
+            def times(x: np.ndarray) -> np.ndarray:
+                return self.alpha * x + _difference(first, second, bend * (x[first] - x[second]), n_items)
+
+            diagonal = self.alpha + np.bincount(first, bend, n_items) + np.bincount(second, bend, n_items)
+            return _difference(first, second, pull, n_items) - self.alpha * s, Curvature(diagonal, times)
+
+        start = np.zeros(n_items) if self.scores is None else self.scores / self.sigma
+        found, self.n_iter_, moved = maximise(
+            value, slope, start, level_free=True, max_iter=self.max_iter, tol=self.tol
+        )
+        self.scores_ = found * self.sigma
+        if moved > self.tol:
+            warnings.warn(
+                f"the fit has not settled after {self.max_iter} steps (last change {moved:.1e}); "
+                "give a larger max_iter or alpha",
+                PlackettWarning,
+                stacklevel=3,
+            )
+        return self
+
+
+def _difference(first: np.ndarray, second: np.ndarray, amount: np.ndarray, n: int) -> np.ndarray:
+    """What pairs add to their first items and take from their second."""
+    return np.bincount(first, amount, n) - np.bincount(second, amount, n)
+
+
+def _pairs(orders: Any, n_items: int | None) -> tuple[np.ndarray, int]:
+    found, n_items = as_orders(orders, n_items)
+    for bad in np.flatnonzero(np.diff(found.offsets) != 2)[:1]:
+        raise DataError(f"order {bad} has {np.diff(found.offsets)[bad]} items; Thurstone takes pairs (winner, loser)")
+    return found.items.reshape(-1, 2), n_items

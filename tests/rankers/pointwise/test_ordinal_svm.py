@@ -264,6 +264,8 @@ def test_weights_are_copies(form):
     rows = np.repeat(np.arange(y.size), weight.astype(int))
     for balance in (False, True):
         settings = {"tol": 1e-9, "standardize": False, "balance": balance, "n_jobs": 1}
+        if form is SumOfMarginsSVM:  # a share as near to 1 as the default is hard to solve to nine digits
+            settings["nu"] = 0.5
         one = form(**settings).fit(X, y, qid=qid, sample_weight=weight).predict(X)
         two = form(**settings).fit(X[rows], y[rows], qid=qid[rows]).predict(X)
         np.testing.assert_allclose(one, two, atol=1e-4)
@@ -315,7 +317,8 @@ def test_a_large_constant_feature_does_no_harm(form):
     """The thresholds take up any shift: the solution is that without the feature, on the shifted scale."""
     X, y, qid = task(n=90, noise=0.3)
     high = np.hstack([X + 100.0, np.full((90, 1), 3e6)])
-    plain, moved = (form(tol=1e-9, n_jobs=1).fit(table, y, qid=qid) for table in (X, high))
+    nu = {"nu": 0.75} if form is SumOfMarginsSVM else {}
+    plain, moved = (form(tol=1e-9, n_jobs=1, **nu).fit(table, y, qid=qid) for table in (X, high))
     np.testing.assert_allclose(moved.objective_, plain.objective_, rtol=1e-4)
     np.testing.assert_allclose(moved.scorer_.weights[:-1], plain.scorer_.weights, atol=1e-3)
     shift = 100.0 * moved.scorer_.weights[:-1].sum() + 3e6 * moved.scorer_.weights[-1, 0]

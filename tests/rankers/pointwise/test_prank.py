@@ -73,6 +73,23 @@ def test_passes_against_a_plain_loop(sparse):
     assert ranker.rank_loss_ == total
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_standardised_passes_are_those_over_centred_features(sparse):
+    """A plain loop over features of mean 0 and deviation 1; the thresholds are for the features as they are."""
+    X, y, qid, _ = separable(gap=0.0)
+    y = np.where(np.arange(y.size) % 7 == 0, 3 - y, y)
+    X = (X * [1.0, 5.0, 0.2] + [100.0, 0.0, -3.0]).astype(np.float32)
+    data = canonical_order(RankingDataset.from_arrays(csr_matrix(X) if sparse else X, y, qid))
+    ranker = PRank(max_iter=3).fit(data)
+    rows = (data.X.toarray() if sparse else data.X).astype(float)
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0)
+    w, b = None, None
+    for order in orders(data, ranker, 3):
+        w, b, _ = prank((rows[order] - mean) / deviation, data.y[order], 4, w, b)
+    np.testing.assert_allclose(ranker.scorer_.weights, w / deviation, rtol=1e-8)
+    np.testing.assert_allclose(ranker.thresholds_, b + mean @ (w / deviation), rtol=1e-8)
+
+
 @pytest.mark.spec("pointwise.prank")
 @pytest.mark.parametrize("seed", range(5))
 def test_mistake_bound(seed):
@@ -150,7 +167,7 @@ def test_margin():
 def test_one_model_that_sees_everything_is_prank():
     X, y, qid, _ = separable(gap=0.0)
     one = PRank(max_iter=4).fit(X, y, qid=qid)
-    two = AveragedPRank(n_models=1, sampling_rate=1.0, max_iter=4).fit(X, y, qid=qid)
+    two = AveragedPRank(n_models=1, sampling_rate=1.0, max_iter=4, margin=0.0).fit(X, y, qid=qid)
     np.testing.assert_array_equal(one.scorer_.weights, two.scorer_.weights)
     np.testing.assert_array_equal(one.thresholds_, two.thresholds_)
 

@@ -15,7 +15,7 @@ from plackett.aggregation.kemeny import solve_block
 from plackett.aggregation.orderings._tables import blocks_of_majority, preference_tables
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
-from plackett.permutation_models.mallows import improve
+from plackett.permutation_models._moves import MOST_PASSES, improve
 
 __all__ = ["ExactOrder"]
 
@@ -88,7 +88,7 @@ def _exact(lo, hi, offsets, starts, values, exact, out):  # type: ignore[no-unty
             if total == end * (n - end) + 0.5 * end * (end - 1):
                 block = order[start:end]
                 if end - start > exact:
-                    improve(block, h)
+                    improve(block, h, MOST_PASSES)
                 elif end - start > 1:
                     solve_block(block, h, cost, last)
                 start = end

@@ -22,7 +22,7 @@ class Feed:
     Parameters
     ----------
     order
-        Row of ``X`` for each row of the blocks.
+        Row of ``X`` for each row of the blocks; `cut` changes it.
     sizes
         Lengths of the lists in each block.
     lists
@@ -42,16 +42,20 @@ class Feed:
         lists: bool,
         keep: bool,
     ) -> None:
-        self.X, self.order, self.device = X, order, device
+        self.X, self.device = X, device
         self.features = features.on(device)
-        self.cuts = np.concatenate(([0], np.cumsum([part.sum() for part in sizes]))).astype(np.int64)
-        self.sizes = sizes
         self.with_lists = lists
         self.kept: Any = None
-        self.lists: dict[int, Lists] = {}
         self.keep = keep
+        self.cut(order, sizes)
         if keep and isinstance(X, np.ndarray) and X.nbytes < 0.4 * _room(device):
             self.kept = self._gather_all()
+
+    def cut(self, order: np.ndarray, sizes: list[np.ndarray]) -> None:
+        """Cut the rows into other blocks."""
+        self.order, self.sizes = order, sizes
+        self.cuts = np.concatenate(([0], np.cumsum([part.sum() for part in sizes]))).astype(np.int64)
+        self.lists: dict[int, Lists] = {}
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -59,7 +63,8 @@ class Feed:
     def block(self, i: int) -> tuple[Any, Lists | None]:
         """Rows of a block, mapped, and the lists that they form where the network looks at lists."""
         lo, hi = int(self.cuts[i]), int(self.cuts[i + 1])
-        rows = self._mapped(lo, hi) if self.kept is None else self.kept[lo:hi]
+        order = self.order[lo:hi]
+        rows = self._mapped(order) if self.kept is None else self.kept[load_torch().from_numpy(order).to(self.device)]
         if not self.with_lists:
             return rows, None
         lists = self.lists.get(i)
@@ -69,16 +74,16 @@ class Feed:
                 self.lists[i] = lists
         return rows, lists
 
-    def _mapped(self, lo: int, hi: int) -> Any:
-        rows = np.ascontiguousarray(dense_rows(self.X, self.order[lo:hi]), np.float32)
+    def _mapped(self, order: np.ndarray) -> Any:
+        rows = np.ascontiguousarray(dense_rows(self.X, order), np.float32)
         return self.features(load_torch().from_numpy(rows).to(self.device))
 
     def _gather_all(self) -> Any:
-        n = self.order.size
+        n = self.X.shape[0]
         kept = load_torch().empty((n, self.X.shape[1]), dtype=load_torch().float32, device=self.device)
         for lo in range(0, n, MOST_PLACES):
             hi = min(lo + MOST_PLACES, n)
-            kept[lo:hi] = self._mapped(lo, hi)
+            kept[lo:hi] = self._mapped(np.arange(lo, hi))
         return kept
 
 

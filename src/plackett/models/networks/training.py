@@ -41,33 +41,43 @@ class HostLoss:
 
 
 class Training:
-    """The batches of a dataset, cut into blocks with their losses, made once and used in each epoch.
+    """A dataset cut into batches of queries, anew for each epoch, and these into blocks with their losses.
 
     A loss is a sum over queries, so a block of whole queries goes forward, through its loss and back by itself. The
     gradients of a batch's blocks are summed in their order, whoever computed them.
     """
 
     def __init__(self, model: Neural, loss: Loss, data: RankingDataset, device: Any, *, list_aware: bool) -> None:
-        self.model, self.data, self.device = model, data, device
+        self.model, self.data, self.device, self.list_aware = model, data, device, list_aware
         self.loss = loss.settle(data)
         self.rng = np.random.default_rng(model.random_state)
+        # the losses do not look at the features, which need not be copied for them
+        self.bare = data.replace(X=np.empty((data.n_rows, 0), np.float32))
+        whole = self.loss.bind(self.bare, n_jobs=model.n_jobs)
+        self.n_outputs = whole.n_outputs
+        self.total = max(float(whole.query_weight.sum()), np.finfo(float).tiny)
+
+    def _draw(self) -> None:
+        """Cut the queries into batches, and these into blocks, each with its loss."""
+        group = self.data.group
         cut = [
-            cut_by_rows(queries, data.group, rows_at_once(device))
-            for queries in batches(data.group, model.batch_size, list_aware, self.rng)
+            cut_by_rows(queries, group, rows_at_once(self.device))
+            for queries in batches(group, self.model.batch_size, self.list_aware, self.rng)
         ]
         self.blocks = [block for batch in cut for block in batch]
         self.first_block = np.concatenate(([0], np.cumsum([len(batch) for batch in cut])))
-        # the losses do not look at the features, which need not be copied for them
-        bare = data.replace(X=np.empty((data.n_rows, 0), np.float32))
-        n_jobs = 1 if device.type == "cpu" else model.n_jobs
-        bounds = [self.loss.bind(bare.select(queries), n_jobs=n_jobs) for queries in self.blocks]
-        outputs = {bound.n_outputs for bound in bounds}
-        if len(outputs) != 1:
-            raise LossError(f"{loss} has {sorted(outputs)} outputs in parts of the data; give its number of classes")
-        self.n_outputs = outputs.pop()
-        self.losses = [self._placed(bound) for bound in bounds]
-        total = sum(float(bound.query_weight.sum()) for bound in bounds)
-        self.share = max(total, np.finfo(float).tiny) / len(cut)
+        n_jobs = 1 if self.device.type == "cpu" else self.model.n_jobs
+        self.losses = [self._bound(self.bare.select(queries), n_jobs) for queries in self.blocks]
+        self.share = self.total / len(cut)
+
+    def _bound(self, data: RankingDataset, n_jobs: int | None) -> HostLoss | DevicePairs:
+        bound = self.loss.bind(data, n_jobs=n_jobs)
+        if bound.n_outputs != self.n_outputs:
+            raise LossError(
+                f"{self.loss} has {bound.n_outputs} outputs in a part of the data and {self.n_outputs} in all; give its "
+                "number of classes"
+            )
+        return self._placed(bound)
 
     def _placed(self, bound: BoundLoss) -> HostLoss | DevicePairs:
         """Where the loss of a block is evaluated."""
@@ -86,9 +96,7 @@ class Training:
         for tensor in trained:
             tensor.requires_grad_()
         optimizer = self._optimizer(trained)
-        sizes = [self.data.group[queries] for queries in self.blocks]
-        order = rows_of(self.blocks, self.data.offsets)
-        feed = Feed(self.data.X, order, sizes, features, self.device, lists=network.list_aware, keep=True)
+        feed = Feed(self.data.X, np.empty(0, np.int64), [], features, self.device, lists=network.list_aware, keep=True)
         valid_feed = None
         if monitor.valid is not None:
             X, offsets = monitor.valid.X, monitor.valid.offsets
@@ -96,6 +104,8 @@ class Training:
         best = None
         with monitor.training(self.model.max_epochs, f"{self.loss.name} · {network.name}"):
             for _ in range(self.model.max_epochs):
+                self._draw()
+                feed.cut(rows_of(self.blocks, self.data.offsets), [self.data.group[queries] for queries in self.blocks])
                 self._epoch(network, weights, feed, optimizer, spread)
                 previous = monitor.best_round
                 scores = None
@@ -107,7 +117,9 @@ class Training:
                     best = _copied(weights)
                 if stop:
                     break
-        return _copied(weights) if best is None else best
+        if best is None:
+            best = first if monitor.kept == 0 else _copied(weights)
+        return best
 
     def _epoch(self, network: Network, weights: dict[str, Any], feed: Feed, optimizer: Any, spread: Spread) -> None:
         torch = load_torch()

@@ -23,6 +23,9 @@ class BartellRanker(GradientTrained, Linear):
 
     Parameters
     ----------
+    alpha
+        Strength of the penalty, 1 unless given: chosen on validation queries of several small sets (see "Defaults on
+        small data" in the guide to rankers).
     epsilon
         By how much the corner of the absolute value is rounded, in units of the scores. The smaller, the closer to
         the definition and the more often training ends early, in one of its many corners.
@@ -41,6 +44,7 @@ class BartellRanker(GradientTrained, Linear):
     ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
     paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
 
+    alpha: float = 1.0
     epsilon: float = 0.1
 
     def make_loss(self) -> Loss:

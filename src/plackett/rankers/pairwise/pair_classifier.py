@@ -93,7 +93,10 @@ class PairClassifier(Ranker):
         some = weight > 0
         winner, loser, weight = winner[some], loser[some], weight[some] * some.sum()
         with monitor.training(1, "pairs"):
-            scorer = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
+            if winner.size:
+                scorer: Any = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
+            else:  # nothing to learn, so no order is better than another
+                scorer = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             valid = monitor.valid
             monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
         self.scorer_ = scorer
@@ -135,7 +138,7 @@ class PairClassifier(Ranker):
     def save(self, path: Any) -> None:
         """Write the ranker to one file; refused with a classifier of another library."""
         self._check_fitted()
-        if isinstance(self.scorer_.comparator, ForeignComparator):
+        if isinstance(getattr(self.scorer_, "comparator", None), ForeignComparator):
             self.scorer_.comparator.to_arrays()
         super().save(path)
 

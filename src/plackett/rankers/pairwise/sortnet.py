@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.models._torch import load_torch, pick_device, threads
 from plackett.models.base import Monitor
+from plackett.models.linear import LinearScorer
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._ordered import OrderedScorer
@@ -97,9 +100,13 @@ class SortNet(Ranker):
         device = pick_device(self.device)
         with threads(device, 1), load_torch().inference_mode(False):
             training = SortNetTraining(self, data, device)
-            best, self.n_pairs_ = OrderedScorer(training.network(), ordering), []
+            best: Any = OrderedScorer(training.network(), ordering)
+            self.n_pairs_: list[int] = []
+            pairs = bool(training.weight.any())
+            if not pairs:  # nothing to learn, so no order is better than another
+                best = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             with monitor.training(self.max_iter, "SortNet"):
-                for _ in range(self.max_iter):
+                for _ in range(self.max_iter if pairs else 0):
                     training.epochs()
                     self.n_pairs_.append(training.winner.size)
                     scorer = OrderedScorer(training.network(), ordering)

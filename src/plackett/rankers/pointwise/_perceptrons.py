@@ -12,9 +12,10 @@ from plackett._kernel import kernel, over_queries
 from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
 from plackett.models.base import Monitor
-from plackett.models.linear import spread
+from plackett.models.linear import deviation, moments
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer
 from plackett.solvers.step_vectors import measure, rows_of, signed
 
@@ -37,7 +38,8 @@ class OrdinalPerceptron(Ranker):
     max_iter
         Most passes over the documents; training ends before where a pass changes nothing.
     standardize
-        Divide each feature by its standard deviation while training.
+        Bring each feature to mean 0 and standard deviation 1 while training. Features that are far from 0 would make
+        all documents look alike to a perceptron, whose thresholds move by steps of 1. Sparse features stay sparse.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -76,7 +78,11 @@ class OrdinalPerceptron(Ranker):
                 "or more"
             )
         weight = document_weight(data)
-        scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        mean, scale = np.zeros(data.n_features), np.ones(data.n_features)
+        if self.standardize:
+            total, mean, square = moments(data.X, weight, self.n_jobs)
+            scale = deviation(total, mean, square)
+        middle = mean / scale
         labels = np.unique(data.labels[data.labels >= 0])
         if labels.size > _MOST_GRADES:
             raise DataError(f"{labels.size} different labels; {type(self).__name__} is for up to {_MOST_GRADES} grades")
@@ -86,6 +92,8 @@ class OrdinalPerceptron(Ranker):
             times *= rate / times[times > 0].mean()
         grades = np.searchsorted(labels, data.labels)
         rows = rows_of(data.X, scale)
+        shift = table_times(data.X, (middle / scale)[:, None], self.n_jobs)[:, 0]
+        shifts = np.zeros((n_models, 2))
         w, b = np.zeros((n_models, data.n_features + 1)), np.zeros((n_models, labels.size - 1))
         seeds = np.random.default_rng(self.random_state).integers(2**63, size=n_models).astype(np.uint64)
         counts = np.zeros((n_models, 3), np.int64)
@@ -96,12 +104,12 @@ class OrdinalPerceptron(Ranker):
                 before = counts.sum(axis=0)
                 over_queries(
                     _pass, np.arange(n_models + 1), turn, seeds, *rows, grades, times, float(self.margin),
-                    w, b, counts, n_jobs=self.n_jobs, rows_per_thread=1,
+                    middle, shift, w, b, shifts, counts, n_jobs=self.n_jobs, rows_per_thread=1,
                 )  # fmt: skip
                 missed, _, changed = (counts.sum(axis=0) - before).tolist()
                 self.mistakes_.append(missed)
-                point, thresholds = self._point(w[:, :-1], b)
-                scorer = OrdinalScorer(point / scale, thresholds, labels)
+                point, thresholds = self._point(w[:, :-1] - shifts[:, :1] * middle, b)
+                scorer = OrdinalScorer(point / scale, thresholds + point @ middle, labels)
                 round_, valid = monitor.best_round, monitor.valid
                 stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
                 if valid is None or monitor.best_round != round_:
@@ -147,11 +155,35 @@ def _shuffle(order, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grades, times, margin, w, b, counts):  # type: ignore[no-untyped-def]
+def _pass(  # type: ignore[no-untyped-def]
+    lo,
+    hi,
+    offsets,
+    turn,
+    seeds,
+    values,
+    columns,
+    pointers,
+    inverse,
+    grades,
+    times,
+    margin,
+    middle,
+    shift,
+    w,
+    b,
+    shifts,
+    counts,
+):
     """One pass of each perceptron over the documents in an order of its own.
 
-    A document comes ``times`` times on average: the whole part, and once more with the probability of the rest.
+    A document comes ``times`` times on average: the whole part, and once more with the probability of the rest. The
+    features less their means, z = x − m, are never formed, so that sparse ones stay sparse: the weights Σ aᵢ zᵢ are
+    w − c m with w = Σ aᵢ xᵢ and c = Σ aᵢ, and ``shifts`` has c and w · m; ``shift`` has x · m of each row.
     """
+    square = 0.0
+    for k in range(middle.size):
+        square += middle[k] * middle[k]
     order = np.empty(grades.size, np.int64)
     longest = 0
     for i in range(grades.size):
@@ -168,10 +200,13 @@ def _pass(lo, hi, offsets, turn, seeds, values, columns, pointers, inverse, grad
             n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
             for _ in range(np.int64(times[row] + share)):
                 product, _square = measure(room, n, places, columns.size == 0, w[m])
+                product -= shifts[m, 0] * (shift[row] - square) + shifts[m, 1]
                 add, missed, moved = step(grades[row], product, margin, b[m])
                 counts[m, 0] += missed > 0
                 counts[m, 1] += missed
                 counts[m, 2] += moved
                 if add != 0.0:
+                    shifts[m, 0] += add
+                    shifts[m, 1] += add * shift[row]
                     for k in range(n):
                         w[m, k if columns.size == 0 else places[k]] += add * room[k]

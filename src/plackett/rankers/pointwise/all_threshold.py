@@ -24,6 +24,9 @@ class AllThreshold(GradientTrained, Linear):
 
     Parameters
     ----------
+    alpha
+        Strength of the penalty, 10 unless given: chosen on validation queries of several small sets (see "Defaults on
+        small data" in the guide to rankers).
     penalty
         φ: ``"logistic"``, ``"squared_hinge"``, ``"hinge"``, ``"exponential"`` or ``"square"``.
 
@@ -42,6 +45,7 @@ class AllThreshold(GradientTrained, Linear):
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
+    alpha: float = 10.0
     penalty: str = "logistic"
 
     def make_loss(self) -> Loss:
