@@ -63,7 +63,7 @@ class Lists:
 class Problem:
     """The risk of weights for scaled features."""
 
-    def __init__(self, lists: Lists, violations: Violations, standardize: bool, n_jobs: int | None) -> None:
+    def __init__(self, lists: Lists, violations: Any, standardize: bool, n_jobs: int | None) -> None:
         self.lists, self.violations, self.n_jobs = lists, violations, n_jobs
         self.row_share = np.repeat(lists.share, np.diff(lists.offsets))
         self.scale = np.ones(lists.X.shape[1])
@@ -120,8 +120,8 @@ class StructuralSVM(Ranker):
         self._check_fitted()
         return self.scorer_.weights[:, 0]
 
-    def _violations(self, lists: Lists) -> Violations:
-        """What finds the most violated rankings of the lists."""
+    def _violations(self, lists: Lists) -> Any:
+        """What finds the most violated rankings of the lists: `Violations`, or what `_solve` and `_risk` call."""
         raise NotImplementedError
 
     def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
