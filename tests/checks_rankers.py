@@ -232,6 +232,8 @@ def check_refusals(make):
         ("requires y", lambda: make().fit(X, qid=qid)),
         ("sample_weight has", lambda: make().fit(X, y, qid=qid, sample_weight=[1.0])),
         (r"sample_weight\[0\]", lambda: make().fit(X, y, qid=qid, sample_weight=-np.ones(y.size))),
+        (r"sample_weight\[2\] is inf", lambda: make().fit(X, y, qid=qid, sample_weight=_infinite(y.size))),
+        (r"query_weight\[2\] is inf", lambda: make().fit(X, y, qid=qid, query_weight=_infinite(5))),
         ("query_weight has", lambda: make().fit(X, y, qid=qid, query_weight=[1.0])),
         ("query_weight is zero", lambda: make().fit(X, y, qid=qid, query_weight=np.zeros(5))),
         ("sample_weight is zero", lambda: make().fit(X, y, qid=qid, sample_weight=np.zeros(y.size))),
@@ -249,6 +251,10 @@ def check_refusals(make):
             call()
     with pytest.raises(TypeError, match="no_such_thing"):
         make(no_such_thing=1)
+
+
+def _infinite(n):
+    return np.where(np.arange(n) == 2, np.inf, 1.0)
 
 
 # -------------------------------------------------------------------------------------------------- forms of input
@@ -339,6 +345,14 @@ def _one_batch(make):
     if "max_epochs" in known or getattr(make(), "model", "linear") != "linear":
         return None
     return partial(make, batch_size=1000) if "batch_size" in known else make
+
+
+def check_weights_of_one(make):
+    """Weights of 1 are no weights, exactly."""
+    X, y, qid = easy_task(n_queries=8)
+    expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
+    weighted = make().fit(X, y, qid=qid, sample_weight=np.ones(y.size), query_weight=np.ones(8, int))
+    np.testing.assert_array_equal(weighted.predict(X, qid=qid), expected)
 
 
 def check_sample_weight(make):

@@ -334,14 +334,22 @@ class Ranker(BaseEstimator):
 
 
 def _counted(data: RankingDataset) -> RankingDataset:
-    """The dataset without queries of weight 0: they count for nothing, not even for histograms and leaf sizes."""
+    """The dataset without queries of weight 0, which count for nothing, not even for histograms and leaf sizes.
+
+    Weights that are all 1 are no weights, exactly.
+    """
     for name in ("sample_weight", "query_weight"):
         weight = getattr(data, name)
         if weight is not None and not weight.any():
             raise DataError(f"{name} is zero everywhere; there is nothing to learn")
-    if data.query_weight is None or data.query_weight.all():
-        return data
-    return data.select(data.query_weight > 0)
+    if data.query_weight is not None and not data.query_weight.all():
+        data = data.select(data.query_weight > 0)
+    ones = [name for name in ("sample_weight", "query_weight") if _is_one(getattr(data, name))]
+    return data.replace(**dict.fromkeys(ones)) if ones else data
+
+
+def _is_one(weight: np.ndarray | None) -> bool:
+    return weight is not None and bool((weight == 1.0).all())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
