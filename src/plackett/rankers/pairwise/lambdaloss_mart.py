@@ -25,7 +25,7 @@ class LambdaLossMART(GradientTrained, Trees):
     bound
         ``"nDCG1"``, ``"nDCG2"``, ``"nDCG2++"``, ``"ARP1"`` or ``"ARP2"``.
     mu
-        Weight of the LambdaRank term in ``"nDCG2++"``.
+        Weight in ``"nDCG2++"`` of the term of ``"nDCG2"``, next to LambdaRank's.
     sigma
         Steepness of the sigmoid.
     gain
