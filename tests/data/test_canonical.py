@@ -94,7 +94,5 @@ def test_weights_only_decide_between_equals():
     same = np.ones((200, 4), np.float32)
     first = canonical_order(RankingDataset.from_arrays(same, np.zeros(200), np.arange(200) // 5, sample_weight=weight))
     rows = np.concatenate([5 * q + rng.permutation(5) for q in rng.permutation(40)])
-    again = canonical_order(
-        RankingDataset.from_arrays(same, np.zeros(200), rows // 5, sample_weight=weight[rows])
-    )
+    again = canonical_order(RankingDataset.from_arrays(same, np.zeros(200), rows // 5, sample_weight=weight[rows]))
     np.testing.assert_array_equal(again.sample_weight, first.sample_weight)

@@ -74,9 +74,7 @@ def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) 
     """What finds the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
     gains, discount = ndcg_terms(lists, k, gain)
     grade, lead, pairs, worth, states = classes(lists, gains, discount)
-    return lambda scores: lists.run(
-        _most_violated, scores, discount, grade, lead, pairs, states, worth, n_jobs=n_jobs
-    )
+    return lambda scores: lists.run(_most_violated, scores, discount, grade, lead, pairs, states, worth, n_jobs=n_jobs)
 
 
 def ndcg_terms(lists: Lists, k: int | None, gain: Any) -> tuple[np.ndarray, np.ndarray]:
