@@ -201,8 +201,8 @@ class _Bound(BoundLoss):
             mine = slice(self.data.offsets[q], self.data.offsets[q + 1])
             raise LossError(
                 f"the loss {self.loss.name!r} gives value {value[q]:g}, gradient {gradient[mine][:5]} … and curvature "
-                f"{curvature[mine][:5]} … for query {self.data.qids[q]} with labels {self.data.labels[mine][:5]} …; all "
-                "must be finite numbers. Look for a division by zero, or a logarithm or power out of range"
+                f"{curvature[mine][:5]} … for query {self.data.qids[q]} with labels {self.data.labels[mine][:5]} …; "
+                "all must be finite numbers. Look for a division by zero, or a logarithm or power out of range"
             )
 
 

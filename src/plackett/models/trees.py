@@ -204,9 +204,8 @@ class Trees:
             chosen["learning_rate"] = self.learning_rate / self.n_bags
         elif self.boosting == "dart":
             chosen["boosting"] = "dart"
-        if self.gradient_bins is not None:
-            if not 2 <= self.gradient_bins <= 254:
-                raise LossError(f"gradient_bins={self.gradient_bins}; give a number from 2 to 254, or None")
+        if self.gradient_bins is not None and not 2 <= self.gradient_bins <= 254:
+            raise LossError(f"gradient_bins={self.gradient_bins}; give a number from 2 to 254, or None")
         chosen |= self.lightgbm_params or {}
         if self.gradient_bins is not None and not self._sampled(chosen):
             quantised = {

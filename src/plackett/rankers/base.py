@@ -158,9 +158,9 @@ class Ranker(BaseEstimator):
         judged = data.labels >= 0
         if (_spread(np.where(judged, data.labels, np.nan), data) > 0.0).any():
             warnings.warn(
-                f"{type(self).__name__} learned nothing: it gives all documents of a query the same score, though their "
-                "labels differ. Either no feature differs within queries, or training could not start (a loss whose "
-                "gradient is 0 for equal scores) or was penalised too much",
+                f"{type(self).__name__} learned nothing: it gives all documents of a query the same score, though "
+                "their labels differ. Either no feature differs within queries, or training could not start (a loss "
+                "whose gradient is 0 for equal scores), or the penalty is too strong",
                 PlackettWarning,
                 stacklevel=3,
             )

@@ -208,7 +208,7 @@ class LambdaLoss(Loss):
     smooth: ClassVar[bool] = False
 
     bound: str = "nDCG2++"
-    mu: float = 10.0
+    mu: float = 5.0
     sigma: float = 1.0
     gain: Any = "exp2"
 

@@ -29,8 +29,8 @@ def classes_of(loss: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray,
     largest = labels.max(initial=0.0)
     if loss.n_classes is None and largest >= _MOST_CLASSES:
         raise LossError(
-            f"{loss.name} has a score for each whole number up to the largest label, but a label is {largest:g}; number "
-            f"the grades from 0, at most {_MOST_CLASSES}"
+            f"{loss.name} has a score for each whole number up to the largest label, but a label is {largest:g}; "
+            f"number the grades from 0, at most {_MOST_CLASSES}"
         )
     whole = np.minimum(labels, 2.0**62).astype(np.int64)
     if not (whole == labels)[judged].all():

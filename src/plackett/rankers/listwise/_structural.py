@@ -103,7 +103,7 @@ class StructuralSVM(Ranker):
         The objective at these weights, and by what share of it it may at most be above the minimum: proved by the
         planes, and 1 where training was interrupted.
     n_iter_
-        Number of evaluations of the risk. These three are gone after `load`, the weights are not.
+        Number of evaluations of the risk.
     """
 
     allow_nan: ClassVar[bool] = False

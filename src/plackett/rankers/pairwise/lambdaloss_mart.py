@@ -48,7 +48,7 @@ class LambdaLossMART(GradientTrained, Trees):
     paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
 
     bound: str = "nDCG2++"
-    mu: float = 10.0
+    mu: float = 5.0
     sigma: float = 1.0
     gain: Any = "exp2"
 
