@@ -324,6 +324,17 @@ def check_far_scores(loss, rng):
                 assert_naive(loss, data, s, atol=1e-15 * spread**2)
 
 
+def check_huge_scores(loss, rng):
+    """Finite for scores as far apart as numbers go: they count as ±1e100, and squares of that are numbers."""
+    data = lists(rng, (8, 2, 30, 5))
+    signs = 2 * random_scores(loss, data, rng, levels=2) - 1
+    for scores in (1e300 * signs, 1e100 * random_scores(loss, data, rng), 1e45 * random_scores(loss, data, rng)):
+        for array in evaluate(loss, data, scores):
+            assert np.isfinite(array).all()
+    for huge, far in zip(evaluate(loss, data, 1e300 * signs), evaluate(loss, data, 1e100 * signs), strict=True):
+        np.testing.assert_array_equal(huge, far)
+
+
 def check_row_order(loss, rng):
     """Rows of a query in another order: the same loss, and gradients that go with their documents."""
     # longer lists may be looked at by orders drawn once, which belong to places

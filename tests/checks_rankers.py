@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -177,17 +178,23 @@ def check_odd_lists(make):
 
 def check_nothing_to_learn(make):
     """Constant features, one label, one document: finite scores, equal for equal documents."""
-    X, y, qid = np.ones((6, 2)), np.zeros(6), np.repeat([0, 1], 3)
-    for labels in (y, np.array([0, 1, 2, 0, 1, 2.0]), y - 1):
-        scores = make().fit(X, labels, qid=qid).predict(X, qid=qid)
-        assert np.isfinite(scores).all() and np.ptp(scores) < 1e-6
+    y, qid = np.zeros(6), np.repeat([0, 1], 3)
+    grades = np.array([0, 1, 2, 0, 1, 2.0])
+    for X in (np.ones((6, 2)), np.zeros((6, 2)), csr_matrix((6, 2))):
+        for labels in (y, grades, y - 1):
+            # to learn nothing from labels that differ is worth a word
+            expected = pytest.warns(PlackettWarning, match="learned nothing") if labels is grades else nullcontext()
+            with expected:
+                ranker = make().fit(X, labels, qid=qid)
+            scores = ranker.predict(X, qid=qid)
+            assert np.isfinite(scores).all() and np.ptp(scores) < 1e-6
     assert np.isfinite(make().fit([[1.0]], [1.0], qid=["a"]).predict([[1.0]], qid=["b"])).all()
 
 
 def check_real_labels(make):
     """Labels that are no grades, and huge ones: learned from, or refused by the name of the label."""
     X, y, qid = easy_task()
-    for labels in (y / 3 + 0.1, np.where(y == 2, 100.0, y)):
+    for labels in (y / 3 + 0.1, np.where(y == 2, 100.0, y), np.where(y == 2, 2e12, y)):
         try:
             ranker = make().fit(X, labels, qid=qid)
         except ValueError:
@@ -232,6 +239,8 @@ def check_refusals(make):
         ("requires y", lambda: make().fit(X, qid=qid)),
         ("sample_weight has", lambda: make().fit(X, y, qid=qid, sample_weight=[1.0])),
         (r"sample_weight\[0\]", lambda: make().fit(X, y, qid=qid, sample_weight=-np.ones(y.size))),
+        (r"sample_weight\[2\] is inf", lambda: make().fit(X, y, qid=qid, sample_weight=_infinite(y.size))),
+        (r"query_weight\[2\] is inf", lambda: make().fit(X, y, qid=qid, query_weight=_infinite(5))),
         ("query_weight has", lambda: make().fit(X, y, qid=qid, query_weight=[1.0])),
         ("query_weight is zero", lambda: make().fit(X, y, qid=qid, query_weight=np.zeros(5))),
         ("sample_weight is zero", lambda: make().fit(X, y, qid=qid, sample_weight=np.zeros(y.size))),
@@ -249,6 +258,10 @@ def check_refusals(make):
             call()
     with pytest.raises(TypeError, match="no_such_thing"):
         make(no_such_thing=1)
+
+
+def _infinite(n):
+    return np.where(np.arange(n) == 2, np.inf, 1.0)
 
 
 # -------------------------------------------------------------------------------------------------- forms of input
@@ -342,6 +355,14 @@ def _one_batch(make):
     if "max_epochs" in known or getattr(make(), "model", "linear") != "linear":
         return None
     return partial(make, batch_size=1000) if "batch_size" in known else make
+
+
+def check_weights_of_one(make):
+    """Weights of 1 are no weights, exactly."""
+    X, y, qid = easy_task(n_queries=8)
+    expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
+    weighted = make().fit(X, y, qid=qid, sample_weight=np.ones(y.size), query_weight=np.ones(8, int))
+    np.testing.assert_array_equal(weighted.predict(X, qid=qid), expected)
 
 
 def check_sample_weight(make):

@@ -103,9 +103,35 @@ def listnet_top_k(loss, scores, labels, weights):
     ranks = discount_table(loss.discount, len(labels))
     ranks[loss.k or len(labels) :] = 0.0
 
+    theta = {"mallows": loss.theta, "uniform": np.inf}.get(loss.distribution)
+
+    @cache
+    def ways(rest):
+        """Sum over the orders of some labels of e^−θ for each pair that is the wrong way round."""
+        steps = ((sum(other > label for other in rest), r) for r, label in enumerate(rest))
+        return sum(worth(h) * ways(rest[:r] + rest[r + 1 :]) for h, r in steps) if rest else 1.0
+
+    def worth(turned):
+        return np.exp(-theta * turned) if turned else 1.0
+
+    def next_one(rest):
+        """Logarithm of the weight of each document as the next one."""
+        if theta is None:
+            return target[list(rest)]
+        drawn = tuple(sorted(labels[j] for j in rest if weights[j] > 0))
+        weight = np.zeros(len(rest))
+        for place, i in enumerate(rest):
+            if weights[i] > 0:
+                others = list(drawn)
+                others.remove(labels[i])
+                higher = sum(label > labels[i] for label in others)
+                weight[place] = weights[i] * worth(higher) * ways(tuple(others))
+        with np.errstate(divide="ignore"):
+            return np.log(weight)
+
     def divergence(rest):
         """Of the choice of the next document, and the chances of each."""
-        t, s = target[list(rest)], scores[list(rest)]
+        t, s = next_one(rest), scores[list(rest)]
         if np.isneginf(t).all():
             return 0.0, {}
         log_p, log_q = t - logsumexp(t), s - logsumexp(s)
@@ -160,6 +186,14 @@ def boltzrank(loss, scores, labels, weights):
 def structrank(loss, scores, labels, weights):
     total = 0.0
     one, two = loss.theta
+    if loss.structure == "all":
+        edges = [(u, v) for u in range(len(labels)) for v in range(len(labels)) if labels[u] > labels[v] >= 0]
+        if not edges:
+            return 0.0
+        x = np.array([scores[v] - scores[u] for u, v in edges])
+        w = np.array([weights[u] * weights[v] for u, v in edges])
+        terms = w[:, None] * w * np.logaddexp(0.0, np.logaddexp(one * x[:, None], two * x))
+        return terms.mean() if loss.normalize else terms.sum()
     for u in range(len(labels)):
         lower = [v for v in range(len(labels)) if labels[u] > labels[v] >= 0]
         if not lower:
@@ -374,12 +408,20 @@ OTHERS = {
     "XENDCG": [{"gamma": 0.0}],
     "ListMLE": [{"discount": "log2"}, {"discount": (1.0, 0.0, 3.0), "k": 5}],
     "ListMLEGamma": [{"shape": 1.0, "rate": 0.0}, {"shape": 1.5, "rate": 3.0, "k": 2}],
-    "ListNetTopK": [{"k": 1}, {"k": 3, "target": "exp2", "temperature": 3.0}, {"discount": "log2", "max_exact": 4}],
+    "ListNetTopK": [
+        {"k": 1},
+        {"k": 3, "target": "exp2", "temperature": 3.0},
+        {"discount": "log2", "max_exact": 4},
+        {"distribution": "mallows", "theta": 0.7, "max_exact": 6},
+        {"distribution": "uniform", "k": 4, "max_exact": 5},
+    ],
     "BoltzRank": [{"mix": 0.0, "alpha": 3.0}, {"mix": 1.0, "gain": "linear", "n_samples": 9}],
     "StructRank": [
         {"structure": "document", "theta": (2.0, 1.0)},
         {"structure": "edge", "normalize": False},
         {"theta": (1.0, 3.0), "normalize": False},
+        {"structure": "all", "theta": (1.0, 2.0), "max_edges": 500},
+        {"structure": "all", "normalize": False, "max_edges": 500},
     ],
     "SoftNDCG": [{"sigma": 0.1}, {"gain": "linear", "sigma": 3.0}],
     "SoftPC": [{"k": 2, "sigma": 0.3}, {"rel": 0.5}],

@@ -179,12 +179,12 @@ def lambda_loss_weights(loss, scores, labels):
             if u == v or labels[u] < 0 or labels[v] < 0:
                 continue
             apart = abs(rank[u] - rank[v])
-            rho = discount(apart) - discount(apart + 1)
-            delta = abs(discount(rank[u]) - discount(rank[v]))
+            delta = discount(apart) - discount(apart + 1)
+            rho = abs(discount(rank[u]) - discount(rank[v]))
             more = max(gains[u] - gains[v], 0.0)
             omega[u, v] = {
                 "nDCG1": gains[u] * discount(rank[u]),
-                "nDCG2": rho * more,
+                "nDCG2": delta * more,
                 "nDCG2++": (rho + loss.mu * delta) * more,
                 "ARP1": labels[u],
                 "ARP2": max(labels[u] - labels[v], 0.0),

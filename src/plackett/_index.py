@@ -1023,7 +1023,7 @@ ITEMS: list[tuple] = \
   ('listwise.listnet', 'listwise.position_weighted'),
   'Cao, Qin, Liu, Tsai, Li 2007',
   (),
-  'Divergence between the Plackett–Luce distributions of the first k documents of the labels and of the scores.'),
+  "Divergence between distributions of the first k documents: that of the labels and the scores' Plackett–Luce."),
  ('loss',
   'ListPL',
   'plackett.losses.listwise.listpl',

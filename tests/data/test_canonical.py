@@ -80,3 +80,19 @@ def test_the_callers_matrix_is_left_alone():
     assert not X.has_sorted_indices
     canonical_order(RankingDataset.from_arrays(X, [1]))
     assert X.indices.tolist() == [1, 0]
+
+
+def test_weights_only_decide_between_equals():
+    """The order with weights is one of those without; rows that differ in their weights alone still have an order."""
+    rng = np.random.default_rng(4)
+    X, y, qid, weight = _parts(rng)
+    plain = canonical_order(RankingDataset.from_arrays(X, y, qid))
+    by_query = rng.random(np.unique(qid).size)
+    weighted = canonical_order(RankingDataset.from_arrays(X, y, qid, sample_weight=weight, query_weight=by_query))
+    for field in ("X", "y", "offsets", "qids"):
+        np.testing.assert_array_equal(getattr(weighted, field), getattr(plain, field))
+    same = np.ones((200, 4), np.float32)
+    first = canonical_order(RankingDataset.from_arrays(same, np.zeros(200), np.arange(200) // 5, sample_weight=weight))
+    rows = np.concatenate([5 * q + rng.permutation(5) for q in rng.permutation(40)])
+    again = canonical_order(RankingDataset.from_arrays(same, np.zeros(200), rows // 5, sample_weight=weight[rows]))
+    np.testing.assert_array_equal(again.sample_weight, first.sample_weight)

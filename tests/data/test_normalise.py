@@ -203,3 +203,18 @@ def test_letor_query_level_norm(data_dir):
         np.testing.assert_array_equal(raw[2], normed[2])
         out = QueryNormalizer().fit_transform(raw[0].toarray(), qid=raw[2])
         np.testing.assert_allclose(out, normed[0].toarray(), rtol=0, atol=1.01e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_features_as_large_as_numbers_go(method):
+    """The same as for small ones: no difference, sum or square overflows."""
+    rng = np.random.default_rng(0)
+    small = rng.uniform(-1.7, 1.7, (12, 2))
+    small[3, 1] = np.nan
+    qid = np.repeat([0, 1, 2], 4)
+    expected = QueryNormalizer(method).fit_transform(small, qid=qid)
+    found = QueryNormalizer(method).fit_transform(small * 2.0**1023, qid=qid)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    if method == "sum":
+        sparse = QueryNormalizer(method).fit_transform(csr_matrix(small * 2.0**1023), qid=qid)
+        np.testing.assert_allclose(sparse.toarray(), expected, rtol=1e-12)

@@ -14,8 +14,18 @@ import pytest
 import plackett as pk
 from plackett import LossError, RankingDataset
 from plackett.losses import Logistic, Square
+from plackett.models.neural import Neural
+from plackett.models.oblivious import Oblivious
 from plackett.models.trees import Trees
+from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.storage import load
+
+_MODELS = {
+    "linear": lambda: "linear",
+    "trees": lambda: Trees(n_estimators=3, min_child_samples=1),
+    "oblivious": lambda: Oblivious(n_estimators=3),
+    "mlp": lambda: Neural(hidden=(4,), max_epochs=2, device="cpu", n_jobs=1),
+}
 
 
 @pk.loss(convex=True)
@@ -285,3 +295,39 @@ def test_a_saved_model_predicts_where_its_loss_is_unknown(tmp_path, model):
     again = load(tmp_path / "again.plackett")  # saved there, it still knows its loss and parameters
     assert again.loss == ranker.loss
     again.fit(data)
+
+
+def _easy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    return X, (X[:, 0] > 0).astype(float), np.arange(40) // 8
+
+
+@pytest.mark.parametrize("model", ["linear", "trees", "oblivious", "mlp"])
+def test_gradients_that_are_no_numbers_are_refused(model):
+    if model == "mlp":
+        pytest.importorskip("torch", reason="networks need the extra 'neural'")
+
+    @pk.loss(name="divides_by_zero")
+    def divides_by_zero(scores, labels, gradient):
+        total = 0.0
+        for i in range(scores.size):
+            total += (scores[i] - labels[i]) ** 2
+            gradient[i] = np.log(-1.0 - labels[i])
+        return total
+
+    X, y, qid = _easy()
+    with pytest.raises(LossError, match="'divides_by_zero' gives value .*nan.* for query .*finite"):
+        GradientRanker(loss=divides_by_zero, model=_MODELS[model]()).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("model", ["linear", "trees", "oblivious"])
+def test_a_gradient_that_is_never_filled_in_is_noticed(model):
+    @pk.loss(name="rebinds")
+    def rebinds(scores, labels, gradient):
+        gradient = scores - labels  # another array: the one given stays 0
+        return (gradient**2).sum()
+
+    X, y, qid = _easy()
+    with pytest.warns(pk.PlackettWarning, match="learned nothing"):
+        GradientRanker(loss=rebinds, model=_MODELS[model]()).fit(X, y, qid=qid)

@@ -19,24 +19,32 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
 
     Trained on the result, a ranker is the same to the last bit however the input was ordered or its ids were spelt:
     sums are taken in the same order and random draws fall on the same queries. Rows and queries with equal content
-    are interchangeable.
+    are interchangeable. Weights decide only between rows and queries that are equal otherwise, so that the order with
+    weights is one of those without them.
     """
     extra = np.zeros((data.n_rows, 2)) if data.y is None else np.stack([data.y, np.zeros(data.n_rows)], axis=1)
-    if data.sample_weight is not None:
-        extra[:, 1] = data.sample_weight
     if data.positions is not None:
         extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)
-    # sums commute, so the key of a query does not depend on the order of its rows
-    query_keys = np.bincount(data.query_of_row, (keys >> np.uint64(11)).astype(np.float64), data.n_queries)
-    weights = np.zeros(data.n_queries) if data.query_weight is None else data.query_weight
-    queries = np.lexsort((weights, query_keys))
+    row_ties, query_ties = [keys], [_query_keys(keys, data)]
+    if data.sample_weight is not None:
+        extra.view(np.uint64)[:, 1] ^= data.sample_weight.view(np.uint64)
+        row_ties.insert(0, data.sample_weight)
+        query_ties.insert(0, _query_keys(row_keys(data.X, data.offsets, extra), data))
+    if data.query_weight is not None:
+        query_ties.insert(0, data.query_weight)
+    queries = np.lexsort(query_ties)
     place = np.empty(data.n_queries, np.int64)
     place[queries] = np.arange(data.n_queries)
-    rows = np.lexsort((keys, place[data.query_of_row]))
+    rows = np.lexsort((*row_ties, place[data.query_of_row]))
     return _taken(data, rows, queries)
+
+
+def _query_keys(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
+    """A number for each query; sums commute, so it does not depend on the order of the rows."""
+    return np.bincount(data.query_of_row, (keys >> np.uint64(11)).astype(np.float64), data.n_queries)
 
 
 def row_keys(X: Any, offsets: np.ndarray, extra: np.ndarray) -> np.ndarray:

@@ -179,11 +179,8 @@ class RankingDataset:
             comments = comments.take(rows)
         if preferences is not None:
             preferences = preferences.regrouped(rows, offsets)
-        weight = per_row(sample_weight, "sample_weight", np.float64)
-        query_weight = per_query(query_weight, "query_weight", 1)
-        for name, values in (("sample_weight", weight), ("query_weight", query_weight)):
-            if values is not None and not (values >= 0).all():
-                raise DataError(f"{name}[{int(np.flatnonzero(~(values >= 0))[0])}] is not a weight of 0 or more")
+        weight = per_row(validation.weights(sample_weight, "sample_weight", None), "sample_weight", np.float64)
+        query_weight = per_query(validation.weights(query_weight, "query_weight"), "query_weight", 1)
         return cls(
             X=features if rows is None else features[rows],
             y=labels if rows is None or labels is None else labels[rows],
@@ -424,6 +421,8 @@ class RankingDataset:
                 raise DataError(f"{name} cannot be exchanged; make a new dataset")
             if name in ("X", "y", "sample_weight", "docids") and value is not None and value.shape[0] != self.n_rows:
                 raise DataError(f"{name} has {value.shape[0]} rows, the dataset {self.n_rows}")
+        for name in ("sample_weight", "query_weight"):
+            validation.weights(changes.get(name), name)
         if changes.get("positions") is not None:
             changes["positions"] = self._aligned(validation.positions(changes["positions"]))
         if changes.get("preferences") is not None:  # rows that exist, pairs within a query, sorted by query

@@ -13,6 +13,9 @@ from plackett._sort import argsort_descending
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+#: Larger numbers are made smaller by a power of two before they are summed and squared.
+_HUGE, _TINY = 1e140, 2.0**-540
+
 __all__ = ["METHODS", "check_method", "scale_queries"]
 
 
@@ -29,10 +32,17 @@ def _range(X, a, b, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shift_and_divide(X, a, b, shift, divisor, out):  # type: ignore[no-untyped-def]
+def _units(low, high, unit):  # type: ignore[no-untyped-def]
+    """What to multiply each column with so that differences, sums and squares are numbers; 1 unless it is huge."""
+    for j in range(unit.size):
+        unit[j] = _TINY if max(abs(low[j]), abs(high[j])) > _HUGE else 1.0
+
+
+@kernel
+def _shift_and_divide(X, a, b, unit, shift, divisor, out):  # type: ignore[no-untyped-def]
     for i in range(a, b):
         for j in range(X.shape[1]):
-            out[i, j] = (X[i, j] - shift[j]) / divisor[j]
+            out[i, j] = (X[i, j] * unit[j] - shift[j]) / divisor[j]
 
 
 # An infinite divisor below sends a constant feature to 0 and leaves NaN as it is.
@@ -41,28 +51,32 @@ def _shift_and_divide(X, a, b, shift, divisor, out):  # type: ignore[no-untyped-
 @kernel
 def _minmax(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
     d = X.shape[1]
-    low, high = np.empty(d), np.empty(d)
+    low, high, unit = np.empty(d), np.empty(d), np.empty(d)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         _range(X, a, b, low, high)
+        _units(low, high, unit)
         for j in range(d):
-            high[j] = high[j] - low[j] if high[j] > low[j] else np.inf
-        _shift_and_divide(X, a, b, low, high, out)
+            high[j] = (high[j] * unit[j] - low[j] * unit[j]) if high[j] > low[j] else np.inf
+            low[j] *= unit[j]
+        _shift_and_divide(X, a, b, unit, low, high, out)
 
 
 @kernel
 def _zscore(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
     d = X.shape[1]
     low, high, mean, count, deviation = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    unit = np.empty(d)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         _range(X, a, b, low, high)
+        _units(low, high, unit)
         mean[:] = 0.0
         count[:] = 0.0
         deviation[:] = 0.0
         for i in range(a, b):
             for j in range(d):
-                v = np.float64(X[i, j])
+                v = X[i, j] * unit[j]
                 present = v == v
                 mean[j] += v if present else 0.0
                 count[j] += present
@@ -70,30 +84,32 @@ def _zscore(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
             mean[j] /= max(count[j], 1.0)
         for i in range(a, b):
             for j in range(d):
-                v = X[i, j] - mean[j]
+                v = X[i, j] * unit[j] - mean[j]
                 deviation[j] += v * v if v == v else 0.0
         for j in range(d):  # a constant is told by its range: rounding of the mean can leave a tiny deviation
             if high[j] > low[j]:
                 deviation[j] = np.sqrt(deviation[j] / (count[j] - 1.0))
             else:
                 deviation[j] = np.inf
-        _shift_and_divide(X, a, b, mean, deviation, out)
+        _shift_and_divide(X, a, b, unit, mean, deviation, out)
 
 
 @kernel
 def _sum(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
     d = X.shape[1]
-    zero, total = np.zeros(d), np.empty(d)
+    zero, total, low, high, unit = np.zeros(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
+        _range(X, a, b, low, high)
+        _units(low, high, unit)
         total[:] = 0.0
         for i in range(a, b):
             for j in range(d):
-                v = abs(np.float64(X[i, j]))
+                v = abs(X[i, j] * unit[j])
                 total[j] += v if v == v else 0.0
         for j in range(d):
             total[j] = total[j] if total[j] > 0.0 else np.inf
-        _shift_and_divide(X, a, b, zero, total, out)
+        _shift_and_divide(X, a, b, unit, zero, total, out)
 
 
 @kernel
@@ -127,17 +143,22 @@ def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _sum_sparse(lo, hi, offsets, indptr, indices, values, n_features, out):  # type: ignore[no-untyped-def]
-    total = np.zeros(n_features)
+    total, huge = np.zeros(n_features), np.zeros(n_features)
     for q in range(lo, hi):
         a, b = indptr[offsets[q]], indptr[offsets[q + 1]]
         for p in range(a, b):
             v = abs(np.float64(values[p]))
             total[indices[p]] += v if v == v else 0.0
+            huge[indices[p]] += v * _TINY if v == v else 0.0
         for p in range(a, b):
             divisor = total[indices[p]]
-            out[p] = values[p] / divisor if divisor > 0.0 else values[p]
+            if divisor == np.inf:
+                out[p] = values[p] * _TINY / huge[indices[p]]
+            else:
+                out[p] = values[p] / divisor if divisor > 0.0 else values[p]
         for p in range(a, b):
             total[indices[p]] = 0.0
+            huge[indices[p]] = 0.0
 
 
 #: Normalisations by name.

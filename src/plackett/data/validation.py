@@ -12,7 +12,7 @@ from plackett.data.grouping import group_rows, ids_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["column", "count_rows", "features", "positions", "queries"]
+__all__ = ["column", "count_rows", "features", "positions", "queries", "weights"]
 
 
 def features(X: Any) -> np.ndarray | csr_matrix | None:
@@ -70,6 +70,17 @@ def positions(values: Any) -> np.ndarray:
             f"positions[{bad[0]}] is {numbers[bad[0]]:g}; a position is a whole number, and 1 is the top of the list"
         )
     return numbers.astype(np.int32)
+
+
+def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:
+    """Weights of documents or queries: finite numbers of 0 or more."""
+    if values is None:
+        return None
+    numbers = column(values, name, np.float64, ndim)
+    if not (numbers >= 0).all() or np.isinf(numbers).any():
+        place = int(np.flatnonzero(~((numbers >= 0) & np.isfinite(numbers)))[0])
+        raise DataError(f"{name}[{place}] is {numbers.flat[place]:g}, not a weight: give finite numbers of 0 or more")
+    return numbers
 
 
 def count_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:

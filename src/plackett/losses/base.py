@@ -15,6 +15,9 @@ from plackett.measures.gains import gains_of
 
 __all__ = ["BoundLoss", "Loss", "finite_gains"]
 
+#: Scores farther from 0 count as this far: their squares, and sums of them, are still numbers.
+_FARTHEST = 1e100
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Loss:
@@ -22,7 +25,8 @@ class Loss:
 
     A loss is a small frozen object whose fields are its parameters. The loss of a dataset is the sum over queries of
     ``query_weight`` times the loss of the query. A query without pairs or without anything to learn from has loss and
-    gradient 0. Unjudged documents (label below 0) take no part unless the loss says otherwise.
+    gradient 0. Unjudged documents (label below 0) take no part unless the loss says otherwise. Scores beyond ±1e100
+    count as ±1e100, so that no loss overflows.
 
     A subclass says what it is, so that solvers can be chosen and impossible combinations refused with a reason, and
     implements `bind`.
@@ -115,11 +119,13 @@ class BoundLoss:
         raise NotImplementedError
 
     def check(self, scores: Any) -> np.ndarray:
-        """Scores as an array of the right shape, or an error."""
+        """Scores as an array of the right shape, or an error. Those beyond ±1e100 count as ±1e100."""
         array = np.ascontiguousarray(scores, dtype=np.float64)
         shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
         if array.shape != shape:
             raise LossError(f"scores have shape {array.shape}, expected {shape}")
+        if not np.abs(array).max(initial=0.0) <= _FARTHEST:
+            array = np.clip(array, -_FARTHEST, _FARTHEST)  # NaN stays
         return array
 
     def _buffers(self) -> Iterator[np.ndarray]:

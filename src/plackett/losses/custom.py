@@ -186,7 +186,24 @@ class _Bound(BoundLoss):
             )
         except (NumbaError, UnsupportedBytecodeError) as error:
             raise LossError(f"the loss {self.loss.name!r} cannot be compiled: {error}") from error
+        self._refuse_no_numbers(*out)
         return out  # type: ignore[return-value]
+
+    def _refuse_no_numbers(self, value: np.ndarray, gradient: np.ndarray, curvature: np.ndarray) -> None:
+        """An error for gradients that are no numbers; where the value is infinite a solver went too far, and knows."""
+        if np.isfinite(gradient.sum() + curvature.sum()) and not np.isnan(value.sum()):
+            return
+        query = self.data.query_of_row
+        rows = ~(np.isfinite(gradient) & np.isfinite(curvature)) & ~np.isinf(value)[query]
+        bad = np.isnan(value)
+        bad[query[rows]] = True
+        for q in np.flatnonzero(bad)[:1]:
+            mine = slice(self.data.offsets[q], self.data.offsets[q + 1])
+            raise LossError(
+                f"the loss {self.loss.name!r} gives value {value[q]:g}, gradient {gradient[mine][:5]} … and curvature "
+                f"{curvature[mine][:5]} … for query {self.data.qids[q]} with labels {self.data.labels[mine][:5]} …; "
+                "all must be finite numbers. Look for a division by zero, or a logarithm or power out of range"
+            )
 
 
 def _driver(function: Callable[..., float], extra: tuple[str, ...]) -> Callable[..., None]:

@@ -91,7 +91,9 @@ class Trees:
         Round gradients and curvatures to so many levels while the trees are grown (at most 254), so that histograms
         are sums of small whole numbers: about twice as fast, and exact in any order. Leaf values are those of the
         gradients as they are. Not for gradients with rare huge values, next to which the others round to 0. None
-        grows the trees on the gradients as they are.
+        grows the trees on the gradients as they are, and so do samples of the features or queries
+        (``colsample_bytree``, ``colsample_bynode``, ``subsample``, ``boosting="bagged"`` or ``"forest"``), under which
+        LightGBM's quantised training fails.
     lightgbm_params
         Further parameters in LightGBM's own names; they win over the above.
     """
@@ -219,26 +221,36 @@ class Trees:
             chosen["learning_rate"] = self.learning_rate / self.n_bags
         elif self.boosting == "dart":
             chosen["boosting"] = "dart"
-        if self.gradient_bins is not None:
-            if not 2 <= self.gradient_bins <= 254:
-                raise LossError(f"gradient_bins={self.gradient_bins}; give a number from 2 to 254, or None")
-            chosen |= {
+        if self.gradient_bins is not None and not 2 <= self.gradient_bins <= 254:
+            raise LossError(f"gradient_bins={self.gradient_bins}; give a number from 2 to 254, or None")
+        chosen |= self.lightgbm_params or {}
+        if self.gradient_bins is not None and not self._sampled(chosen):
+            quantised = {
                 "use_quantized_grad": True,
                 "num_grad_quant_bins": self.gradient_bins,
                 "quant_train_renew_leaf": True,
                 "stochastic_rounding": False,
             }
             # whole numbers add up to the same in any order, so the faster way is as repeatable as the other
-            chosen["force_row_wise"] = chosen.pop("force_col_wise")
-        return chosen | (self.lightgbm_params or {})
+            if chosen.pop("force_col_wise", False):
+                quantised["force_row_wise"] = True
+            chosen = quantised | chosen
+        return chosen
+
+    def _sampled(self, chosen: dict[str, Any]) -> bool:
+        """Whether trees see a part of the features or queries: splits of a few rows then end quantised training."""
+        shares = [chosen.get(name, 1.0) for name in _SHARES_OF_FEATURES]
+        return self.boosting in ("bagged", "forest") or self.subsample < 1.0 or min(shares) < 1.0
 
 
 def lightgbm_dataset(
     lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any = None, reference: Any = None
 ) -> Any:
     """The data as LightGBM's; validation data with the training data's as ``reference``."""
+    # a constant other than 0 is a feature, and cannot be split either
+    X = np.ones(data.X.shape, np.float32) if reference is None and _nothing_to_split(data.X) else data.X
     return lgb.Dataset(
-        data.X,
+        X,
         label=np.zeros(data.n_rows, np.float32),  # the gradients know the labels
         group=data.group,
         params={k: v for k, v in parameters.items() if not callable(v)},
@@ -246,6 +258,22 @@ def lightgbm_dataset(
         reference=reference,
         free_raw_data=False,
     )
+
+
+#: LightGBM's names of the shares of features that a tree and a split see.
+_SHARES_OF_FEATURES = (
+    *("feature_fraction", "sub_feature", "colsample_bytree"),
+    *("feature_fraction_bynode", "sub_feature_bynode", "colsample_bynode"),
+)
+#: LightGBM takes smaller values for 0.
+_LEAST_VALUE = 1e-35
+
+
+def _nothing_to_split(X: Any) -> bool:
+    """Whether all values are 0 to LightGBM, which then has no feature and gives up."""
+    values = X.data if not isinstance(X, np.ndarray) else X
+    blocks = (values[start : start + 65_536] for start in range(0, values.shape[0], 65_536))
+    return all(bool((np.abs(block) <= _LEAST_VALUE).all()) for block in blocks)
 
 
 class _Watch:

@@ -190,7 +190,7 @@ class PlackettLuce(PermutationModel):
         )
         if moved > self.tol:
             warnings.warn(
-                f"the fit has not settled after {self.max_iter} steps (last change {moved:.1e}); give a larger max_iter",
+                f"the fit has not converged after {self.max_iter} steps (last change {moved:.1e}); increase max_iter",
                 PlackettWarning,
                 stacklevel=3,
             )

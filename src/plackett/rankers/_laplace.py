@@ -50,7 +50,7 @@ class LaplaceRanker(Ranker):
     Attributes
     ----------
     length_scale_, noise_, log_evidence_
-        What was learned; gone after `load`, the scores are not.
+        What was learned: the length scale, the noise and the logarithm of the evidence.
     """
 
     allow_nan: ClassVar[bool] = False

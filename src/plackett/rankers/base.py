@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
@@ -30,6 +30,9 @@ from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
 
 __all__ = ["GradientTrained", "Ranker"]
+
+#: Rows of the training data whose scores are looked at after training.
+_SCORES_LOOKED_AT = 2000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -177,6 +180,7 @@ class Ranker(FittedAttributes, BaseEstimator):
             if valid is None:
                 raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
         self._fit(data, monitor)
+        self._check_scores(data)
         self._note(data, monitor)
         self._calibrate(valid)
         return monitor
@@ -200,6 +204,32 @@ class Ranker(FittedAttributes, BaseEstimator):
         """The data as `_fit` gets them: checked, in canonical order, without queries that do not count."""
         self._check_data(data, name)
         return _counted(canonical_order(data))
+
+    def _check_scores(self, data: RankingDataset) -> None:
+        """Refuse a fit whose scores are no numbers, and say where it does not tell documents apart.
+
+        A part of the training data shows that it does; only where it seems not to are all of them looked at.
+        """
+        some = max(1, int(np.searchsorted(data.offsets, _SCORES_LOOKED_AT, side="right")) - 1)
+        for part in (data.select(np.arange(some)), data) if some < data.n_queries else (data,):
+            scores = self._score_rows(part)
+            if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
+                self.__dict__.pop("scorer_", None)
+                raise LossError(
+                    f"training {type(self).__name__} ended with scores that are not finite; scale the features, lower "
+                    "the learning rate or penalise more"
+                )
+            if (_spread(scores, part) > 0.0).any():
+                return
+        judged = data.labels >= 0
+        if (_spread(np.where(judged, data.labels, np.nan), data) > 0.0).any():
+            warnings.warn(
+                f"{type(self).__name__} learned nothing: it gives all documents of a query the same score, though "
+                "their labels differ. Either no feature differs within queries, or training could not start (a loss "
+                "whose gradient is 0 for equal scores), or the penalty is too strong",
+                PlackettWarning,
+                stacklevel=3,
+            )
 
     def _monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
         """What watches the training."""
@@ -488,15 +518,32 @@ class Ranker(FittedAttributes, BaseEstimator):
         return tags
 
 
+def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:
+    """Largest less smallest value of each query, NaN left out; what rounding may leave counts as 0."""
+    low, high = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
+    np.fmin.at(low, data.query_of_row, values)
+    np.fmax.at(high, data.query_of_row, values)
+    with np.errstate(invalid="ignore"):
+        return np.where(high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high)), high - low, 0.0)
+
+
 def _counted(data: RankingDataset) -> RankingDataset:
-    """The dataset without queries of weight 0: they count for nothing, not even for histograms and leaf sizes."""
+    """The dataset without queries of weight 0, which count for nothing, not even for histograms and leaf sizes.
+
+    Weights that are all 1 are no weights, exactly.
+    """
     for name in ("sample_weight", "query_weight"):
         weight = getattr(data, name)
         if weight is not None and not weight.any():
             raise DataError(f"{name} is zero everywhere; there is nothing to learn")
-    if data.query_weight is None or data.query_weight.all():
-        return data
-    return data.select(data.query_weight > 0)
+    if data.query_weight is not None and not data.query_weight.all():
+        data = data.select(data.query_weight > 0)
+    ones = [name for name in ("sample_weight", "query_weight") if _is_one(getattr(data, name))]
+    return data.replace(**dict.fromkeys(ones)) if ones else data
+
+
+def _is_one(weight: np.ndarray | None) -> bool:
+    return weight is not None and bool((weight == 1.0).all())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -76,8 +76,6 @@ def _weights(field: str, values: Any, size: int) -> np.ndarray:
     weights = np.asarray(values, np.float64)
     if weights.shape != (size,):
         raise DataError(f"{field} has shape {weights.shape}, expected ({size},)")
-    if not (weights >= 0).all():
-        raise DataError(f"{field}[{int(np.flatnonzero(~(weights >= 0))[0])}] is not a weight of 0 or more")
     return weights
 
 

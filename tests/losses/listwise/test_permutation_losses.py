@@ -230,3 +230,46 @@ def test_boltzrank_of_drawn_orders():
     assert np.corrcoef(*slopes)[0, 1] > 0.9
     with pytest.raises(LossError, match="max_exact"):
         BoltzRankLoss(max_exact=40)
+
+
+@pytest.mark.spec("listwise.listnet")
+@pytest.mark.parametrize(("distribution", "theta"), [("uniform", np.inf), ("mallows", 0.8), ("mallows", 0.0)])
+def test_listnet_targets_by_order_are_divergences_over_all_orders(distribution, theta):
+    """P_y ∝ e^(−θ d) with d the pairs of unequal labels turned round; θ = ∞ leaves the orders that labels allow."""
+    rng = np.random.default_rng(0)
+    for labels in ([2, 1, 1, 0, 0], [3, 2, 1, 0], [1, 1, 1, 0]):
+        y, s = np.array(labels, float), rng.normal(size=len(labels))
+        orders = list(permutations(range(y.size)))
+        turned = np.array([sum(y[o[v]] > y[o[u]] for v in range(y.size) for u in range(v)) for o in orders])
+        weight = np.array([1.0 if d == 0 else np.exp(-theta * d) for d in turned])
+        p = weight / weight.sum()
+        log_q = np.array([sum(s[o[r]] - logsumexp(s[list(o[r:])]) for r in range(y.size)) for o in orders])
+        expected = sum(a * (np.log(a) - b) for a, b in zip(p, log_q, strict=True) if a > 0)
+        loss = ListNetTopKLoss(distribution=distribution, theta=min(theta, 9.0))
+        assert loss(s, RankingDataset.from_arrays(None, y)) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.spec("listwise.listnet")
+def test_long_lists_draw_from_their_target():
+    """The mean number of pairs turned round is that of the Mallows distribution; none under the uniform target."""
+    y = np.arange(6.0)
+    data, theta = RankingDataset.from_arrays(None, y), 0.6
+    known = {"max_exact": 0, "n_samples": 4000}
+    none = ListNetTopKLoss(distribution="uniform", **known).bind(data).orders
+    assert (none == [5, 4, 3, 2, 1, 0]).all()
+    orders = ListNetTopKLoss(distribution="mallows", theta=theta, **known).bind(data).orders
+    turned = sum(orders[:, u] < orders[:, v] for v in range(6) for u in range(v))
+    # Σ over ranks of E[V], with P(V = v) ∝ e^(−θ v) for v below the number of documents left
+    v = np.arange(6)
+    expected = sum((v[:n] * np.exp(-theta * v[:n])).sum() / np.exp(-theta * v[:n]).sum() for n in range(1, 7))
+    assert turned.mean() == pytest.approx(expected, abs=4 * turned.std() / np.sqrt(4000))
+
+
+@pytest.mark.spec("listwise.structrank")
+def test_drawn_pairs_of_edges_estimate_all_of_them():
+    rng = np.random.default_rng(1)
+    data = RankingDataset.from_arrays(None, rng.integers(0, 3, 12).astype(float))
+    s = rng.normal(size=12)
+    exact = StructRankLoss(structure="all", max_edges=1000)(s, data)
+    drawn = [StructRankLoss(structure="all", max_edges=6, random_state=seed)(s, data) for seed in range(400)]
+    assert np.mean(drawn) == pytest.approx(exact, abs=4 * np.std(drawn) / 20)

@@ -12,17 +12,24 @@ from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._draws import sampled_orders
+from plackett.losses.listwise._mallows_choice import exact_choice, label_blocks, mallows_orders, sampled_choice
 from plackett.measures.gains import check_discount, check_gain, discount_table
 
 __all__ = ["ListNetTopKLoss"]
 
 #: Most documents of the exact form: it goes over 2^m sets.
 _MOST = 20
+#: Targets, with what they make of θ; NaN is Plackett–Luce.
+_DISTRIBUTIONS: dict[str, Any] = {
+    "plackett-luce": lambda theta: np.nan,
+    "mallows": float,
+    "uniform": lambda theta: np.inf,
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListNetTopKLoss(Loss):
-    r"""Divergence between the Plackett–Luce distributions of the first k documents of the labels and of the scores.
+    r"""Divergence between distributions of the first k documents: that of the labels and the scores' Plackett–Luce.
 
     .. math:: L = \sum_{\pi} P_y(\pi) \log \frac{P_y(\pi)}{P_s(\pi)}
               = \sum_{S,\,|S| < k} P_y(S)\; \eta(|S| + 1)\,
@@ -31,6 +38,12 @@ class ListNetTopKLoss(Loss):
     with :math:`P_y \propto w_j e^{g(y_j)/\tau}` at each draw, :math:`P_y(S)` the probability that the documents of S
     are the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
     labels are all equal has loss 0; k = 1 is `ListNetLoss`.
+
+    That is the target ``"plackett-luce"``. The others know the order of the labels only: ``"uniform"`` gives all orders
+    in which higher labels stand first the same probability, and ``"mallows"`` gives an order
+    :math:`P_y(\pi) \propto e^{-\theta d}`, with d the pairs of unequal labels that it turns round. Both are chains of
+    choices too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are
+    never chosen.
 
     Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
     Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
@@ -41,8 +54,12 @@ class ListNetTopKLoss(Loss):
     ----------
     k
         Number of ranks; None is whole orders.
+    distribution
+        The target: ``"plackett-luce"``, ``"mallows"`` or ``"uniform"``.
     target, temperature
-        g and τ of the target, as in `ListNetLoss`.
+        g and τ of the Plackett–Luce target, as in `ListNetLoss`.
+    theta
+        Concentration θ of the Mallows target; 0 is uniform over all orders.
     discount
         Weight η of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
     max_exact
@@ -69,6 +86,8 @@ class ListNetTopKLoss(Loss):
     curvature: ClassVar[str] = "none"
 
     k: int | None = None
+    distribution: str = "plackett-luce"
+    theta: float = 1.0
     target: Any = "linear"
     temperature: float = 1.0
     discount: Any = "none"
@@ -81,6 +100,11 @@ class ListNetTopKLoss(Loss):
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
         if self.k is not None and self.k < 1:
             raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
+        if self.distribution not in _DISTRIBUTIONS:
+            known = ", ".join(_DISTRIBUTIONS)
+            raise LossError(f"{self.name}: distribution={self.distribution!r}; the distributions are {known}")
+        if not 0 <= self.theta < np.inf:
+            raise LossError(f"{self.name}: theta={self.theta}; give a number of 0 or more")
         if not self.temperature > 0:
             raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
         if not 0 <= self.max_exact <= _MOST:
@@ -106,7 +130,13 @@ class _Bound(BoundLoss):
         self.max_exact = loss.max_exact
         # unjudged documents last: they are cut off before a rank of theirs is looked at
         drawn = np.where(np.isnan(self.target), -np.inf, self.target)
-        self.orders = sampled_orders(data, drawn, loss.random_state, loss.n_samples, loss.max_exact, n_jobs)
+        self.theta = _DISTRIBUTIONS[loss.distribution](loss.theta)
+        self.block = label_blocks(data, n_jobs)
+        draws = loss.random_state, loss.n_samples, loss.max_exact, n_jobs
+        if np.isnan(self.theta):
+            self.orders = sampled_orders(data, drawn, *draws)
+        else:
+            self.orders = mallows_orders(data, self.block, self.sample_weight, self.theta, *draws)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
@@ -117,6 +147,9 @@ class _Bound(BoundLoss):
             scores,
             self.data.labels,
             self.target,
+            self.block,
+            self.sample_weight,
+            self.theta,
             self.query_weight,
             self.ranks,
             self.orders,
@@ -224,12 +257,28 @@ def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):  # type: ignore[no-u
 
 @kernel
 def _listnet(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, target, query_weight, ranks, orders, max_exact, value, gradient
+    lo,
+    hi,
+    offsets,
+    scores,
+    labels,
+    target,
+    blocks,
+    weight,
+    theta,
+    query_weight,
+    ranks,
+    orders,
+    max_exact,
+    value,
+    gradient,
 ):
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    t, s, g, x, y, log_t, log_s = np.empty((7, longest), np.float64)
+    t, s, g, x, y, log_t, log_s, w, factor = np.empty((9, longest), np.float64)
+    sums = np.empty((4, longest), np.float64)
+    block, counts = np.empty((2, longest), np.int64)
     place = np.empty(longest, np.int64)
     rows = np.empty(longest, np.int64)
     order = np.empty(longest, np.int64)
@@ -245,6 +294,8 @@ def _listnet(  # type: ignore[no-untyped-def]
             if not np.isnan(target[a + i]):
                 t[n] = target[a + i]
                 s[n] = scores[a + i]
+                w[n] = weight[a + i]
+                block[n] = blocks[a + i]
                 g[n] = 0.0
                 low = min(low, labels[a + i])
                 high = max(high, labels[a + i])
@@ -254,7 +305,10 @@ def _listnet(  # type: ignore[no-untyped-def]
         if not low < high:
             continue
         if length <= max_exact:
-            loss = _exact(t, s, n, ranks, reached, g)
+            if np.isnan(theta):
+                loss = _exact(t, s, n, ranks, reached, g)
+            else:
+                loss = exact_choice(block, w, s, n, theta, ranks, reached, counts, factor, g)
             share = query_weight[q]
         else:
             loss = 0.0
@@ -265,7 +319,13 @@ def _listnet(  # type: ignore[no-untyped-def]
                     if place[orders[d, a + i]] >= 0:
                         order[at] = place[orders[d, a + i]]
                         at += 1
-                loss += _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g)
+                if np.isnan(theta):
+                    loss += _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g)
+                    continue
+                for i in range(n):
+                    y[i] = s[order[i]]
+                _suffix(y[:n], log_s[:n])
+                loss += sampled_choice(block, w, s, n, theta, ranks, order, log_s, counts, factor, sums, g)
         value[q] = share * loss
         for i in range(n):
             gradient[rows[i]] = share * g[i]

@@ -32,27 +32,31 @@ class StructRankLoss(Loss):
 
     - ``"edges"``: each two edges of the same winner,
       :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}} + e^{-\theta_2 \Delta_{uv'}})`;
+    - ``"all"``: each two edges of the query, whoever wins them,
+      :math:`L = \sum_e \sum_{e'} \log(1 + e^{-\theta_1 \Delta_e} + e^{-\theta_2 \Delta_{e'}})`;
     - ``"document"``: all edges of a winner, :math:`\sum_u \log(1 + \sum_{v < u} e^{-\theta_1 \Delta_{uv}})`, which is
       ListMLE for labels without ties and θ = 1;
     - ``"edge"``: each edge alone, which is RankNet.
 
-    Here v < u says that v has a lower label. A term weighs the product of the weights of its documents. With
-    ``normalize`` the terms of a winner are averaged. All structures are convex.
+    Here v < u says that v has a lower label. A term weighs the product of the weights of its documents (under
+    ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of ``"all"`` of the query, are averaged. All
+    structures are convex.
 
     Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. A winner of more than ``max_edges`` edges pairs
-    two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. The draw depends on the
+    two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. Under ``"all"`` the same is
+    done with the edges of the query. The draw depends on the
     place of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------
     structure
-        ``"edges"``, ``"document"`` or ``"edge"``.
+        ``"edges"``, ``"all"``, ``"document"`` or ``"edge"``.
     theta
         Weights :math:`\theta_1, \theta_2` of the margins.
     normalize
         Take the mean over the terms of a winner, and not their sum.
     max_edges, random_state
-        Most edges of a winner that are paired in full, and the seed for larger ones.
+        Most edges of a winner (of a query, under ``"all"``) that are paired in full, and the seed for more.
 
     Examples
     --------
@@ -126,7 +130,7 @@ class _Bound(BoundLoss):
 
 
 #: Codes of the structures in the kernel.
-_STRUCTURES = {"edges": 0, "document": 1, "edge": 2}
+_STRUCTURES = {"edges": 0, "document": 1, "edge": 2, "all": 3}
 
 
 @kernel
@@ -209,6 +213,58 @@ def _edges(u, first, n, s, w, thetas, normalize, max_edges, state, lanes, g):  #
 
 
 @kernel
+def _run(start, count, edges, below, n, ends):  # type: ignore[no-untyped-def]
+    """Winner and loser of ``count`` edges from number ``start`` on, round the end."""
+    u = 0
+    skip = start
+    while skip >= n - below[u]:
+        skip -= n - below[u]
+        u += 1
+    for i in range(count):
+        ends[0, i], ends[1, i] = u, below[u] + skip
+        skip += 1
+        while skip >= n - below[u]:
+            skip = 0
+            u = u + 1 if u + 1 < n else 0
+
+
+@kernel
+def _all(n, s, w, below, thetas, normalize, max_edges, state, ends, g):  # type: ignore[no-untyped-def]
+    edges = 0
+    for u in range(n):
+        edges += n - below[u]
+    if edges == 0:
+        return 0.0
+    count = min(edges, max_edges)
+    starts = (0, 0)
+    if count < edges:
+        starts = (draw_below(state, edges), draw_below(state >> np.uint64(32), edges))
+    scale = (1.0 if normalize else np.float64(edges) * edges) / (np.float64(count) * count)
+    _run(starts[0], count, edges, below, n, ends[0])
+    _run(starts[1], count, edges, below, n, ends[1])
+    loss = 0.0
+    for i in range(count):
+        u, v = ends[0, 0, i], ends[0, 1, i]
+        own = scale * w[u] * w[v]
+        if own == 0.0:
+            continue
+        x = thetas[0] * (s[v] - s[u])
+        push = 0.0
+        for j in range(count):
+            other, lower = ends[1, 0, j], ends[1, 1, j]
+            share = own * w[other] * w[lower]
+            term, slope, slope_other = _sigmoid_of_two(x, thetas[1] * (s[lower] - s[other]))
+            loss += share * term
+            push += share * slope
+            pull = thetas[1] * share * slope_other
+            g[lower] += pull
+            g[other] -= pull
+        g[v] += thetas[0] * push
+        g[u] -= thetas[0] * push
+    return loss
+
+
+@kernel
 def _document(u, first, n, s, w, theta, g):  # type: ignore[no-untyped-def]
     top = 0.0
     for v in range(first, n):
@@ -266,6 +322,7 @@ def _structrank(  # type: ignore[no-untyped-def]
     # apart by more than a vector step: see ApproxNDCG
     s, w, g, powers, weights, slopes = np.empty((6, longest + 64), np.float64)
     lanes = (powers, weights, slopes)
+    ends = np.empty((2, 2, min(max_edges, longest * longest) if structure == 3 else 0), np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -274,7 +331,10 @@ def _structrank(  # type: ignore[no-untyped-def]
             w[i] = weight[order[a + i]]
             g[i] = 0.0
         loss = 0.0
-        for u in range(n):
+        if structure == 3:
+            state = mix(seed ^ np.uint64(n))
+            loss = _all(n, s, w, below[a : a + n], (theta_1, theta_2), normalize, max_edges, state, ends, g)
+        for u in range(n if structure < 3 else 0):
             first = below[a + u]
             if first == n or w[u] == 0.0:
                 continue

@@ -19,19 +19,22 @@ __all__ = ["LambdaLoss"]
 
 
 class _Scheme(NamedTuple):
-    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + near · ρ + far · δ)."""
+    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two where wanted.
+
+    Next to ρ, the weight of LambdaRank, δ counts μ times.
+    """
 
     of_measure: str
     alone: bool = False
     level: float = 0.0
-    near: float = 0.0
-    far: bool = False
+    delta: bool = False
+    rho: bool = False
 
 
 SCHEMES = {
     "nDCG1": _Scheme("nDCG", alone=True),
-    "nDCG2": _Scheme("nDCG", near=1.0),
-    "nDCG2++": _Scheme("nDCG", near=1.0, far=True),
+    "nDCG2": _Scheme("nDCG", delta=True),
+    "nDCG2++": _Scheme("nDCG", delta=True, rho=True),
     "ARP1": _Scheme("ARP", alone=True),
     "ARP2": _Scheme("ARP", level=1.0),
 }
@@ -47,13 +50,13 @@ def _sizes(amount, other, factor, weight, alone):  # type: ignore[no-untyped-def
 
 
 @kernel(fastmath=REASSOC)
-def _against_lower(top, s, w, a, d, near, g, h, sigma, alone, level, far):  # type: ignore[no-untyped-def]
+def _against_lower(top, s, w, a, d, apart, g, h, sigma, alone, level, rho):  # type: ignore[no-untyped-def]
     """Pairs of one document with those ranked below it; the row of the lower ones is added to, sums come back."""
     score, amount, discount, factor = top
     slope = 0.0
     bend = 0.0
     for j in range(s.size):
-        weight = level + near[j] + far * (discount - d[j])
+        weight = level + apart[j] + rho * (discount - d[j])
         right, wrong = _sizes(amount, a[j], factor * w[j], weight, alone)
         e = exp(sigma * (s[j] - score))  # at most 1
         p = 1.0 / (1.0 + e)
@@ -68,12 +71,12 @@ def _against_lower(top, s, w, a, d, near, g, h, sigma, alone, level, far):  # ty
 
 
 @kernel(fastmath=REASSOC)
-def _value_of(top, s, w, a, d, near, sigma, alone, level, far):  # type: ignore[no-untyped-def]
+def _value_of(top, s, w, a, d, apart, sigma, alone, level, rho):  # type: ignore[no-untyped-def]
     """Value of the same pairs: a logarithm each."""
     score, amount, discount, factor = top
     value = 0.0
     for j in range(s.size):
-        weight = level + near[j] + far * (discount - d[j])
+        weight = level + apart[j] + rho * (discount - d[j])
         right, wrong = _sizes(amount, a[j], factor * w[j], weight, alone)
         gap = sigma * (score - s[j])
         value += (right + wrong) * log1p(exp(-gap)) + wrong * gap
@@ -91,11 +94,11 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
     judged,
     query_weight,
     discounts,
-    rho,
+    delta,
     sigma,
     alone,
     level,
-    far,
+    rho,
     on_rank,
     want_value,
     value,
@@ -136,10 +139,10 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
                 continue
             r = slice(i + 1, n)
             top = (s[i], a[i], d[i], w[i])
-            near = rho[: n - i - 1]
-            slope, bend = _against_lower(top, s[r], w[r], a[r], d[r], near, g[r], h[r], sigma, alone, level, far)
+            apart = delta[: n - i - 1]
+            slope, bend = _against_lower(top, s[r], w[r], a[r], d[r], apart, g[r], h[r], sigma, alone, level, rho)
             if want_value:
-                total += _value_of(top, s[r], w[r], a[r], d[r], near, sigma, alone, level, far)
+                total += _value_of(top, s[r], w[r], a[r], d[r], apart, sigma, alone, level, rho)
             g[i] += slope
             h[i] += bend
         factor = bits * query_weight[q]
@@ -162,16 +165,16 @@ class LambdaLoss(Loss):
     ``bound``     pairs                          weight
     ============= ============================== =============================================================
     ``"nDCG1"``   all u, v                       :math:`G_u\,\eta(\pi_u)`
-    ``"nDCG2"``   :math:`y_u > y_v`              :math:`\rho_{uv} |G_u - G_v|`
+    ``"nDCG2"``   :math:`y_u > y_v`              :math:`\delta_{uv} |G_u - G_v|`
     ``"nDCG2++"`` :math:`y_u > y_v`              :math:`(\rho_{uv} + \mu\,\delta_{uv}) |G_u - G_v|`
     ``"ARP1"``    all u, v                       :math:`y_u`
     ``"ARP2"``    :math:`y_u > y_v`              :math:`|y_u - y_v|`
     ============= ============================== =============================================================
 
-    where :math:`\rho_{uv} = \eta(|\pi_u - \pi_v|) - \eta(|\pi_u - \pi_v| + 1)` and
-    :math:`\delta_{uv} = |\eta(\pi_u) - \eta(\pi_v)|`, the weight of LambdaRank. For σ = 1 and above ``nDCG1`` is at
-    least :math:`\sum_u G_u (1 - \eta(\pi_u))`, ``nDCG2`` and ``nDCG2++`` at least 1 − nDCG, ``ARP1`` and ``ARP2`` at
-    least the sum :math:`\sum_u y_u \pi_u` less :math:`\sum_u y_u` and less its smallest value.
+    where :math:`\rho_{uv} = |\eta(\pi_u) - \eta(\pi_v)|`, the weight of LambdaRank, and
+    :math:`\delta_{uv} = \eta(|\pi_u - \pi_v|) - \eta(|\pi_u - \pi_v| + 1)`. For σ = 1 and above ``nDCG1`` is at
+    least :math:`\sum_u G_u (1 - \eta(\pi_u))`, ``nDCG2`` and, for μ ≥ 1, ``nDCG2++`` at least 1 − nDCG, ``ARP1`` and
+    ``ARP2`` at least the sum :math:`\sum_u y_u \pi_u` less :math:`\sum_u y_u` and less its smallest value.
 
     A step takes the ranks as given: gradient and curvature hold the weights fixed. The value jumps where the ranks
     change, so the loss counts as not smooth (the ARP bounds are).
@@ -181,7 +184,7 @@ class LambdaLoss(Loss):
     bound
         Which of them.
     mu
-        Weight μ of the second term of ``nDCG2++``.
+        Weight μ of δ in ``nDCG2++``; 0 leaves LambdaRank's weights.
     sigma
         Steepness σ.
     gain
@@ -205,7 +208,7 @@ class LambdaLoss(Loss):
     smooth: ClassVar[bool] = False
 
     bound: str = "nDCG2++"
-    mu: float = 10.0
+    mu: float = 5.0
     sigma: float = 1.0
     gain: Any = "exp2"
 
@@ -236,7 +239,8 @@ class _Bound(BoundLoss):
             self.amounts = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         discounts = 1.0 / np.log2(2.0 + np.arange(data.group.max(initial=0) + 1))
         self.discounts = discounts
-        self.rho = scheme.near * (discounts[:-1] - discounts[1:])
+        share = (loss.mu if scheme.rho else 1.0) if scheme.delta else 0.0
+        self.delta = share * (discounts[:-1] - discounts[1:])  # of documents 1, 2, … places apart
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
@@ -250,11 +254,11 @@ class _Bound(BoundLoss):
             self.judged,
             self.query_weight,
             self.discounts,
-            self.rho,
+            self.delta,
             float(self.loss.sigma),
             self.scheme.alone,
             self.scheme.level,
-            float(self.loss.mu) * self.scheme.far,
+            float(self.scheme.rho),
             self.scheme.alone and self.scheme.of_measure == "nDCG",
             value,
             *out,

@@ -21,6 +21,9 @@ from plackett.measures.swaps import swaps_below
 
 __all__ = ["Lambda"]
 
+#: Documents this far below the best one stand at this distance: float32 has no larger numbers to spare.
+_FARTHEST = -1e30
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Lambda(Loss):
@@ -234,7 +237,7 @@ def _linear(  # type: ignore[no-untyped-def]
         argsort_descending(keys, rows, spare_keys, spare_rows, n)
         for i in range(n):
             row = first + rows[i]
-            s[i] = keys[i] - keys[0]
+            s[i] = max(keys[i] - keys[0], _FARTHEST)
             y[i] = grades[row]
             w[i] = weight[row]
             g[i] = gains[row]
@@ -274,7 +277,7 @@ def _general(  # type: ignore[no-untyped-def]
         best = scores[rows[first]]
         for i in range(n):
             row = rows[first + i]
-            s[i] = scores[row] - best
+            s[i] = max(scores[row] - best, _FARTHEST)
             y[i] = grades[row]
             w[i] = weight[row]
             g[i] = state[first + i, 0]

@@ -17,6 +17,8 @@ _ROOT_HALF = math.sqrt(0.5)
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 #: Below this many standard deviations Φ underflows, and its asymptotic series is exact to the last digits.
 _FAR = -35.0
+#: Below this the curvature is 1 to more digits than the formula would leave.
+_FARTHER = -1e6
 
 
 @kernel
@@ -38,7 +40,7 @@ def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
         log_mass, quotient = _log_normal(t)
         value[i] = -log_mass
         slope[i] = -quotient
-        curvature[i] = max(quotient * (quotient + t), 0.0)
+        curvature[i] = max(quotient * (quotient + t), 0.0) if t > _FARTHER else 1.0
 
 
 @kernel
@@ -49,14 +51,15 @@ def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-unt
         b = -width - gap
         log_a, quotient_a = _log_normal(a)
         log_b, quotient_b = _log_normal(b)
-        ratio = math.exp(log_b - log_a)
-        rest = -math.expm1(log_b - log_a)
+        less = log_b - log_a if a > _FARTHER else -2.0 * width * gap  # there it is (a² − b²) / 2
+        ratio = math.exp(less)
+        rest = -math.expm1(less)
         value[i] = -tie_weight * (log_a + math.log(rest))
         dens_a = quotient_a / rest  # densities at both ends over the probability of the tie
         dens_b = quotient_b * ratio / rest
         push = dens_a - dens_b
         slope[i] = tie_weight * (push if z[i] >= 0.0 else -push)
-        curvature[i] = tie_weight * max(push * push + a * dens_a - b * dens_b, 0.0)
+        curvature[i] = tie_weight * (max(push * push + a * dens_a - b * dens_b, 0.0) if a > _FARTHER else 1.0)
 
 
 @kernel

@@ -12,6 +12,9 @@ from plackett.measures.gains import gains_of
 
 __all__ = ["check_n_classes", "class_gains", "classes_of"]
 
+#: A score per class and document: more classes than this are a mistake.
+_MOST_CLASSES = 1000
+
 
 def check_n_classes(loss: Any) -> None:
     """Refuse a number of classes that is none."""
@@ -23,7 +26,13 @@ def classes_of(loss: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray,
     """Class of each document, whether it is judged, and the number of classes."""
     labels = data.labels
     judged = labels >= 0
-    whole = labels.astype(np.int64)
+    largest = labels.max(initial=0.0)
+    if loss.n_classes is None and largest >= _MOST_CLASSES:
+        raise LossError(
+            f"{loss.name} has a score for each whole number up to the largest label, but a label is {largest:g}; "
+            f"number the grades from 0, at most {_MOST_CLASSES}"
+        )
+    whole = np.minimum(labels, 2.0**62).astype(np.int64)
     if not (whole == labels)[judged].all():
         row = np.flatnonzero((whole != labels) & judged)[0]
         raise LossError(f"{loss.name} needs whole-number labels as classes, but label {row} is {labels[row]}")

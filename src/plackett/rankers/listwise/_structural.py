@@ -63,7 +63,7 @@ class Lists:
 class Problem:
     """The risk of weights for scaled features."""
 
-    def __init__(self, lists: Lists, violations: Violations, standardize: bool, n_jobs: int | None) -> None:
+    def __init__(self, lists: Lists, violations: Any, standardize: bool, n_jobs: int | None) -> None:
         self.lists, self.violations, self.n_jobs = lists, violations, n_jobs
         self.row_share = np.repeat(lists.share, np.diff(lists.offsets))
         self.scale = np.ones(lists.X.shape[1])
@@ -103,7 +103,7 @@ class StructuralSVM(Ranker):
         The objective at these weights, and by what share of it it may at most be above the minimum: proved by the
         planes, and 1 where training was interrupted.
     n_iter_
-        Number of evaluations of the risk. These three are gone after `load`, the weights are not.
+        Number of evaluations of the risk.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -115,8 +115,8 @@ class StructuralSVM(Ranker):
     max_iter: int = 1000
     standardize: bool = True
 
-    def _violations(self, lists: Lists) -> Violations:
-        """What finds the most violated rankings of the lists."""
+    def _violations(self, lists: Lists) -> Any:
+        """What finds the most violated rankings of the lists: `Violations`, or what `_solve` and `_risk` call."""
         raise NotImplementedError
 
     def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:

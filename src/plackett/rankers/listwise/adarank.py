@@ -59,8 +59,8 @@ class AdaRank(Ranker):
     Attributes
     ----------
     weak_, alphas_
-        The weak rankers, one row of weights for each round that was kept, and their coefficients; not stored in
-        files. See `plackett.theory.adarank_residual`.
+        The weak rankers, one row of weights for each round that was kept, and their coefficients. See
+        `plackett.theory.adarank_residual`.
 
     Notes
     -----

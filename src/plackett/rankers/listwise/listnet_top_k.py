@@ -24,6 +24,9 @@ class ListNetTopK(GradientTrained, Linear):
     ----------
     k
         Number of ranks; None is whole orders.
+    distribution, theta
+        The target: ``"plackett-luce"`` of the labels, ``"uniform"`` over the orders that the labels allow, or
+        ``"mallows"`` around them, with concentration theta.
     target, temperature
         What stands in the exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), divided by this.
     discount
@@ -46,6 +49,8 @@ class ListNetTopK(GradientTrained, Linear):
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
 
     k: int | None = 3
+    distribution: str = "plackett-luce"
+    theta: float = 1.0
     target: Any = "linear"
     temperature: float = 1.0
     discount: Any = "none"
@@ -56,6 +61,8 @@ class ListNetTopK(GradientTrained, Linear):
         """The loss to minimise."""
         return ListNetTopKLoss(
             k=self.k,
+            distribution=self.distribution,
+            theta=self.theta,
             target=self.target,
             temperature=self.temperature,
             discount=self.discount,

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from plackett._errors import LossError
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._sort import argsort_descending
 from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
-from plackett.rankers.listwise.svm_ndcg import ndcg_violations
+from plackett.rankers.listwise.svm_ndcg import classes, ndcg_terms, ndcg_violations
 from plackett.rankers.pointwise._sides import check_sides
 from plackett.scorers._products import block_sums
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.proved_gap import relative_gap
 
-__all__ = ["PermuRank", "Rankings", "slack_violations"]
+__all__ = ["PermuRank", "Rankings", "Search", "Slack", "ap_search", "ndcg_search", "slack_violations"]
 
-#: Rounds of the search for a ranking, after the one that the scores give.
-_SEARCHES = 4
-#: Scores count so much more than the measure that the ranking they give is the most violated one.
-_BY_SCORE = 1e6
+#: Weight of scores next to which the measure alone decides, for scores up to 1.
+_LEAST_SCALE = 1e-9
+#: The rankings of a list are tried one by one where they are at most so many, times the documents.
+_MOST_STEPS = 100_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,10 +40,11 @@ class PermuRank(StructuralSVM):
     rankings, and one of them stands for the whole working set of perfect ones.
 
     The working set of imperfect rankings grows in rounds: the weights are trained on it to a proved gap, and of each
-    list the ranking that its new scores give joins, or one that is violated more. Those are looked for with the exact
-    search of `SVMMAP` and `SVMNDCG`, since :math:`(1 - M)(1 + F)` is largest where some weighted sum of both factors
-    is; a ranking that is best for no weights is missed. Training ends when no ranking found would move the objective
-    by more than `tol`.
+    list the ranking that is violated most under the new weights joins. It is looked for with the exact search of
+    `SVMMAP` and `SVMNDCG`, which finds the largest weighted sum of the factors of :math:`(1 - M)(1 + F)`, for the
+    weights that make the product largest. A ranking that is best for no weights is not found that way. Short lists, and
+    those with few documents of all grades but one, are then searched ranking by ranking; for other lists the search
+    also gives a bound of the product. Training ends when no ranking found would move the objective by more than `tol`.
 
     Parameters
     ----------
@@ -53,8 +57,10 @@ class PermuRank(StructuralSVM):
 
     Attributes
     ----------
-    gap_
-        As for the other structural SVMs, but with respect to the rankings that the search finds.
+    objective_, gap_
+        As for the other structural SVMs. Where the search is not exact, the bounds of the lists count: `objective_` is
+        then a bound of the objective from above, and `gap_`, which includes what the search may have missed, can stay
+        above `tol`.
     n_rankings_
         Number of imperfect rankings in the working set.
 
@@ -79,7 +85,7 @@ class PermuRank(StructuralSVM):
     gain: Any = "exp2"
     rel: float = 1.0
 
-    def _violations(self, lists: Lists) -> Violations:
+    def _violations(self, lists: Lists) -> Search:
         if self.measure not in _MEASURES:
             raise LossError(f"measure={self.measure!r}; PermuRank has {', '.join(_MEASURES)}")
         return _MEASURES[self.measure](self, lists)
@@ -90,13 +96,14 @@ class PermuRank(StructuralSVM):
         primal, dual, gap = np.inf, 0.0, 1.0
         n_iter = 0
         while n_iter < self.max_iter:
-            loss = rankings.search(weights)
+            loss, bound = rankings.search(weights)
             self.n_rankings_ = rankings.size
             n_iter += 1
-            objective = 0.5 * float(weights @ weights) + self.C * loss
-            if objective < primal:
-                best, primal = weights, objective
-            gap = relative_gap(primal, dual)
+            length = 0.5 * float(weights @ weights)
+            if length + self.C * bound < primal:
+                best, primal = weights, length + self.C * bound
+            # the gap that more rounds can close
+            gap = min(relative_gap(primal, dual), relative_gap(length + self.C * loss, dual))
             if step(best) or gap <= self.tol:
                 break
             inner = minimise(rankings.risk, weights.size, C=self.C, tol=max(0.1 * gap, 0.5 * self.tol), max_iter=10_000)
@@ -104,8 +111,8 @@ class PermuRank(StructuralSVM):
         return CuttingPlaneSolution(best, primal, dual, gap, rankings.size, n_iter)
 
     def _risk(self, problem: Problem, weights: np.ndarray) -> float:
-        loss = slack_violations(problem.violations, problem.scores(weights), problem.lists.offsets)[2]
-        return float((loss * problem.lists.share).sum())
+        found = slack_violations(problem.violations, problem.scores(weights), problem.lists.offsets, self.n_jobs)
+        return float((found.bound * problem.lists.share).sum())
 
 
 class Rankings:
@@ -135,11 +142,12 @@ class Rankings:
         worst = order[np.flatnonzero(np.diff(self.of_list[order], append=-1))]
         return worst, loss[worst]
 
-    def search(self, weights: np.ndarray) -> float:
-        """Take in rankings of a larger loss than those that are here; the mean loss with them."""
+    def search(self, weights: np.ndarray) -> tuple[float, float]:
+        """Take in rankings of a larger loss than those that are here; the mean loss with them, and its bound."""
         problem = self.problem
         lists = problem.lists
-        error, slope, loss = slack_violations(problem.violations, problem.scores(weights), lists.offsets)
+        scores = problem.scores(weights)
+        error, slope, loss, bound = slack_violations(problem.violations, scores, lists.offsets, problem.n_jobs)
         worst, known = self._worst(weights)
         before = np.zeros(lists.share.size)
         before[self.of_list[worst]] = known
@@ -148,41 +156,214 @@ class Rankings:
         self.error = np.append(self.error, error[new])
         summed = block_sums(lists.X, slope[:, None], lists.offsets, problem.n_jobs)[new, 0]
         self.features = np.vstack([self.features, summed / problem.scale])
-        return float((np.maximum(loss, before) * lists.share).sum())
+        loss = np.maximum(loss, before)
+        return float((loss * lists.share).sum()), float((np.maximum(loss, bound) * lists.share).sum())
 
 
-def slack_violations(
-    violations: Violations, scores: np.ndarray, offsets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each list a ranking with a large (1 − M)(1 + F): its 1 − M, the slope of F for the scores, and the product.
+class Search(NamedTuple):
+    """What finds rankings of a large (1 − M)(1 + F).
 
-    F is the score of its feature map less that of a perfect ranking. First the ranking by score; then those of the
-    largest 1 − M + λF, where λ = (1 − M)/(1 + F) at the last one is the slope of the product.
+    Attributes
+    ----------
+    violations
+        Finds the ranking of the largest 1 − M + F of each list.
+    grade, lead, pairs, worth, discount
+        Of each document its class (0 is the best), how many are in worse classes less how many in better ones; of each
+        list its pairs; share of the gain of each document in the ideal nDCG, and the discounts. Without a discount the
+        measure is AP.
+    patterns
+        Number of ways in which the classes of each list can follow each other; 0 where they are too many to try.
     """
+
+    violations: Violations
+    grade: np.ndarray
+    lead: np.ndarray
+    pairs: np.ndarray
+    worth: np.ndarray
+    discount: np.ndarray
+    patterns: np.ndarray
+
+
+class Slack(NamedTuple):
+    """Of each list the ranking found: 1 − M, the slope of F for the scores, (1 − M)(1 + F), and what bounds it."""
+
+    error: np.ndarray
+    slope: np.ndarray
+    loss: np.ndarray
+    bound: np.ndarray
+
+
+def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> Slack:
+    """Of each list a ranking with a large (1 − M)(1 + F), and a bound of the largest.
+
+    F is the score of the feature map less that of a perfect ranking. The rankings are points (1 + F, 1 − M); a search
+    for the largest 1 − M + λF finds corners of their convex hull. Along the hull the product rises and falls once, so
+    the corners left and right of its maximum close in on an edge: λ is the slope of the line between the two corners
+    known, and a corner above this line replaces one of them. The maximum on the last edge bounds all rankings. Where it
+    is above the best corner, the rankings below the edge are tried one by one, if they are few.
+    """
+    best, found = _Best(scores.size, offsets), np.zeros(offsets.size - 1, bool)
+    query = best.query
+
+    def corner(scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        error, slope = search.violations(scores * scale[query])
+        height = 1.0 + np.bincount(query, slope * scores, found.size)
+        best.take(error, slope, error * np.maximum(height, 0.0))
+        return error, height
+
+    # from λ = 2 on 1 + F is at least ½ and 1 − M at most 1: the maximum is not on this side
+    left, left_height = corner(np.full(found.size, 2.0))
+    largest = np.zeros(found.size)
+    np.maximum.at(largest, query, np.abs(scores))
+    right, right_height = corner(_LEAST_SCALE / (1.0 + 2.0 * largest))
+    bound = best.loss.copy()
+    open_ = (right > left) & (left_height > right_height)
+    while open_.any():
+        slope = np.where(open_, right - left, 1.0) / np.where(open_, left_height - right_height, 1.0)
+        error, height = corner(slope)
+        line = right + slope * right_height
+        edge = open_ & (error + slope * height <= line + 1e-12 * (1.0 + np.abs(line)))
+        top = np.clip(line / (2.0 * slope), right_height, left_height)
+        bound[edge] = ((line - slope * top) * top)[edge]
+        open_ &= ~edge
+        rising = error > slope * height  # towards larger F
+        to_right, to_left = open_ & rising, open_ & ~rising
+        right[to_right], right_height[to_right] = error[to_right], height[to_right]
+        left[to_left], left_height[to_left] = error[to_left], height[to_left]
+        open_ &= (right > left) & (left_height > right_height)
+    bound = np.maximum(bound, best.loss)
+    wanted = (bound > best.loss * (1 + 1e-9)) & (search.patterns > 0)
+    if wanted.any():
+        known = search.grade, search.lead, search.pairs, search.worth, search.discount, wanted
+        out = np.zeros(found.size), np.zeros(scores.size), np.zeros(found.size)
+        over_queries(_try_all, offsets, scores, *known, *out, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
+        best.take(*out)
+        bound[wanted] = best.loss[wanted]
+    return Slack(best.error, best.slope, best.loss, bound)
+
+
+class _Best:
+    """The best ranking of each list so far."""
+
+    def __init__(self, n_rows: int, offsets: np.ndarray) -> None:
+        n = offsets.size - 1
+        self.query = np.repeat(np.arange(n), np.diff(offsets))
+        self.error, self.slope, self.loss = np.zeros(n), np.zeros(n_rows), np.zeros(n)
+
+    def take(self, error: np.ndarray, slope: np.ndarray, loss: np.ndarray) -> None:
+        """Keep what is better."""
+        better = loss > self.loss
+        self.error[better], self.loss[better] = error[better], loss[better]
+        rows = better[self.query]
+        self.slope[rows] = slope[rows]
+
+
+@kernel
+def _try_all(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, grade, lead, pairs, worth, discount, wanted, error, slope, loss
+):
+    """The largest (1 − M)(1 + F) over all ways in which classes can follow each other, each in the order of scores."""
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    numbers = np.empty((3, longest))
+    keys, spare, here = numbers[0], numbers[1], numbers[2]
+    whole = np.empty((6, longest + 1), np.int64)
+    order, spare_order, first, size, met, pattern = whole[0], whole[1], whole[2], whole[3], whole[4], whole[5]
+    rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        if not wanted[q]:
+            continue
+        for i in range(n):
+            keys[i] = scores[a + i]
+        argsort_descending(keys, order, spare, spare_order, n)
+        size[: n + 1] = 0
+        for i in range(a, a + n):
+            size[grade[i]] += 1
+        first[0] = 0
+        for g in range(n):
+            first[g + 1] = first[g] + size[g]
+        met[:n] = 0
+        for t in range(n):  # documents by class, and inside it by score
+            g = grade[a + order[t]]
+            rows[first[g] + met[g]] = a + order[t]
+            pattern[first[g] + met[g]] = g
+            met[g] += 1
+        while True:
+            met[:n] = 0
+            reached = 0.0
+            height = 1.0
+            for r in range(n):
+                g = pattern[r]
+                i = rows[first[g] + met[g]]
+                here[r] = ((n - 1 - 2 * r) - (size[g] - 1 - 2 * met[g]) - lead[i]) / pairs[q]
+                height += here[r] * scores[i]
+                met[g] += 1
+                if discount.size > 0:
+                    reached += worth[i] * discount[r]
+                elif g == 0:
+                    reached += met[0] / ((r + 1.0) * size[0])
+            product = (1.0 - reached) * height
+            if height > 0.0 and product > loss[q]:
+                loss[q] = product
+                error[q] = 1.0 - reached
+                met[:n] = 0
+                for r in range(n):
+                    g = pattern[r]
+                    slope[rows[first[g] + met[g]]] = here[r]
+                    met[g] += 1
+            # the next permutation in the order of a dictionary
+            k = n - 2
+            while k >= 0 and pattern[k] >= pattern[k + 1]:
+                k -= 1
+            if k < 0:
+                break
+            t = n - 1
+            while pattern[t] <= pattern[k]:
+                t -= 1
+            pattern[k], pattern[t] = pattern[t], pattern[k]
+            t = n - 1
+            k += 1
+            while k < t:
+                pattern[k], pattern[t] = pattern[t], pattern[k]
+                k += 1
+                t -= 1
+
+
+def _patterns(grade: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Number of orders of the classes of each list, 0 where trying them takes too long."""
+    query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     lengths = np.diff(offsets)
-    query = np.repeat(np.arange(lengths.size), lengths)
-    best_error, best_slope = np.zeros(lengths.size), np.zeros(scores.size)
-    best_loss = np.zeros(lengths.size)
-    scale = np.full(lengths.size, _BY_SCORE)
-    for search in range(1 + _SEARCHES):
-        error, slope = violations(scores * scale[query])
-        F = np.bincount(query, slope * scores, lengths.size)
-        loss = error * np.maximum(1.0 + F, 0.0)
-        better = loss > best_loss
-        best_error[better], best_loss[better] = error[better], loss[better]
-        rows = better[query]
-        best_slope[rows] = slope[rows]
-        scale = np.ones(lengths.size) if search == 0 else np.clip(error / np.maximum(1.0 + F, 1e-9), 1e-6, _BY_SCORE)
-    return best_error, best_slope, best_loss
+    classes, counts = np.unique(np.stack([query, grade]), axis=1, return_counts=True)
+    ways = gammaln(lengths + 1.0) - np.bincount(classes[0], gammaln(counts + 1.0), lengths.size)
+    few = ways + np.log(np.maximum(lengths, 1)) <= np.log(_MOST_STEPS)
+    return np.where(few, np.rint(np.exp(np.where(few, ways, 0.0))), 0).astype(np.int64)
 
 
-def _ap(ranker: PermuRank, lists: Lists) -> Violations:
+def ap_search(lists: Lists, rel: float, n_jobs: int | None) -> Search:
+    """The search for AP."""
+    known = classes(lists, (lists.labels >= rel).astype(np.float64), np.ones(lists.longest))
+    violations = ap_violations(lists, rel, n_jobs)
+    return Search(violations, *known[:4], np.empty(0), _patterns(known.grade, lists.offsets))
+
+
+def ndcg_search(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Search:
+    """The search for nDCG."""
+    violations = ndcg_violations(lists, k, gain, n_jobs)
+    gains, discount = ndcg_terms(lists, k, gain)
+    known = classes(lists, gains, discount)
+    return Search(violations, *known[:4], discount, _patterns(known.grade, lists.offsets))
+
+
+def _ap(ranker: PermuRank, lists: Lists) -> Search:
     check_sides(lists, ranker.rel)
-    return ap_violations(lists, ranker.rel, ranker.n_jobs)
+    return ap_search(lists, ranker.rel, ranker.n_jobs)
 
 
-def _ndcg(ranker: PermuRank, lists: Lists) -> Violations:
-    return ndcg_violations(lists, ranker.k, ranker.gain, ranker.n_jobs)
+def _ndcg(ranker: PermuRank, lists: Lists) -> Search:
+    return ndcg_search(lists, ranker.k, ranker.gain, ranker.n_jobs)
 
 
 _MEASURES = {"AP": _ap, "nDCG": _ndcg}

@@ -24,12 +24,12 @@ class StructRank(GradientTrained, Linear):
     Parameters
     ----------
     structure
-        Which preferences are judged together: ``"edges"`` (each two of a winner), ``"document"`` (all of a winner) or
-        ``"edge"`` (each alone, as in RankNet).
+        Which preferences are judged together: ``"edges"`` (each two of a winner), ``"all"`` (each two of a query),
+        ``"document"`` (all of a winner) or ``"edge"`` (each alone, as in RankNet).
     theta
         Weights of the two margins.
     max_edges
-        Most preferences of a winner that are paired in full; of more a part is drawn.
+        Most preferences of a winner (of a query, under ``"all"``) that are paired in full; of more a part is drawn.
 
     Examples
     --------

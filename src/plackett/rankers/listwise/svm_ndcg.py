@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._merge import merge
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 
-__all__ = ["SVMNDCG", "ndcg_violations"]
+__all__ = ["SVMNDCG", "classes", "ndcg_terms", "ndcg_violations"]
 
 #: Most states of a merge, which take ten bytes each.
 _MOST_STATES = 1 << 20
@@ -72,6 +72,13 @@ class SVMNDCG(StructuralSVM):
 
 def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Violations:
     """What finds the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
+    gains, discount = ndcg_terms(lists, k, gain)
+    grade, lead, pairs, worth, states = classes(lists, gains, discount)
+    return lambda scores: lists.run(_most_violated, scores, discount, grade, lead, pairs, states, worth, n_jobs=n_jobs)
+
+
+def ndcg_terms(lists: Lists, k: int | None, gain: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Gain of each document and discount of each position; an error for what nDCG does not have."""
     if k is not None and k < 1:
         raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
     gains = finite_gains(lists.labels, check_gain(gain, "nDCG"), "nDCG")
@@ -79,12 +86,40 @@ def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) 
         raise LossError(f"label {lists.labels[i]:g} has gain {gains[i]:g}; gains must not be negative")
     discount = discount_table("log2", lists.longest)
     discount[lists.longest if k is None else k :] = 0.0
+    return gains, discount
+
+
+class Classes(NamedTuple):
+    """Documents by gain.
+
+    Attributes
+    ----------
+    grade
+        Number of each document's gain in its list, 0 is the largest.
+    lead
+        How many documents have a smaller gain, less how many have a larger one.
+    pairs
+        Pairs of unequal gains of each list.
+    worth
+        Gain over the ideal DCG.
+    states
+        States to merge each list, 0 where shortest paths are quicker.
+    """
+
+    grade: np.ndarray
+    lead: np.ndarray
+    pairs: np.ndarray
+    worth: np.ndarray
+    states: np.ndarray
+
+
+def classes(lists: Lists, gains: np.ndarray, discount: np.ndarray) -> Classes:
+    """The documents of each list by gain."""
     grade, lead = np.empty(gains.size, np.int64), np.empty(gains.size)
     pairs, states = np.empty(lists.share.size), np.empty(lists.share.size, np.int64)
     worth = np.empty(gains.size)
     over_queries(_prepare, lists.offsets, gains, discount, grade, lead, pairs, states, worth, n_jobs=1)
-    known = discount, grade, lead, pairs, states, worth
-    return lambda scores: lists.run(_most_violated, scores, *known, n_jobs=n_jobs)
+    return Classes(grade, lead, pairs, worth, states)
 
 
 @kernel

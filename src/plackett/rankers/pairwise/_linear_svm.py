@@ -50,7 +50,7 @@ class LinearPairSVM(Ranker):
         (objective − lower bound of any objective) / objective, proved by a dual solution; 1 where training was
         interrupted.
     n_iter_
-        Rounds of the solver. These three are gone after `load`, the weights are not.
+        Rounds of the solver.
     """
 
     allow_nan: ClassVar[bool] = False

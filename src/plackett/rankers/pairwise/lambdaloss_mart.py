@@ -25,7 +25,7 @@ class LambdaLossMART(GradientTrained, Trees):
     bound
         ``"nDCG1"``, ``"nDCG2"``, ``"nDCG2++"``, ``"ARP1"`` or ``"ARP2"``.
     mu
-        Weight of the LambdaRank term in ``"nDCG2++"``.
+        Weight in ``"nDCG2++"`` of the term of ``"nDCG2"``, next to LambdaRank's.
     sigma
         Steepness of the sigmoid.
     gain
@@ -48,7 +48,7 @@ class LambdaLossMART(GradientTrained, Trees):
     paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
 
     bound: str = "nDCG2++"
-    mu: float = 10.0
+    mu: float = 5.0
     sigma: float = 1.0
     gain: Any = "exp2"
 
