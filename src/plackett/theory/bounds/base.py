@@ -1,0 +1,143 @@
+"""What a generalisation bound is: a small object with its assumptions, its value and its inverse."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+
+__all__ = ["Bound", "bounds"]
+
+#: Largest sample that `solve` looks at.
+_LARGEST = 10**18
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """Base class of bounds: with probability 1 − δ the risk exceeds the empirical one by at most `value`.
+
+    A subclass is a frozen dataclass whose fields are the parameters. It says what it assumes, and what it is about.
+    The value is never cut off: where it is not below the range of the loss, the bound says nothing, and `vacuous` is
+    True.
+
+    Parameters
+    ----------
+    delta
+        The probability with which the bound may fail.
+
+    Examples
+    --------
+    >>> from plackett.theory import KernelMarginBound
+    >>> bound = KernelMarginBound(pairs=10_000, norm=10.0)
+    >>> round(bound.value, 7), bound.vacuous, bound.solve(0.1).pairs
+    (0.4122387, False, 169941)
+    """
+
+    #: Literals, read from the source by the catalogue.
+    ids: ClassVar[tuple[str, ...]]
+    paper: ClassVar[str] = ""
+    #: "document", "subset" or "two-layer"; "pointwise", "pairwise" or "listwise".
+    framework: ClassVar[str]
+    approach: ClassVar[str]
+    #: "uniform" (for all functions of a class), "margin" (the same, by the empirical margin loss) or "algorithm".
+    kind: ClassVar[str] = "uniform"
+    #: What is bounded, how fast the bound falls, and what must hold for it.
+    bounded: ClassVar[str] = "risk − empirical risk"
+    rate: ClassVar[str]
+    assumptions: ClassVar[tuple[str, ...]] = ()
+    #: The parameters that are sample sizes: what `solve` looks for.
+    sizes: ClassVar[tuple[str, ...]]
+
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise DataError(f"delta={self.delta}; give a probability between 0 and 1")
+        for name in self.sizes:
+            if not np.min(getattr(self, name)) > 0:
+                raise DataError(f"{name}={getattr(self, name)}; give a positive number")
+
+    @property
+    def value(self) -> float:
+        """What is added to the empirical risk; infinite where the assumptions do not hold."""
+        raise NotImplementedError
+
+    @property
+    def loss_range(self) -> float:
+        """Largest value of the loss: a bound that is not below it says nothing."""
+        return 1.0
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nothing: every loss is below it anyway."""
+        return not self.value < self.loss_range
+
+    @property
+    def confidence(self) -> float:
+        """Probability with which the bound holds."""
+        return 1.0 - self.delta
+
+    def replace(self, **parameters: Any) -> Self:
+        """Copy with other parameters."""
+        return dataclasses.replace(self, **parameters)
+
+    def solve(self, epsilon: float, size: str | None = None) -> Self:
+        """The bound at the smallest sample for which it is at most ``epsilon``.
+
+        Parameters
+        ----------
+        epsilon
+            What the bound is to be.
+        size
+            Which of the sample sizes to look for, the others as they are. Without it all grow together, in the
+            proportion that they have.
+        """
+        if not epsilon > 0:
+            raise DataError(f"epsilon={epsilon}; give a positive number")
+        names = self.sizes if size is None else (size,)
+        for name in names:
+            if name not in self.sizes:
+                raise DataError(f"size={name!r}; the sample sizes are {', '.join(self.sizes)}")
+        low, high = 0, 1
+        while not self._grown(names, high).value <= epsilon:
+            low, high = high, high * 2
+            if high > _LARGEST:
+                raise DataError(
+                    f"{type(self).__name__} does not fall to {epsilon} however large {' and '.join(names)} get: it is "
+                    f"{self._grown(names, _LARGEST).value:.4g} at {_LARGEST:.0e}"
+                )
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._grown(names, middle).value <= epsilon else (middle, high)
+        return self._grown(names, high)
+
+    def _grown(self, names: Sequence[str], smallest: int) -> Self:
+        """The bound at sample sizes in the proportion that they have, the smallest of them given."""
+        if len(names) == 1:
+            return self.replace(**{names[0]: smallest})
+        now = {name: float(np.mean(getattr(self, name))) for name in names}
+        unit = min(now.values())
+        return self.replace(**{name: round(smallest * value / unit) for name, value in now.items()})
+
+    def __str__(self) -> str:
+        says = "vacuous" if self.vacuous else f"of at most {self.loss_range:g}"
+        return f"{type(self).__name__}: {self.bounded} ≤ {self.value:.6g} with probability {self.confidence:g} ({says})"
+
+
+def bounds() -> dict[str, type[Bound]]:
+    """All generalisation bounds by name.
+
+    >>> sorted(bounds())[:2]
+    ['DocumentStabilityBound', 'IRSVMBound']
+    """
+    from importlib import import_module
+
+    from plackett.catalogue import items
+
+    found = (getattr(import_module(i.module), i.symbol) for i in items("theory") if i.module.startswith(__package__))
+    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, Bound)}

@@ -1,0 +1,73 @@
+"""Bound by the rank-shatter coefficient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import e, log, sqrt
+from typing import ClassVar
+
+from plackett._errors import DataError
+from plackett.theory.bounds.base import Bound
+
+__all__ = ["RankShatterBound"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankShatterBound(Bound):
+    r"""Theorem 17.2 of Liu: deviation of the bipartite pair error by the rank-shatter coefficient r,
+
+    .. math:: |R_0 - \hat R_0| \le \sqrt{\frac{8 (m^+ + m^-)(\log(4/\delta) + \log r(2m^+, 2m^-))}{m^+ m^-}}
+
+    Note the doubled sample sizes inside r. For linear functions of one feature r is 3, of two 4·2m⁺·2m⁻ + 1, and of
+    d it is at most :math:`(2e \cdot 2m^+ \cdot 2m^- / d)^d`.
+
+    Parameters
+    ----------
+    n_features
+        d, for linear scoring functions.
+    coefficient
+        r itself, for other classes.
+
+    Examples
+    --------
+    >>> round(RankShatterBound(positives=1000, negatives=5000).value, 7)
+    0.2293777
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("C-02",)
+    paper: ClassVar[str] = "Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005"
+    framework: ClassVar[str] = "document"
+    approach: ClassVar[str] = "pairwise"
+    bounded: ClassVar[str] = "|pair error − empirical pair error|"
+    rate: ClassVar[str] = "√(log m / m); 1/√m for one feature"
+    assumptions: ClassVar[tuple[str, ...]] = ("independent positives and independent negatives", "a finite coefficient")
+    sizes: ClassVar[tuple[str, ...]] = ("positives", "negatives")
+
+    positives: int
+    negatives: int
+    n_features: int = 1
+    coefficient: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_features < 1 or (self.coefficient is not None and self.coefficient < 1):
+            raise DataError(f"n_features={self.n_features}, coefficient={self.coefficient}; give 1 or more")
+
+    @property
+    def log_coefficient(self) -> float:
+        """Logarithm of r at the doubled sample sizes."""
+        if self.coefficient is not None:
+            return log(self.coefficient)
+        pairs = 4.0 * self.positives * self.negatives
+        d = self.n_features
+        return _LOG_OF_LINEAR.get(d, lambda n: d * log(2.0 * e * n / d))(pairs)
+
+    @property
+    def value(self) -> float:
+        """The bound."""
+        spread = 8.0 * (self.positives + self.negatives) / (self.positives * self.negatives)
+        return sqrt(spread * (log(4.0 / self.delta) + self.log_coefficient))
+
+
+#: Exact coefficients of linear functions, from the number of pairs.
+_LOG_OF_LINEAR = {1: lambda pairs: log(3.0), 2: lambda pairs: log(4.0 * pairs + 1.0)}

@@ -1,0 +1,1 @@
+"""How rich a class of scoring functions is: Rademacher averages, shatter coefficients, VC dimensions."""

@@ -1,0 +1,24 @@
+"""VC dimension of boosted weak rankers."""
+
+from __future__ import annotations
+
+from math import e, log2
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["boosted_vc"]
+
+
+@fulfils("B-03", paper="Freund, Iyer, Schapire, Singer 2003")
+def boosted_vc(vc: float, rounds: int) -> float:
+    r"""What stands for the VC dimension of an ensemble of T weak rankers of VC dimension V,
+
+    .. math:: V' = 2 (V + 1)(T + 1) \log_2(e (T + 1)).
+
+    >>> round(boosted_vc(2, 5), 6), round(boosted_vc(1, 10), 6)
+    (144.995671, 215.693573)
+    """
+    if vc < 0 or rounds < 0:
+        raise DataError(f"vc={vc}, rounds={rounds}; give numbers of 0 or more")
+    return 2.0 * (vc + 1) * (rounds + 1) * log2(e * (rounds + 1))

@@ -1,0 +1,27 @@
+"""The margin loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["margin_loss"]
+
+
+@fulfils("B-04", paper="Mohri, Rostamizadeh, Talwalkar 2018")
+def margin_loss(margins: Any, rho: float) -> np.ndarray:
+    r"""Margin loss :math:`\Phi_\rho(u) = \min(1, \max(0, 1 - u / \rho))`: 1 up to 0, then falling to 0 at ρ.
+
+    It has slope 1/ρ and lies between :math:`1[u \le 0]` and :math:`1[u \le \rho]`. Of pairs with their signs:
+    `pair_margin_loss`.
+
+    >>> margin_loss([-1.0, 0.0, 0.5, 2.0], rho=1.0).tolist()
+    [1.0, 1.0, 0.5, 0.0]
+    """
+    if not rho > 0:
+        raise DataError(f"rho={rho}; give a margin above 0")
+    return np.clip(1.0 - np.asarray(margins, np.float64) / rho, 0.0, 1.0)

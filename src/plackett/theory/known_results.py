@@ -1,0 +1,50 @@
+"""Which combinations of framework and approach have results, and which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plackett._provenance import fulfils
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FRAMEWORKS", "known_results"]
+
+FRAMEWORKS = ("document", "subset", "two-layer")
+APPROACHES = ("pointwise", "pairwise", "listwise")
+#: What a bound's kind counts as in the table: those by margins are uniform.
+_COLUMNS = {"uniform": "uniform bounds", "margin": "uniform bounds", "algorithm": "algorithm-dependent bounds"}
+
+
+@fulfils("A-13", paper="Liu 2011, Learning to rank for information retrieval, tables 17.2, 17.3 and 18.1")
+def known_results() -> pl.DataFrame:
+    """Table of the results: a row per framework and approach, the names of bounds and of consistent algorithms.
+
+    An empty cell is a combination for which nothing is known here.
+
+    >>> known_results().filter(framework="two-layer", approach="pairwise")["uniform bounds"].to_list()
+    ['TwoLayerBound']
+    """
+    import polars as pl
+
+    from plackett.theory.bounds.base import bounds
+    from plackett.theory.consistency.registry import CONSISTENCY
+
+    cells: dict[tuple[str, str, str], list[str]] = {}
+    for name, bound in bounds().items():
+        cells.setdefault((bound.framework, bound.approach, _COLUMNS[bound.kind]), []).append(name)
+    for entry in CONSISTENCY:
+        if entry.verdict == "consistent":
+            there = cells.setdefault((entry.framework, entry.approach, "consistent"), [])
+            if entry.algorithm not in there:
+                there.append(entry.algorithm)
+    columns = ("uniform bounds", "algorithm-dependent bounds", "consistent")
+    return pl.DataFrame(
+        [
+            {"framework": framework, "approach": approach}
+            | {column: ", ".join(sorted(cells.get((framework, approach, column), []))) for column in columns}
+            for framework in FRAMEWORKS
+            for approach in APPROACHES
+        ]
+    )

@@ -1,0 +1,132 @@
+"""Losses of associates: any loss, measure or true loss in the one form that risks are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError, LossError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import Loss
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+from plackett.theory.risks.associates import ASSOCIATES, Associates
+
+__all__ = ["AssociateLoss", "LibraryLoss", "MeasureLoss", "as_associate_loss", "pair_values"]
+
+#: The associate of a loss by the folder that it is defined in.
+_FOLDERS = {"pointwise": "document", "pairwise": "pair", "listwise": "list"}
+
+
+class AssociateLoss:
+    """A loss of documents, pairs or lists; `sums` gives its sum over the associates of each query."""
+
+    #: ``"document"``, ``"pair"`` or ``"list"``.
+    associate: str
+    #: Largest value of one associate; None is unbounded.
+    largest: float | None = None
+
+    @property
+    def associates(self) -> Associates:
+        """What the loss is summed over."""
+        return ASSOCIATES[self.associate]
+
+    def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
+        """Sum over the labelled associates of each query, weights of the data left out."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LibraryLoss(AssociateLoss):
+    """A loss of the library, or of a user, by its own kernel."""
+
+    loss: Loss
+    associate: str
+    scale: float = 1.0
+
+    def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
+        """Sum over the labelled associates of each query."""
+        bound = self.loss.bind(data)
+        return self.scale * bound.evaluate(bound.check(scores))[0]
+
+
+@dataclass(frozen=True)
+class MeasureLoss(AssociateLoss):
+    """One minus a measure, of a list; a measure of which smaller is better as it is.
+
+    >>> from plackett.measures import AP
+    >>> data = RankingDataset.from_arrays(None, [0, 1])
+    >>> MeasureLoss(AP).sums(np.array([1.0, 0.0]), data).tolist()
+    [0.5]
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("A-14",)
+    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 15.3.3"
+
+    measure: Measure
+    associate = "list"
+    largest = 1.0
+
+    def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
+        """One minus the measure of each query."""
+        values = self.measure.per_query(Scored(data, scores))
+        return np.nan_to_num(1.0 - values if self.measure.ascending else values)
+
+
+def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = None) -> AssociateLoss:
+    """A loss in the form that risks take.
+
+    Parameters
+    ----------
+    loss
+        A true loss of this package, a loss of the library or a user's own (`plackett.loss`), a measure or its name
+        (one minus it), or ``"pairwise 0-1"``, ``"permutation 0-1"``.
+    tie
+        What a pair of equal scores costs in ``"pairwise 0-1"``: ``"none"``, ``"half"`` or ``"loss"``.
+    associate
+        What a loss is summed over, where the library does not know: ``"document"``, ``"pair"`` or ``"list"``. A
+        user's own loss is one of lists.
+
+    Examples
+    --------
+    >>> from plackett.losses import Hinge
+    >>> as_associate_loss(Hinge()).associate, as_associate_loss("nDCG@5").associate
+    ('pair', 'list')
+    """
+    from plackett.measures.language import parse
+    from plackett.theory.risks.pair_zero_one import PairZeroOne
+    from plackett.theory.risks.permutation_zero_one import PermutationZeroOne
+
+    if isinstance(loss, AssociateLoss):
+        return loss
+    if isinstance(loss, str):
+        named = {"pairwise 0-1": lambda: PairZeroOne(tie), "permutation 0-1": PermutationZeroOne}
+        loss = named[loss]() if loss in named else parse(loss)
+        return loss if isinstance(loss, AssociateLoss) else MeasureLoss(loss)
+    if isinstance(loss, Measure):
+        return MeasureLoss(loss)
+    if not isinstance(loss, Loss):
+        raise DataError(f"{loss!r} is no loss and no measure")
+    if not loss.has_value:
+        raise LossError(f"{loss.name} is a gradient without a value: it has no risk")
+    if associate is None:
+        folder = type(loss).__module__.split(".")[-2:-1]
+        associate = _FOLDERS.get(folder[0] if folder else "", "list")
+    if associate not in ASSOCIATES:
+        raise DataError(f"associate={associate!r}; give one of {', '.join(map(repr, ASSOCIATES))}")
+    if getattr(loss, "normalize", False):
+        loss = loss.replace(normalize=False)  # the risk divides by the number of pairs itself
+    return LibraryLoss(loss, associate)
+
+
+def pair_values(loss: AssociateLoss, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Loss of explicit pairs of documents, each a row of two scores and two labels.
+
+    >>> pair_values(as_associate_loss("pairwise 0-1"), np.array([[1.0, 2.0]]), np.array([[1.0, 0.0]])).tolist()
+    [1.0]
+    """
+    n = scores.shape[0]
+    data = RankingDataset.from_arrays(None, np.ravel(labels), np.repeat(np.arange(n), 2))
+    return loss.sums(np.ascontiguousarray(scores, np.float64).ravel(), data)

@@ -1,0 +1,82 @@
+"""What the sources mean by a pair, a tie and a margin, brought to one convention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+
+__all__ = ["TIES", "Convention", "tie_cost"]
+
+#: What a labelled pair of equal scores costs.
+TIES = {"none": 0.0, "half": 0.5, "loss": 1.0}
+
+
+def tie_cost(tie: str) -> float:
+    """What a labelled pair of equal scores costs under a tie rule.
+
+    >>> tie_cost("half")
+    0.5
+    """
+    if tie not in TIES:
+        raise DataError(f"tie={tie!r}; give one of {', '.join(map(repr, TIES))}")
+    return TIES[tie]
+
+
+@dataclass(frozen=True)
+class Convention:
+    r"""How a source writes pairs; `margins` brings them to the one form that is used inside.
+
+    Inside, the margin of a labelled pair is the score of the preferred document minus that of the other one, so that a
+    positive margin is right and surrogates fall with the margin. A pair of equal labels has no margin (NaN).
+
+    Parameters
+    ----------
+    tie
+        What a labelled pair of equal scores costs: ``"none"``, ``"half"`` or ``"loss"``.
+    preferred
+        Which document a label of +1 prefers: ``"first"`` or ``"second"``.
+
+    Examples
+    --------
+    A tie is no error for Liu and an error for Mohri et al., whose +1 prefers the second document:
+
+    >>> Convention.BOOK.errors([1.0, 2.0], [1.0, 1.0], [1, -1]).tolist()
+    [0.0, 1.0]
+    >>> Convention.MOHRI.errors([1.0, 2.0], [1.0, 1.0], [1, -1]).tolist()
+    [1.0, 0.0]
+    """
+
+    tie: str = "none"
+    preferred: str = "first"
+
+    BOOK: ClassVar[Convention]
+    MOHRI: ClassVar[Convention]
+    MOHRI_BIPARTITE: ClassVar[Convention]
+    AUC: ClassVar[Convention]
+
+    def __post_init__(self) -> None:
+        tie_cost(self.tie)
+        if self.preferred not in ("first", "second"):
+            raise DataError(f"preferred={self.preferred!r}; give 'first' or 'second'")
+
+    def margins(self, first: Any, second: Any, label: Any) -> np.ndarray:
+        """Margin of each pair in the convention that is used inside; NaN for pairs of label 0."""
+        a, b, y = (np.asarray(v, np.float64) for v in (first, second, label))
+        gap = a - b if self.preferred == "first" else b - a
+        return np.where(y == 0, np.nan, y * gap)
+
+    def errors(self, first: Any, second: Any, label: Any) -> np.ndarray:
+        """0–1 loss of each pair: 1 where the margin is negative, the cost of a tie where it is 0."""
+        margin = self.margins(first, second, label)
+        return (margin < 0) + TIES[self.tie] * (margin == 0)
+
+
+#: Liu 2011, chapters 16 to 18; Mohri et al., (10.1) and (10.20); the usual AUC.
+Convention.BOOK = Convention("none", "first")
+Convention.MOHRI = Convention("loss", "second")
+Convention.MOHRI_BIPARTITE = Convention("none", "second")
+Convention.AUC = Convention("half", "first")

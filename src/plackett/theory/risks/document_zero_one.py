@@ -1,0 +1,45 @@
+"""The pointwise 0–1 loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.theory.risks.associate_losses import AssociateLoss
+
+__all__ = ["DocumentZeroOne"]
+
+
+@dataclass(frozen=True)
+class DocumentZeroOne(AssociateLoss):
+    """1 for each judged document on the wrong side of a threshold; a score at the threshold is on the upper side.
+
+    Parameters
+    ----------
+    rel
+        Least label of a relevant document.
+    threshold
+        Least score of a document that is taken for relevant.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays(None, [1, 0, 0])
+    >>> DocumentZeroOne().sums(np.array([-1.0, 0.0, -2.0]), data).tolist()
+    [2.0]
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("A-14",)
+    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 15.3.3"
+
+    rel: float = 1.0
+    threshold: float = 0.0
+    associate = "document"
+    largest = 1.0
+
+    def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
+        """Number of misclassified documents of each query."""
+        wrong = (data.labels >= 0) & ((data.labels >= self.rel) != (scores >= self.threshold))
+        return np.bincount(data.query_of_row, wrong, data.n_queries)

@@ -1,0 +1,77 @@
+"""Queries that share a direction in which documents get better, each with some of its own: a sampler without limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["PlantedWorld"]
+
+
+@dataclass(frozen=True)
+class PlantedWorld:
+    r"""Documents :math:`x \sim N(0, I_d)`, labels :math:`1[w_q \cdot x + \text{noise} \cdot \varepsilon > t]`, weights
+    :math:`w_q = w_0 + \text{query\_noise} \cdot \eta_q` that differ from query to query.
+
+    Without query noise all documents are alike and the two-layer framework is the document framework; with it the
+    losses of a query go up and down together.
+
+    Parameters
+    ----------
+    n_features
+        d.
+    noise
+        Deviation of the label noise, where :math:`w_0` has length 1.
+    query_noise
+        Deviation of the length of the part of :math:`w_q` that is its own.
+    relevant
+        Share of relevant documents, by the threshold t.
+    seed
+        Of :math:`w_0`.
+
+    Examples
+    --------
+    >>> world = PlantedWorld(n_features=3)
+    >>> world.sample(10, 5, random_state=0)
+    RankingDataset(10 queries, 50 rows, 3 features)
+    """
+
+    ids: ClassVar[tuple[str, ...]] = ("A-16",)
+    paper: ClassVar[str] = "Yilmaz, Robertson 2009; Chen, Liu, Ma 2010"
+
+    n_features: int = 10
+    noise: float = 0.5
+    query_noise: float = 0.5
+    relevant: float = 0.3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_features < 1 or self.noise < 0 or self.query_noise < 0 or not 0 < self.relevant < 1:
+            raise DataError("give n_features >= 1, noise >= 0, query_noise >= 0 and 0 < relevant < 1")
+
+    @cached_property
+    def direction(self) -> np.ndarray:
+        """:math:`w_0`, of length 1."""
+        w = np.random.default_rng(self.seed).standard_normal(self.n_features)
+        return w / np.linalg.norm(w)
+
+    def sample(self, n_queries: int, n_documents: Any, *, random_state: Any = None) -> RankingDataset:
+        """Queries, and documents of each: one number for all, or one per query."""
+        from scipy.special import ndtri
+
+        rng = np.random.default_rng(random_state)
+        sizes = np.broadcast_to(np.asarray(n_documents, np.int64), n_queries)
+        own = self.direction + self.query_noise / np.sqrt(self.n_features) * rng.standard_normal(
+            (n_queries, self.n_features)
+        )
+        query = np.repeat(np.arange(n_queries), sizes)
+        X = rng.standard_normal((query.size, self.n_features))
+        strength = (X * own[query]).sum(axis=1) + self.noise * rng.standard_normal(query.size)
+        spread = np.sqrt(np.square(own).sum(axis=1) + self.noise**2)[query]
+        return RankingDataset.from_arrays(X, (strength > -ndtri(self.relevant) * spread).astype(float), query)

@@ -1,0 +1,65 @@
+"""Query-level loss, and how it differs from counting pairs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.theory.risks.associate_losses import as_associate_loss
+from plackett.theory.risks.risk import Risk
+
+__all__ = ["RiskLevels", "query_level_losses", "risk_levels"]
+
+
+@fulfils("S-02", paper="Lan, Liu, Qin, Ma, Li 2008")
+def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str = "none") -> np.ndarray:
+    r"""Query-level loss :math:`\hat L(f; q) = \frac{1}{n_q} \sum_j l(f; \omega_j^{(q)})` of each query.
+
+    The associates are the documents, labelled pairs or the list, whichever the loss looks at; NaN where a query has
+    none.
+
+    >>> data = RankingDataset.from_arrays(None, [1, 0, 0, 1, 0], qid=[1, 1, 1, 2, 2])
+    >>> query_level_losses("pairwise 0-1", [2.0, 1.0, 3.0, 0.0, 1.0], data).tolist()
+    [0.5, 1.0]
+    """
+    found = as_associate_loss(loss, tie=tie)
+    plain = data.replace(sample_weight=None, query_weight=None)
+    counts = found.associates.labelled(plain)
+    sums = found.sums(np.asarray(scores, np.float64), plain)
+    return np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+
+
+class RiskLevels(NamedTuple):
+    """The same losses averaged over pairs (or documents) and over queries, and the difference by query."""
+
+    associate_level: float
+    query_level: float
+    #: :math:`(n_i / N - 1 / r)\\hat L_i` of each query; their sum is the difference of the two risks.
+    parts: np.ndarray
+
+
+@fulfils("S-16", paper="Lan, Liu, Qin, Ma, Li 2008")
+def risk_levels(loss: Any, scores: Any, data: RankingDataset) -> RiskLevels:
+    r"""Pair-level risk :math:`\frac1N \sum_i \sum_j l` next to the query-level risk :math:`\frac1r \sum_i \hat L_i`.
+
+    They differ by :math:`\sum_i (n_i/N - 1/r) \hat L_i`, so they agree where all queries have as many pairs, or the
+    same loss. Queries without pairs count in neither.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays(None, [1, 0, 0, 1, 0], qid=[1, 1, 1, 2, 2])
+    >>> found = risk_levels("pairwise 0-1", [2.0, 1.0, 3.0, 0.0, 1.0], data)
+    >>> round(found.associate_level, 4), found.query_level, round(float(found.parts.sum()), 4)
+    (0.6667, 0.75, -0.0833)
+    """
+    found = as_associate_loss(loss)
+    counts = found.associates.labelled(data)
+    losses = query_level_losses(found, scores, data)
+    used = counts > 0
+    parts = np.where(used, (counts / max(counts.sum(), 1.0) - 1.0 / max(used.sum(), 1)) * np.nan_to_num(losses), 0.0)
+    return RiskLevels(
+        Risk(found, "document", "average")(scores, data), Risk(found, "two-layer", "average")(scores, data), parts
+    )

@@ -1,0 +1,30 @@
+"""Stability of IR-SVM."""
+
+from __future__ import annotations
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["ir_svm_query_stability"]
+
+
+@fulfils("D-05", "S-14", paper="Lan, Liu, Qin, Ma, Li 2008")
+def ir_svm_query_stability(queries: float, penalty: float, kappa: float = 1.0) -> float:
+    r"""Query-level stability :math:`\tau = 4\kappa^2 / (\lambda r)` of IR-SVM, whatever the numbers of pairs.
+
+    Parameters
+    ----------
+    queries
+        r, those with pairs.
+    penalty, kappa
+        λ of (mean over queries of the mean hinge) + λ‖f‖², which is ``IRSVM(C=1 / (2 λ r), loss="hinge")``; κ with
+        κ² ≥ K(x, x).
+
+    Examples
+    --------
+    >>> ir_svm_query_stability(200, 0.1)
+    0.2
+    """
+    if not queries > 0 or not penalty > 0 or not kappa > 0:
+        raise DataError(f"queries={queries}, penalty={penalty}, kappa={kappa}; give positive numbers")
+    return 4.0 * kappa**2 / (penalty * queries)

@@ -1,0 +1,127 @@
+"""Verdicts of check_consistency, and the registry that rests on them."""
+
+from __future__ import annotations
+
+import ast
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.losses import Exponential, Hinge, ListMLELoss, ListNetLoss, Logistic, Square
+from plackett.theory.consistency.check import check_consistency
+from plackett.theory.consistency.permutation_space import PermutationSpace
+from plackett.theory.consistency.registry import CONSISTENCY, consistency_table
+from plackett.theory.risks.permutation_zero_one import TopKZeroOne
+
+MIXED = PermutationSpace({(0, 1, 2): 0.20, (0, 2, 1): 0.20, (1, 2, 0): 0.35, (2, 1, 0): 0.25})
+
+
+@pytest.mark.spec("E-05", "E-16")
+@pytest.mark.parametrize("loss", [ListMLELoss(), ListNetLoss()], ids=lambda l: l.name)
+@pytest.mark.parametrize("true", ["permutation 0-1", "pairwise 0-1"])
+def test_listwise_losses_are_consistent_on_order_preserving_spaces(loss, true):
+    found = check_consistency(loss, true, n_spaces=25)
+    assert found.verdict == "consistent" and found.tested == 25 and "Theorem 18.3" in found.reason
+
+
+@pytest.mark.spec("E-16")
+def test_regression_on_labels_is_consistent_on_order_preserving_spaces():
+    assert check_consistency(Square(), n_spaces=15).verdict == "consistent"
+
+
+@pytest.mark.spec("E-08", "E-16")
+def test_top_one_counterexample_of_the_full_loss():
+    found = check_consistency(ListMLELoss(), TopKZeroOne(1), spaces=[MIXED], n_spaces=0)
+    assert found.verdict == "inconsistent"
+    example = found.counterexample
+    assert example.ranking[0] == 1 and example.best_ranking[0] == 0
+    assert (example.risk, example.best_risk) == pytest.approx((0.65, 0.60))
+    assert "(1, 2, 0): 0.350" in str(found)
+    assert check_consistency(ListMLELoss(), TopKZeroOne(1)).verdict == "inconsistent"  # found without help
+
+
+@pytest.mark.spec("E-08", "E-10", "E-16")
+def test_top_k_losses_are_consistent_where_the_full_one_is_not():
+    for k in (1, 2):
+        for level in range(1, k + 1):  # a top-l loss serves every k ≥ l
+            found = check_consistency(ListMLELoss(k=level), TopKZeroOne(k), spaces=[MIXED][: 2 - k], n_spaces=15)
+            assert found.verdict == "consistent", (k, level)
+    assert check_consistency(ListMLELoss(k=2), TopKZeroOne(1), n_spaces=60).verdict == "inconsistent"
+
+    def mapped(scores, orders):
+        n, m = orders.shape
+        labels = np.empty((n, m))
+        np.put_along_axis(labels, orders, np.tile(np.arange(m - 1.0, -1, -1), (n, 1)), axis=1)
+        data = pk.RankingDataset.from_arrays(None, labels.ravel(), np.repeat(np.arange(n), m))
+        value, gradient, _ = ListNetLoss().bind(pk.theory.top_k_labels(data, 1)).evaluate(np.tile(scores, n))
+        return value, gradient.reshape(n, m)
+
+    assert check_consistency(mapped, TopKZeroOne(1), spaces=[MIXED], n_spaces=5).verdict == "consistent"
+
+
+@pytest.mark.spec("E-14", "E-16")
+@pytest.mark.parametrize("loss", [Logistic(), Exponential()], ids=lambda l: l.name)
+def test_decreasing_pair_losses_are_consistent_with_kendall(loss):
+    found = check_consistency(loss, "pairwise 0-1", n_spaces=20)
+    assert found.verdict == "consistent" and found.conditions["decreasing pair loss"]
+
+
+@pytest.mark.spec("E-16")
+def test_hinge_pairs_can_tie_what_kendall_separates():
+    found = check_consistency(Hinge(), "pairwise 0-1", n_spaces=40)
+    assert found.verdict == "inconsistent" and "ties" in found.reason
+    space = PermutationSpace(found.counterexample.probabilities)
+    # beside the tie: moving either way in the order of the optimum does not lower the expected hinge loss
+    evaluate = pk.theory.consistency.order_losses.order_loss(Hinge(), 3)
+    here = space.probabilities @ evaluate(found.counterexample.scores)[0]
+    towards = -np.argsort(found.counterexample.best_ranking).astype(float)
+    for step in (1e-3, 1e-2, 0.1):
+        assert space.probabilities @ evaluate(found.counterexample.scores + step * towards)[0] >= here - 1e-9
+
+
+@pytest.mark.spec("E-16")
+def test_a_users_own_loss_gets_a_verdict_with_an_example():
+    @pk.loss(name="top heavy", convex=True)
+    def top_heavy(scores, labels, gradient):
+        """Only the largest label should be high: nothing is said about the others."""
+        best, total = 0, 0.0
+        for i in range(scores.size):
+            best = i if labels[i] > labels[best] else best
+            total += math.exp(scores[i])
+        for i in range(scores.size):
+            gradient[i] = math.exp(scores[i]) / total - (i == best)
+        return math.log(total) - scores[best]
+
+    found = check_consistency(top_heavy, "permutation 0-1", condition="all", n_spaces=30)
+    assert found.verdict == "inconsistent"
+    example = found.counterexample
+    assert example.risk > example.best_risk
+    assert sum(example.probabilities.values()) == pytest.approx(1)
+    assert example.probabilities[example.best_ranking] == max(example.probabilities.values())
+    assert check_consistency(top_heavy, TopKZeroOne(1), n_spaces=10).verdict == "consistent"
+
+
+@pytest.mark.spec("E-16")
+def test_every_entry_of_the_registry_is_supported_by_a_test_that_exists():
+    here = Path(__file__).parent
+    functions = {
+        f"{path.name}::{node.name}"
+        for path in here.glob("test_*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    for entry in CONSISTENCY:
+        assert entry.verdict in ("consistent", "inconsistent", "unknown")
+        assert (entry.evidence == "") == (entry.verdict == "unknown")
+        assert not entry.evidence or entry.evidence in functions, entry.evidence
+    assert consistency_table("RankNet", "weighted Kendall's τ")["verdict"].to_list() == ["inconsistent"]
+
+
+def test_wrong_words_are_refused():
+    with pytest.raises(pk.DataError, match="condition='some'"):
+        check_consistency(ListMLELoss(), condition="some")
+    with pytest.raises(pk.LossError, match="no minimiser"):
+        check_consistency(pk.losses.Lambda())
