@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["replacing"]
+__all__ = ["being_written", "replacing"]
 
 #: Temporary files that a killed process left are removed when nobody wrote to them for so many seconds: those of a
 #: process of this machine that is gone, and any others (a folder may be shared by several machines).
@@ -59,6 +59,19 @@ def _prefix(target: Path) -> str:
 
 def _machine() -> str:
     return re.sub(r"[^A-Za-z0-9]", "_", socket.gethostname())[:40] or "_"
+
+
+def being_written(path: Path) -> bool:
+    """Whether a temporary file belongs to a process that may still write it."""
+    found = re.fullmatch(r"\..*\.([A-Za-z0-9_]+)-([0-9]{1,9})-[0-9a-f]{12}\.tmp", path.name)
+    if found is None:
+        return False
+    if found[1] == _machine():
+        return _alive(int(found[2]))
+    try:
+        return time.time() - path.stat().st_mtime <= _IDLE_UNKNOWN
+    except OSError:  # gone already
+        return False
 
 
 def _remove_left_behind(target: Path) -> None:

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
-from plackett import DataError
+from plackett import DataError, _atomic
 from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
 from plackett.evaluation.friedman import mean_ranks
@@ -478,6 +478,31 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path):
     assert sorted(path.stem for path in cells.iterdir()) == sorted(missing | {path.stem for path in finished})
     whole = run(make_ranking(30, 6, 3, random_state=0), {"slow": Ridge()}, "AP", folds=6, search=None)
     assert float(mean) == whole.leaderboard["mean_over_folds"].item()
+
+
+def test_two_experiments_share_a_folder(tmp_path):
+    """The same cells at the same time: both end, with the same figures."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "pause.txt").write_text("0.05")
+    both = [
+        subprocess.Popen([sys.executable, "slow.py", "1"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    found = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert found[0] == found[1] and found[0].split()[1] == "6"
+    assert not list((tmp_path / "out" / "cells").glob(".*"))
+
+
+def test_files_of_living_writers_stay(tmp_path):
+    folder = CellFolder(tmp_path)
+    folder.cells.mkdir(parents=True, exist_ok=True)
+    living = folder.cells / f".k.plackett.{_atomic._machine()}-{os.getpid()}-0123456789ab.tmp"
+    half = folder.cells / ".k.plackett.0123456789ab"
+    for path in (living, half):
+        path.write_bytes(b"half")
+    folder.clear_leftovers("k")
+    assert living.exists() and not half.exists()
 
 
 def test_damaged_cell_is_computed_again(data, tmp_path):

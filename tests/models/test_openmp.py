@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plackett.models.openmp import dismiss_waiting_threads
+from plackett.models.openmp import dismiss_waiting_threads, growing_threads, scoring_threads
 
 
 def threads_of_process() -> set[str]:
@@ -40,3 +40,12 @@ def test_threads_end_and_come_back():
     assert waiting == [2, 2]
     assert left == [0, 0]
     np.testing.assert_array_equal(predictions[0], predictions[1])
+
+
+def test_small_data_get_one_thread(monkeypatch):
+    monkeypatch.setattr("plackett.models.openmp.n_threads", lambda n_jobs: 8 if n_jobs is None else n_jobs)
+    assert growing_threads(None, 9_630, 46) == 1  # a fold of MQ2008
+    assert growing_threads(None, 723_412, 136) == 8  # one of MSLR-WEB30K's size
+    assert 1 < growing_threads(None, 100_000, 100) < 8
+    assert growing_threads(2, 100, 5) == 2  # a number that was asked for
+    assert scoring_threads(None, 1000, 100) == 1 and scoring_threads(None, 1_000_000, 100) == 8

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from plackett._atomic import replacing
+from plackett._atomic import being_written, replacing
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.native import open_dataset, save_dataset
@@ -90,9 +90,13 @@ class CellFolder:
         return path
 
     def clear_leftovers(self, key: str) -> None:
-        """Remove what a killed process left of a cell: files under temporary names."""
+        """Remove what a killed process left of a cell: files under temporary names.
+
+        Those of a process that is alive stay: two experiments may share a folder.
+        """
         for path in self.cells.glob(f".{key}.*"):
-            path.unlink(missing_ok=True)
+            if not being_written(path):
+                path.unlink(missing_ok=True)
 
     # --------------------------------------------------------------------------------------------------------- data
 
