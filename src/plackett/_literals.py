@@ -23,7 +23,8 @@ def call(text: str) -> tuple[str, dict[str, Any]]:
         if isinstance(tree, ast.Call):
             if tree.args or any(word.arg is None for word in tree.keywords):
                 raise ValueError("arguments must be given as name=value")
-            tree, words = tree.func, tree.keywords
+            words = tree.keywords
+            tree = tree.func
         arguments = {str(word.arg): ast.literal_eval(word.value) for word in words}
         if len(arguments) < len(words):
             raise ValueError("an argument is given twice")

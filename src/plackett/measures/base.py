@@ -99,8 +99,8 @@ class Measure:
             value = getattr(self, field.name)
             kinds = _KINDS.get(field.type)
             wrong = kinds and (not isinstance(value, kinds) or isinstance(value, bool) > (bool in kinds))
-            if wrong or (isinstance(value, Real) and np.isnan(value)):
-                expected = _EXPECTED.get(field.type, "another value")
+            if wrong or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+                expected = _EXPECTED.get(str(field.type), "another value")
                 raise MeasureError(f"{self.name}: {field.name}={value!r}; give {expected}")
         if (k := getattr(self, "k", None)) is not None and (
             isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1

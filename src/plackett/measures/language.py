@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -19,14 +19,14 @@ _FORM = re.compile(r"(?P<name>\w[\w%+.-]*?)(?:\((?P<parameters>.*)\))?(?:@(?P<k>
 _UNDERSCORE_CUTOFF = re.compile(r"(?P<name>\D[\w%]*?)_(?P<k>\d+(\.\d+)?)")  # trec_eval: P_5, iprec_at_recall_0.10
 
 #: Measures of trec_eval whose name ends in the values of parameters of ours: ``Rprec_mult_0.20``, ``utility_2,-1,0,0``.
-_TREC_EVAL = {
+_TREC_EVAL: dict[str, tuple[str, Callable[..., dict[str, Any]]]] = {
     "relative_P": ("P", lambda k: {"relative": True, "k": int(k)}),
     "Rprec_mult": ("Rprec", lambda mult: {"mult": float(mult)}),
     "11pt_avg": ("IPrec11", lambda *levels: {"levels": tuple(map(float, levels))}),
     "utility": ("Utility", lambda a, b, c, d: {"a": float(a), "b": float(b), "c": float(c)} if float(d) == 0 else {}),
 }
 #: Names of other tools that mean a measure of ours with parameters.
-_SPELLINGS = {
+_SPELLINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "relative_P": ("P", {"relative": True}),
     "set_relative_P": ("P", {"relative": True}),
     "alpha-DCG": ("alpha_nDCG", {"ideal": "full"}),
