@@ -180,7 +180,8 @@ class Ranker(FittedAttributes, BaseEstimator):
             if valid is None:
                 raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
         self._fit(data, monitor)
-        self._check_scores(data)
+        if not monitor.interrupted:
+            self._check_scores(data)
         self._note(data, monitor)
         self._calibrate(valid)
         return monitor

@@ -39,13 +39,13 @@ class StructRankLoss(Loss):
     - ``"edge"``: each edge alone, which is RankNet.
 
     Here v < u says that v has a lower label. A term weighs the product of the weights of its documents (under
-    ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of ``"all"`` of the query, are averaged. All
-    structures are convex.
+    ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of the query under ``"all"``, are
+    averaged. All structures are convex.
 
     Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. A winner of more than ``max_edges`` edges pairs
-    two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. Under ``"all"`` the same is
-    done with the edges of the query. The draw depends on the
-    place of rows in their query (rankers sort rows by content first).
+    two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. Under ``"all"`` the same
+    is done with the edges of the query. The draw depends on the place of rows in their query (rankers sort rows by
+    content first).
 
     Parameters
     ----------
