@@ -147,17 +147,18 @@ class Ranker(FittedAttributes, BaseEstimator):
             Functions to call after each round with LightGBM's `CallbackEnv`, such as ``lightgbm.log_evaluation()``. One
             that returns True or raises LightGBM's `EarlyStopException` ends the training.
         """
-        columns = Columns(categories=self._categories(X))
+        categories = self._categories(X)
+        columns = Columns(categories=categories)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
         self.__dict__.pop("_trained_part", None)
         if inside_model_selection():
             self._trained_part = TrainedPart.of(data)
         data = self._prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
-        columns = Columns(names, columns.categories, type(self).__name__)
+        columns = Columns(names, categories, type(self).__name__)
         valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
-        self._set_categories(dict(columns.categories))
+        self._set_categories(categories)
         try:
             monitor = self._train(data, valid, after_round(callbacks, self))
         except BaseException:

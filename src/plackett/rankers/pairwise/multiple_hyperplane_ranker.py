@@ -91,7 +91,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
                 two = (data.labels == low) | (data.labels == high)
                 machine = RankSVM(**settings)
                 machine._fit(data.replace(y=np.where(two, data.labels, -1.0)), Quiet())
-                columns.append(machine.coef_)
+                columns.append(machine.scorer_.weights[:, 0])
             weights = np.array(columns).T if columns else np.zeros((data.n_features, 0))
             scorer = HyperplanesScorer(weights, np.ones(len(columns)), np.array([self.combine == "borda"], float))
             if self.alpha is not None and columns:
