@@ -74,8 +74,8 @@ class Training:
         bound = self.loss.bind(data, n_jobs=n_jobs)
         if bound.n_outputs != self.n_outputs:
             raise LossError(
-                f"{self.loss} has {bound.n_outputs} outputs in a part of the data and {self.n_outputs} in all; give its "
-                "number of classes"
+                f"{self.loss} has {bound.n_outputs} outputs in a part of the data and {self.n_outputs} in all; give "
+                "its number of classes"
             )
         return self._placed(bound)
 

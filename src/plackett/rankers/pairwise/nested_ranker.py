@@ -65,6 +65,9 @@ class NestedRanker(GradientTrained, Neural):
     paper: ClassVar[str] = "Matveeva, Burges, Burkard, Laucius, Wong 2006"
 
     architecture: str = "sigmoid"
+    learning_rate: float = 0.02
+    weight_decay: float = 6.0
+    max_epochs: int = 100
     keep: tuple[int, ...] = (1000, 100, 10)
     model: Any = None
     pair_normalize: bool = True
