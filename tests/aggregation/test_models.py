@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_distances_are_the_pairs_the_other_way_round():
     group = np.array([1, 7, 12, 0, 5])
     offsets = np.concatenate(([0], np.cumsum(group)))
     before = np.empty((group.sum(), 4), np.int64)
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+    for a, b in pairwise(offsets):
         for m in range(4):
             values = rng.integers(0, 5, b - a)  # with ties
             before[a:b, m] = [np.count_nonzero(values < value) for value in values]
@@ -70,7 +70,7 @@ def test_distances_are_the_pairs_the_other_way_round():
     scores = rng.permutation(group.sum()).astype(float)
     out = np.empty((group.size, 4))
     _distances(0, group.size, offsets, before, scores, out)
-    for q, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for q, (a, b) in enumerate(pairwise(offsets)):
         for m in range(4):
             place = np.where(before[a:b, m] < 0, 99, before[a:b, m])
             pairs = [(i, j) for i in range(b - a) for j in range(b - a) if scores[a + i] > scores[a + j]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import sys
 
@@ -421,14 +422,15 @@ def test_batches_are_drawn_anew_in_each_epoch(monkeypatch):
     def draw(self):
         original(self)
         cuts = self.first_block
-        drawn.append([np.concatenate(self.blocks[a:b]).tolist() for a, b in zip(cuts[:-1], cuts[1:], strict=True)])
+        drawn.append([np.concatenate(self.blocks[a:b]).tolist() for a, b in itertools.pairwise(cuts)])
 
     monkeypatch.setattr(Training, "_draw", draw)
     data = lists(12)
     a, b = (small(batch_size=4, max_epochs=3).train(ListNetLoss(), data, Monitor()) for _ in range(2))
     assert len(drawn) == 6 and drawn[:3] == drawn[3:]
     for epoch in drawn:
-        assert sorted(sum(epoch, [])) == list(range(12)) and [len(batch) for batch in epoch] == [4, 4, 4]
+        assert sorted(query for batch in epoch for query in batch) == list(range(12))
+        assert [len(batch) for batch in epoch] == [4, 4, 4]
     assert len({frozenset(map(frozenset, epoch)) for epoch in drawn}) == 3
     np.testing.assert_array_equal(a.predict(data.X, data.offsets), b.predict(data.X, data.offsets))
 

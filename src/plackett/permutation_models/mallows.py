@@ -71,7 +71,7 @@ class Mallows(PermutationModel):
         self.center = None if center is None else _as_center(center)
         self.theta = theta
         self._n_items = n_items
-        if center is not None and theta is not None:
+        if self.center is not None and theta is not None:
             self.center_, self.theta_ = self.center.copy(), float(theta)
 
     def distance(self, orders: Any) -> np.ndarray:

@@ -103,8 +103,8 @@ class PlackettLuce(PermutationModel):
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
-        if scores is not None:
-            if transform == "linear" and not (self.scores > 0).all():
+        if self.scores is not None:
+            if transform == "linear" and not np.all(self.scores > 0):
                 raise DataError("transform='linear' needs positive scores")
             self.scores_ = self.scores.copy()
 

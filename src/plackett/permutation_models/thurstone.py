@@ -79,7 +79,7 @@ class Thurstone(PermutationModel):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
-        if scores is not None:
+        if self.scores is not None:
             self.scores_ = self.scores.copy()
 
     def pair_probability(self, first: Any, second: Any) -> np.ndarray:

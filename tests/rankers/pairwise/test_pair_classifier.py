@@ -176,3 +176,13 @@ def test_saved_with_its_ordering(tmp_path):
         again = pk.load(tmp_path / "model")
         np.testing.assert_array_equal(again.predict(X, qid=qid), ranker.predict(X, qid=qid))
         assert again.order == QuickSort(k=3, repeats=2) and again.scorer_.ordering == again.order
+
+
+@pytest.mark.parametrize("name", ["PairClassifier", "SortNet"])
+def test_one_label_gives_equal_scores(name):
+    """Without pairs no order is better than another; sorting by a preference of 1/2 would draw one."""
+    if name == "SortNet":
+        pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    X, qid = np.random.default_rng(0).normal(size=(30, 3)), np.repeat([0, 1, 2], 10)
+    ranker = pk.rankers()[name]().fit(X, np.ones(30), qid=qid)
+    assert np.ptp(ranker.predict(X, qid=qid)) == 0.0

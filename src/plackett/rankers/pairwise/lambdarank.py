@@ -39,6 +39,8 @@ class LambdaRank(GradientTrained, Neural):
     paper: ClassVar[str] = "Burges, Ragno, Le 2006"
 
     architecture: str = "sigmoid"
+    learning_rate: float = 0.01
+    weight_decay: float = 5.0
     measure: Any = "nDCG"
     truncation: int | None = None
     sigma: float = 1.0

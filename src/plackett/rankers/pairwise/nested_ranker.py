@@ -67,6 +67,9 @@ class NestedRanker(GradientTrained, Neural):
     effort: ClassVar[str | None] = None  # that of the model, which may be any
 
     architecture: str = "sigmoid"
+    learning_rate: float = 0.02
+    weight_decay: float = 6.0
+    max_epochs: int = 100
     keep: tuple[int, ...] = (1000, 100, 10)
     model: Any = None
     pair_normalize: bool = True

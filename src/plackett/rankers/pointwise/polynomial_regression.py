@@ -27,7 +27,7 @@ class PolynomialRegression(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 100 unless given: some thousand products need a strong one. Chosen on validation
+        Strength of the penalty, 1000 unless given: some thousand products need a strong one. Chosen on validation
         queries of several small sets (see "Defaults on small data" in the guide to rankers).
     degree
         Largest number of factors; 1 is `LinearRegression`.
@@ -52,7 +52,7 @@ class PolynomialRegression(GradientTrained, Linear):
     #: With some thousand products a penalty must be strong: on LETOR's sets around 100 was best on validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e4, log=True)}
 
-    alpha: float = 100.0
+    alpha: float = 1000.0
     degree: int = 2
     interaction_only: bool = False
     target: Any = "linear"
