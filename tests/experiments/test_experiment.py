@@ -111,7 +111,7 @@ def test_rounds_are_chosen_by_the_selecting_measure(data):
 def test_refit_of_a_blend_keeps_its_members_and_their_rounds(data):
     trees = MART(n_estimators=30, num_leaves=4, min_child_samples=2, early_stopping_rounds=2, n_jobs=1)
     blend = Blend(members=(trees, "ListNet", "LinearRegression"), weights=(1, 2, 3), n_best=2, eval_measure="AP")
-    found = run(data, blend, search=None, refit=True)
+    found = run(data, blend, search=None, refit=True, select="AP")
     for cell in found.cells:
         fold = found.folds["data"][cell.fold]
         before = Blend(**blend.get_params(deep=False)).fit(fold.train, eval_set=fold.valid)

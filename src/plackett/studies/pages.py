@@ -27,9 +27,9 @@ def repeatable(folder: Path) -> list[str]:
 
 
 def refreshed(page: str, tables: str) -> str:
-    """The page with these tables in the place of those with the same header (of several: the most alike).
+    r"""The page with these tables in the place of those with the same header (of several: the most alike).
 
-    >>> print(refreshed("Words.\\n\\n| a |\\n| - |\\n| 1 |\\n\\nMore.\\n", "| a |\\n| - |\\n| 2 |\\n"))
+    >>> print(refreshed("Words.\n\n| a |\n| - |\n| 1 |\n\nMore.\n", "| a |\n| - |\n| 2 |\n"))
     Words.
     <BLANKLINE>
     | a |
