@@ -67,7 +67,8 @@ def experiment(
 
     Every finished cell (a ranker in a fold) is written to ``out`` at once. A run that was interrupted or killed goes
     on from there when called again with the same arguments; a cell is taken from there only if its data, ranker,
-    parameters, search, seed and versions are the same, and is computed anew otherwise.
+    parameters, search, seed and versions are the same, and is computed anew otherwise. Two experiments cannot run in
+    one folder at the same time.
 
     Parameters
     ----------
@@ -174,18 +175,19 @@ def experiment(
         for entry in entries
     ]
     manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
-    folder.write_manifest(manifest)
-    run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
-    with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
-        run.run(board)
-    cells = [run.cell(task) for task in tasks if task.key in run.cells]
-    if blended is not None:
-        own = [cell for cell in cells if cell.ranker in ours]
-        added = blended_cells(own, splits, folder, protocol, parsed, preset, blended)
-        cells += added
-        manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
-        manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
-    folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
+    with folder.locked():
+        folder.write_manifest(manifest)
+        run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
+        with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
+            run.run(board)
+        cells = [run.cell(task) for task in tasks if task.key in run.cells]
+        if blended is not None:
+            own = [cell for cell in cells if cell.ranker in ours]
+            added = blended_cells(own, splits, folder, protocol, parsed, preset, blended)
+            cells += added
+            manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
+            manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
+        folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
     return Experiment(
         cells=tuple(cells),
         failures=tuple(run.failures),
