@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.checks_rankers import small
 
 import plackett as pk
+from checks_rankers import small
 from plackett.datasets import make_ranking
 from plackett.evaluation.estimators import fit
 from plackett.experiments.effort import effort_of, full_effort, settled

@@ -28,6 +28,7 @@ from plackett.evaluation.friedman import mean_ranks
 from plackett.evaluation.significance import fisher
 from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.cells import workers
+from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.key import describe
 from plackett.experiments.contestants import contestants
@@ -110,7 +111,7 @@ def test_rounds_are_chosen_by_the_selecting_measure(data):
 def test_refit_of_a_blend_keeps_its_members_and_their_rounds(data):
     trees = MART(n_estimators=30, num_leaves=4, min_child_samples=2, early_stopping_rounds=2, n_jobs=1)
     blend = Blend(members=(trees, "ListNet", "LinearRegression"), weights=(1, 2, 3), n_best=2, eval_measure="AP")
-    found = run(data, blend, search=None, refit=True)
+    found = run(data, blend, search=None, refit=True, select="AP")
     for cell in found.cells:
         fold = found.folds["data"][cell.fold]
         before = Blend(**blend.get_params(deep=False)).fit(fold.train, eval_set=fold.valid)
@@ -480,20 +481,6 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path):
     assert float(mean) == whole.leaderboard["mean_over_folds"].item()
 
 
-def test_two_experiments_share_a_folder(tmp_path):
-    """The same cells at the same time: both end, with the same figures."""
-    (tmp_path / "slow.py").write_text(SLOW)
-    (tmp_path / "pause.txt").write_text("0.05")
-    both = [
-        subprocess.Popen([sys.executable, "slow.py", "1"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    found = [process.communicate()[0] for process in both]
-    assert [process.returncode for process in both] == [0, 0]
-    assert found[0] == found[1] and found[0].split()[1] == "6"
-    assert not list((tmp_path / "out" / "cells").glob(".*"))
-
-
 def test_files_of_living_writers_stay(tmp_path):
     folder = CellFolder(tmp_path)
     folder.cells.mkdir(parents=True, exist_ok=True)
@@ -503,6 +490,59 @@ def test_files_of_living_writers_stay(tmp_path):
         path.write_bytes(b"half")
     folder.clear_leftovers("k")
     assert living.exists() and not half.exists()
+
+
+def test_two_experiments_in_one_folder_at_once_are_refused(data, tmp_path):
+    """The second would remove what the first is writing. The lock ends with its holder, however that ends."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "pause.txt").write_text("60")
+    first = subprocess.Popen([sys.executable, "slow.py", "1"], cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "fits.txt").exists():
+            assert time.monotonic() < deadline and first.poll() is None
+            time.sleep(0.02)
+        with pytest.raises(pk.DataError, match="another experiment is running in"):
+            run(data, "LinearRegression", search=None, out=tmp_path / "out")
+        assert json.loads((tmp_path / "out" / "experiment.json").read_text())["rankers"].keys() == {"slow"}
+    finally:
+        first.kill()
+        first.wait()
+    assert len(run(data, "LinearRegression", search=None, out=tmp_path / "out").cells) == 3
+
+
+def test_a_lock_of_this_process_counts_too_and_ends_with_an_error(data, tmp_path):
+    folder = CellFolder(tmp_path)
+    folder.prepare()
+    with folder.locked(), pytest.raises(pk.DataError, match="another experiment"), folder.locked():
+        pass
+    with pytest.raises(ValueError, match="inside"), folder.locked():
+        raise ValueError("inside")
+    with folder.locked():
+        pass
+
+
+def test_a_finished_cell_is_measured_once(data, tmp_path, monkeypatch):
+    measured, read = [], []
+    original, finished = Cell.measured, CellFolder.finished
+    monkeypatch.setattr(Cell, "measured", lambda self, *args: measured.append(self.key) or original(self, *args))
+
+    def counted(self, key):
+        found = finished(self, key)
+        read.extend([key] * (found is not None))
+        return found
+
+    monkeypatch.setattr(CellFolder, "finished", counted)
+    first = run(data, "LinearRegression", search=None, out=tmp_path)
+    assert sorted(measured) == sorted(cell.key for cell in first.cells) and not read
+    again = run(data, "LinearRegression", search=None, out=tmp_path)  # found: other measures might be asked for
+    assert len(measured) == 2 * len(first.cells) and len(read) == len(first.cells)
+    assert table(again).equals(table(first))
+    for mine, stored in zip(first.cells, Experiment.load(tmp_path).cells, strict=True):
+        assert mine.measures == stored.measures and mine.setting == stored.setting and mine.key == stored.key
+        np.testing.assert_array_equal(mine.scores, stored.scores)
+        np.testing.assert_array_equal(mine.values["AP"], stored.values["AP"])
+        assert mine.model_path == stored.model_path
 
 
 def test_damaged_cell_is_computed_again(data, tmp_path):

@@ -176,3 +176,18 @@ def test_of_calibrates_or_refuses(task, valid):
             Blend.of(trained, valid, **parameters)
     with pytest.raises(DataError, match="labels"):
         Blend.of(trained, valid.replace(y=None), calibration="isotonic")
+
+
+def test_the_card_names_the_members_that_were_kept(tmp_path, capsys):
+    from plackett.cli.info import info
+
+    data = pk.datasets.make_ranking(n_queries=20, random_state=0)
+    blend = Blend(members=("ListNet", "LinearRegression", "RankSVM"), weights=(1, 1, 2), n_best=2)
+    blend.set_params(validation_fraction=0.3).fit(data)
+    kept = [(type(member).__name__, weight) for member, weight in zip(blend.members_, blend.weights_, strict=True)]
+    assert [(entry["algorithm"], entry["weight"]) for entry in blend.card_["members"]] == kept and len(kept) == 2
+    blend.save(tmp_path / "model.plackett")
+    assert pk.load(tmp_path / "model.plackett").card_ == blend.card_
+    info(tmp_path / "model.plackett")
+    shown = capsys.readouterr().out
+    assert "members" in shown and all(name in shown for name, _ in kept)

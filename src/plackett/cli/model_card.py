@@ -24,6 +24,8 @@ def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) 
         rows.append(("validation", f"{best} in round {valid['round']} of {valid['rounds']}"))
     if card.get("interrupted"):
         rows.append(("training", "interrupted"))
+    if card.get("members"):
+        rows.append(("members", ", ".join(f"{m.get('algorithm')} ({m.get('weight', 0):.3g})" for m in card["members"])))
     rows.append(("plackett", str(card.get("plackett"))))
     rows += [(f"  {name}", repr(value)) for name, value in parameters.items()]
     print_table(("", ""), rows, title=title)

@@ -70,7 +70,7 @@ def experiment(
     on from there when called again with the same arguments; a cell is taken from there only if its data, ranker,
     parameters, search, seed and versions are the same, and is computed anew otherwise. Of a ranker or a measure of your
     own the source of its class or function counts, but not what it calls: after a change of a helper or a global that
-    it uses, say ``fresh=True``.
+    it uses, say ``fresh=True``. Two experiments cannot run in one folder at the same time.
 
     Parameters
     ----------
@@ -178,21 +178,22 @@ def experiment(
         for fold in named
         for entry in entries
     ]
-    if fresh:
-        folder.forget(task.key for task in tasks)
     manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
-    folder.write_manifest(manifest)
-    run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
-    with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
-        run.run(board)
-    cells = [run.cell(task) for task in tasks if task.key in run.cells]
-    if blended is not None:
-        own = [cell for cell in cells if cell.ranker in ours]
-        added = blended_cells(own, splits, folder, protocol, parsed, preset, blended, fresh=fresh)
-        cells += added
-        manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
-        manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
-    folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
+    with folder.locked():
+        if fresh:
+            folder.forget(task.key for task in tasks)
+        folder.write_manifest(manifest)
+        run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
+        with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
+            run.run(board)
+        cells = [run.cell(task) for task in tasks if task.key in run.cells]
+        if blended is not None:
+            own = [cell for cell in cells if cell.ranker in ours]
+            added = blended_cells(own, splits, folder, protocol, parsed, preset, blended, fresh=fresh)
+            cells += added
+            manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
+            manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
+        folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
     return Experiment(
         cells=tuple(cells),
         failures=tuple(run.failures),

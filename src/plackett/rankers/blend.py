@@ -145,6 +145,14 @@ class Blend(Ranker):
         self._check_fitted()
         return list(self.scorer_.rankers)
 
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        """The model card, with the members that were kept and what they weigh."""
+        members = [
+            {"algorithm": type(member).__name__, "weight": float(weight)}
+            for member, weight in zip(self.members_, self.weights_, strict=True)
+        ]
+        return super()._card(data, monitor) | {"members": members}
+
     def settled(self) -> dict[str, Any]:
         """The members that were kept, their weights and what was settled for each of them."""
         members = tuple(clone(member).set_params(**member.settled()) for member in self.members_)

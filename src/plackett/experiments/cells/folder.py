@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from plackett._atomic import being_written, replacing
 from plackett._errors import DataError, PlackettWarning
@@ -48,6 +50,16 @@ class CellFolder:
         except OSError as error:
             reason = "it is a file" if self.path.is_file() else error.strerror
             raise DataError(f"results cannot be written to the folder {self.path}: {reason}") from None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other experiments out of the folder during the block; the lock ends with the process at the latest."""
+        with open(self.path / ".lock", "a+b") as file:
+            if not _lock(file):
+                raise DataError(
+                    f"another experiment is running in {self.path}; wait until it has ended, or give another folder"
+                )
+            yield
 
     # -------------------------------------------------------------------------------------------------------- cells
 
@@ -137,6 +149,23 @@ class CellFolder:
         if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
             raise DataError(f"{self.manifest_path}: not of this version of plackett; give another folder")
         return words
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Whether nobody else has locked the file; true where the file system has no locks."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+    return True
 
 
 class StoredFold(Fold):

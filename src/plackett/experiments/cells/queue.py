@@ -29,6 +29,7 @@ class CellQueue:
         self.threads = threads
         self.keep_data = keep_data
         self.cells: dict[str, Cell] = {}
+        self.computed: set[str] = set()
         self.failures: list[Failure] = []
 
     def run(self, board: Board) -> None:
@@ -51,11 +52,17 @@ class CellQueue:
                 self._here(task, self.threads, board)
 
     def cell(self, task: CellTask) -> Cell:
-        """The cell of a task, with its names and measures; a file with others is brought up to date."""
+        """The cell of a task, with its names and measures; a file with others is brought up to date.
+
+        What was computed in this run was measured then. What was found is measured again: other measures may be asked
+        for now, or the code of one may have changed.
+        """
         found = self.cells[task.key]
         place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
-        test = self.splits[task.dataset][task.fold].test
-        cell = replace(found, **place).measured(test, list(task.measures), task.preset, task.protocol.random_state)
+        cell = replace(found, **place)
+        if task.key not in self.computed:
+            test = self.splits[task.dataset][task.fold].test
+            cell = cell.measured(test, list(task.measures), task.preset, task.protocol.random_state)
         if cell.measures != found.measures or any(getattr(found, name) != value for name, value in place.items()):
             self.folder.write(cell)
         return cell
@@ -73,7 +80,7 @@ class CellQueue:
     def _here(self, task: CellTask, threads: int, board: Board) -> None:
         board.note(task.place, "running")
         try:
-            task.run(
+            cell = task.run(
                 threads,
                 lambda number, best: board.note(task.place, "running", best, number),
                 self.splits[task.dataset][task.fold],
@@ -82,7 +89,7 @@ class CellQueue:
             line = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self._ended(task, ("failed", line, traceback.format_exc()), board)
         else:
-            self._ended(task, ("done",), board)
+            self._ended(task, ("done",), board, cell)
 
     def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
         share = max(1, self.threads // workers)
@@ -96,13 +103,16 @@ class CellQueue:
                 else:
                     self._ended(task, message, board)
 
-    def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board) -> None:
-        cell = self.folder.finished(task.key) if message[0] == "done" else None
+    def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board, cell: Cell | None = None) -> None:
+        """Note the end of a cell; one that another process computed is read from its file."""
+        if message[0] == "done" and cell is None:
+            cell = self.folder.finished(task.key)
         places = [other.place for other in self.tasks if other.key == task.key]
         if cell is None:
             line, where = message[1:] if message[0] == "failed" else ("the file of the cell is gone", "")
             self.failures += [Failure(*place, line, where) for place in places]
         else:
             self.cells[task.key] = cell
+            self.computed.add(task.key)
         for place in places:
             board.note(place, "failed" if cell is None else "done", None if cell is None else cell.validation)

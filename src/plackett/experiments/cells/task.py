@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from plackett.data.splits import Fold
+from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.run import run_cell
 from plackett.experiments.cells.trials import Notify, Protocol
@@ -35,7 +36,7 @@ class CellTask:
         """Dataset, fold and ranker."""
         return self.dataset, self.fold, self.contestant.name
 
-    def run(self, n_jobs: int, notify: Notify, fold: Any = None) -> None:
+    def run(self, n_jobs: int, notify: Notify, fold: Any = None) -> Cell:
         """Compute the cell and write its files; the fold is opened from the folder where none is given."""
         folder = CellFolder(self.folder)
         folder.clear_leftovers(self.key)
@@ -44,4 +45,6 @@ class CellTask:
         place = {"dataset": self.dataset, "fold": self.fold, "ranker": self.contestant.name, "key": self.key}
         cell, ranker = run_cell(self.contestant, fold, self.protocol, place, n_jobs=n_jobs, notify=notify)
         cell = cell.measured(fold.test, list(self.measures), self.preset, self.protocol.random_state)
-        folder.write(replace(cell, model_path=folder.save_model(self.key, ranker)))
+        cell = replace(cell, model_path=folder.save_model(self.key, ranker))
+        folder.write(cell)
+        return cell
