@@ -35,7 +35,12 @@ class TableColumns:
 
     def options(self) -> dict[str, Any]:
         """Those that were named, as `plackett.RankingDataset.from_frame` calls them."""
-        named = {"qid": self.qid, "label": self.label, "docid": self.docid, "sample_weight": self.weight}
+        named: dict[str, Any] = {
+            "qid": self.qid,
+            "label": self.label,
+            "docid": self.docid,
+            "sample_weight": self.weight,
+        }
         named |= {"features": list(self.features), "drop": list(self.drop)}
         return {name: value for name, value in named.items() if value}
 

@@ -89,7 +89,7 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     raw = read_bytes(path).tobytes()
     options: dict[str, Any] = {"separator": separator or _separator(path)}
     try:
-        names = pl.read_csv(raw, n_rows=0, **options).columns
+        names = pl.read_csv(raw, n_rows=0, infer_schema=False, **options).columns
         ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
         ids |= {name for name in names if is_alias(name, "qid") or is_alias(name, "docid")}
         as_text = {name: pl.String for name in names if name in ids}
