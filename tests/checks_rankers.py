@@ -550,7 +550,7 @@ def check_declared(make):
     """What the catalogue and scikit-learn read."""
     ranker = make()
     cls = type(ranker)
-    assert isinstance(cls.ids, tuple) and isinstance(cls.paper, str) and cls.__doc__
+    assert isinstance(cls._ids, tuple) and isinstance(cls.paper, str) and cls.__doc__
     assert isinstance(ranker.allow_nan, bool)
     assert ranker.__sklearn_tags__().input_tags.allow_nan == ranker.allow_nan
     assert cls.__name__ in repr(ranker)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import plackett
 import plackett as pk
 from plackett import catalogue
+from plackett._index import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "plackett"
@@ -28,6 +31,8 @@ def _tested_ids() -> set[str]:
 def test_index_and_page_are_fresh():
     assert (PACKAGE / "_index.py").read_text(encoding="utf-8") == catalogue.index_source(PACKAGE)
     assert (ROOT / "docs" / "catalogue.md").read_text(encoding="utf-8") == catalogue.page(PACKAGE)
+    for path, text in catalogue.stubs(PACKAGE).items():
+        assert path.read_text(encoding="utf-8") == text, f"{path} is stale: run `make docs`"
 
 
 def test_every_claimed_id_exists_and_has_a_test():
@@ -49,9 +54,23 @@ def test_every_public_name_can_be_had_and_is_documented(name):
 
 
 def test_every_ranker_is_public():
-    """``plackett.LambdaMART`` and the like: a new ranker needs its line in the package's ``__init__``."""
+    """``plackett.LambdaMART`` and the like, without a line anywhere but in its own file."""
     missing = sorted(item.symbol for item in catalogue.items("ranker") if item.symbol not in plackett.__all__)
     assert not missing
+
+
+@pytest.mark.parametrize("room", sorted(PACKAGES))
+def test_sub_packages_open_alike(room):
+    """Each public name can be had from its sub-package, and modules of the same name do not hide it."""
+    package = getattr(plackett, room)
+    for name, module in PACKAGES[room].items():
+        import_module(module)
+        assert not isinstance(getattr(package, name), ModuleType), f"plackett.{room}.{name}"
+        assert name in dir(package)
+
+
+def test_ids_are_not_part_of_the_public_face():
+    assert not hasattr(plackett.LambdaMART, "ids") and not hasattr(plackett.evaluate, "ids")
 
 
 def test_an_unknown_attribute_is_an_attribute_error():
@@ -60,17 +79,15 @@ def test_an_unknown_attribute_is_an_attribute_error():
 
 
 def test_items_can_be_imported():
-    from importlib import import_module
-
     for item in catalogue.items():
-        assert getattr(import_module(item.module), item.symbol).ids == item.ids
+        assert callable(getattr(import_module(item.module), item.symbol))
 
 
 def test_scan_reads_classes_and_functions(tmp_path):
     (tmp_path / "measures").mkdir()
     (tmp_path / "measures" / "x.py").write_text(
         'class Xyz:\n    """Does x. And more.\n\n    Much.\n    """\n'
-        '    name = "x"\n    ids = ("a", "b")\n    paper: str = "P"\n'
+        '    name = "x"\n    _ids = ("a", "b")\n    paper: str = "P"\n'
         '@fulfils("c", paper="Q")\ndef helper(): ...\n'
         "class Other: ...\n"
     )
@@ -79,7 +96,7 @@ def test_scan_reads_classes_and_functions(tmp_path):
         ("measure", "x", "plackett.measures.x", "Xyz", ("a", "b"), "P", (), "Does x."),
         ("tool", "helper", "plackett.measures.x", "helper", ("c",), "Q", (), ""),
     ]
-    (tmp_path / "measures" / "y.py").write_text('class Again:\n    name = "x"\n    ids = ()\n')
+    (tmp_path / "measures" / "y.py").write_text('class Again:\n    name = "x"\n    _ids = ()\n')
     with pytest.raises(ValueError, match="declared twice"):
         catalogue.scan(tmp_path)
 

@@ -1,4 +1,4 @@
-"""Packages whose items are imported when first used, and which give all of them when called."""
+"""Sub-packages whose names are imported when first used, and which give all their items when called."""
 
 from __future__ import annotations
 
@@ -8,50 +8,70 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from plackett.catalogue import Item, items
+from plackett._index import ITEMS, PACKAGES
 
 __all__ = ["open_package"]
 
 
 def open_package(
     package: str,
-    kind: str,
-    named: dict[str, str],
-    value: Callable[[Item, Any], Any],
+    kind: str | None = None,
+    *,
+    named: dict[str, str] | None = None,
+    value: Callable[[Any], Any] = lambda found: found,
     everything: Callable[[], dict[str, Any]] | None = None,
 ) -> None:
-    """Make the items of a kind attributes of a package, and the package callable.
+    """Make the public names of a sub-package its attributes, imported when first used.
 
     ``plackett.measures`` is a package and, as the interface promises, ``plackett.measures()`` gives every measure by
     name.
 
     Parameters
     ----------
+    kind
+        Kind of the items that a call gives; without it the package cannot be called.
     named
         Further attributes, with the module of the package that has each.
     value
-        What an item's attribute is, given the item and the class that implements it.
+        What an item's attribute is, given the class or function that implements it.
     everything
-        What a call gives; the items of the kind without it.
+        What a call gives, where not the items of the kind.
     """
+    known = PACKAGES.get(package.removeprefix("plackett."), {})
+    further = named or {}
+    own: dict[str, tuple[str, str]] = {}  # items of the kind: module and name there
+    by_symbol: dict[str, tuple[str, str]] = {}
+    for kind_of_item, name, module, symbol, *_ in ITEMS:
+        if kind_of_item == kind:
+            own[name] = by_symbol[symbol] = module, symbol
 
     class Package(ModuleType):
         def __getattr__(self, name: str) -> Any:
-            if name in named:
-                return getattr(import_module(f"{package}.{named[name]}"), name)
-            for item in items(kind):
-                if name in (item.name, item.symbol):
-                    return value(item, _class(item))
+            if name in further:
+                return getattr(import_module(f"{package}.{further[name]}"), name)
+            if name in own or name in by_symbol:
+                return value(_found(*(own.get(name) or by_symbol[name])))
+            if name in known:
+                return getattr(import_module(known[name]), name)
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
+        def __setattr__(self, name: str, new: Any) -> None:
+            # a module that is called like its function must not hide it: `plackett.evaluation.evaluate` is the function
+            if not (isinstance(new, ModuleType) and (name in known or name in further)):
+                super().__setattr__(name, new)
+
         def __dir__(self) -> list[str]:
-            return sorted([*super().__dir__(), *named, *(item.name for item in items(kind))])
+            return sorted({*super().__dir__(), *further, *known, *own})
 
         def __call__(self) -> dict[str, Any]:
-            return everything() if everything else {item.name: value(item, _class(item)) for item in items(kind)}
+            if everything is not None:
+                return everything()
+            if kind is None:
+                raise TypeError(f"module {package!r} is not callable")
+            return {name: value(_found(*place)) for name, place in own.items()}
 
     sys.modules[package].__class__ = Package
 
 
-def _class(item: Item) -> Any:
-    return getattr(import_module(item.module), item.symbol)
+def _found(module: str, symbol: str) -> Any:
+    return getattr(import_module(module), symbol)

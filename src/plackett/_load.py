@@ -12,6 +12,7 @@ from plackett import _storage
 from plackett._errors import DataError, reading
 
 __all__ = ["foreign_reader", "load"]
+__public__ = ["load"]
 
 #: What the first line of another tool's model file is or begins with, and the module and function that read it. A
 #: dataset may begin with a comment, so RankLib's models are known by their whole first line.

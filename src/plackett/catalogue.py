@@ -1,9 +1,12 @@
 """The catalogue: what the package has, which ids of the inventory each item fulfils, and what is still open.
 
-Everything is read from the sources without importing them: classes with literal attributes ``ids`` (and ``name``,
-``aliases``, ``paper``), functions with the decorator `plackett._provenance.fulfils`. ``python -m plackett.catalogue``
-writes `plackett._index` (the static index behind lazy attributes, `plackett list` and the measure language) and
+Everything is read from the sources without importing them: classes with literal attributes ``_ids`` (and ``name``,
+``aliases``, ``paper``), functions with the decorator `plackett._provenance.fulfils`, and the names that a module lists
+in ``__public__``. ``python -m plackett.catalogue`` writes `plackett._index` (the static index behind lazy attributes,
+`plackett list` and the measure language), the stubs ``__init__.pyi`` for type checkers and editors, and
 ``docs/catalogue.md``; with ``--check`` it only says whether they are fresh.
+
+The inventory, ``docs/inventory.tsv``, belongs to the repository and is not installed.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +50,11 @@ KINDS = {
     "export": "export",
     "serve": "serve",
 }
+
+#: Kinds whose items are names of `plackett` itself; those of other kinds are names of their sub-package.
+TOP_LEVEL = ("ranker", "model", "permutation model")
+#: Sub-packages that give all their items by name when called, with the type of what they give.
+CALLABLE = {"aggregation": "type[Any]", "losses": "type[Any]", "measures": "Any", "rankers": "type[Any]"}
 
 
 class Item(NamedTuple):
@@ -137,8 +144,8 @@ def _spellings(kind: str) -> dict[str, Item]:
 
 
 def requirements() -> list[Requirement]:
-    """The inventory that the package is built from: ids and names."""
-    text = files("plackett").joinpath("checklist.tsv").read_text(encoding="utf-8")
+    """The inventory that the package is built from: ids and names. Only in a checkout of the repository."""
+    text = (Path(__file__).parents[2] / "docs" / "inventory.tsv").read_text(encoding="utf-8")
     return [Requirement(*line.split("\t")) for line in text.splitlines()[1:]]
 
 
@@ -164,10 +171,10 @@ def scan(package: Path) -> list[Item]:
 def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
     if isinstance(node, ast.ClassDef):
         words = _literals(node)
-        if "ids" in words:
+        if "_ids" in words:
             name = words.get("name", node.name)
             paper, aliases = words.get("paper", ""), words.get("aliases", ())
-            yield Item(kind, name, module, node.name, words["ids"], paper, aliases, _summary(node))
+            yield Item(kind, name, module, node.name, words["_ids"], paper, aliases, _summary(node))
     elif isinstance(node, ast.FunctionDef):
         if kind in ("measure", "loss", "model", "ranker"):
             kind = "tool"  # those are classes; a function beside them is something that works with them
@@ -187,7 +194,7 @@ def _literals(node: ast.ClassDef) -> dict[str, Any]:
             target, value = statement.target, statement.value
         else:
             continue
-        if isinstance(target, ast.Name) and target.id in ("ids", "name", "aliases", "paper"):
+        if isinstance(target, ast.Name) and target.id in ("_ids", "name", "aliases", "paper"):
             words[target.id] = ast.literal_eval(value)
     return words
 
@@ -199,15 +206,39 @@ def _summary(node: ast.ClassDef | ast.FunctionDef) -> str:
     return re.sub(r":\w+:(?=`)", "", sentence).replace("`", "").rstrip(",:;")
 
 
-def public_names(init: Path) -> dict[str, str]:
-    """Names imported for type checkers in the package's ``__init__``, with their modules."""
-    names = {}
-    for node in ast.parse(init.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            for statement in node.body:
-                if isinstance(statement, ast.ImportFrom) and statement.module:
-                    names.update({alias.asname or alias.name: statement.module for alias in statement.names})
-    return dict(sorted(names.items()))
+def public_names(package: Path) -> dict[str, dict[str, tuple[str, str]]]:
+    """The names of `plackett` (under ``""``) and of each sub-package: the module and the name there.
+
+    Items are names of their sub-package, those of the kinds `TOP_LEVEL` of `plackett` too. Other names are public where
+    their module lists them in ``__public__``.
+    """
+    rooms = [path.parent.name for path in package.glob("*/__init__.py") if path.parent.name != "cli"]
+    names: dict[str, dict[str, tuple[str, str]]] = {room: {} for room in ["", *rooms]}
+
+    def add(module: str, name: str, symbol: str, top: bool) -> None:
+        room = module.split(".")[1]
+        if room in names:
+            names[room][name] = module, symbol
+        if top:
+            names[""][name] = module, symbol
+
+    for item in scan(package):
+        add(item.module, item.symbol, item.symbol, item.kind in TOP_LEVEL)
+        if item.kind == "measure":  # an object, known by its name
+            add(item.module, item.name, item.symbol, False)
+    for path in sorted(package.rglob("*.py")):
+        module = ".".join(["plackett", *path.relative_to(package).with_suffix("").parts]).removesuffix(".__init__")
+        for name in _public_of(path):
+            add(module, name, name, True)
+    return {room: dict(sorted(found.items())) for room, found in sorted(names.items())}
+
+
+def _public_of(path: Path) -> list[str]:
+    """What a module lists in ``__public__``."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__public__":
+            return list(ast.literal_eval(node.value))
+    return []
 
 
 # ------------------------------------------------------------------------------------------------------------ output
@@ -215,47 +246,91 @@ def public_names(init: Path) -> dict[str, str]:
 
 def index_source(package: Path) -> str:
     """Text of `plackett._index`."""
-    rows = pprint.pformat([tuple(item) for item in scan(package)], width=118)
-    public = pprint.pformat(public_names(package / "__init__.py"), width=118)
+    names = public_names(package)
+    public = {name: module for name, (module, _) in names.pop("").items()}
+    rooms = {room: {name: module for name, (module, _) in found.items()} for room, found in names.items()}
     return (
         '"""Static index of the package. Generated by `python -m plackett.catalogue`; do not edit."""\n\n'
         "# fmt: off\n"
-        f"PUBLIC: dict[str, str] = \\\n{public}\n\n"
-        f"ITEMS: list[tuple] = \\\n{rows}\n"
+        f"PUBLIC: dict[str, str] = \\\n{pprint.pformat(public, width=118)}\n\n"
+        f"PACKAGES: dict[str, dict[str, str]] = \\\n{pprint.pformat(rooms, width=118)}\n\n"
+        f"ITEMS: list[tuple] = \\\n{pprint.pformat([tuple(item) for item in scan(package)], width=118)}\n"
     )
 
 
+def stubs(package: Path) -> dict[Path, str]:
+    """Text of each ``__init__.pyi``: what type checkers and editors see of the names that are imported when used."""
+    head = "# Generated by `python -m plackett.catalogue`; do not edit.\nfrom typing import Any\n\n"
+    texts = {}
+    public = public_names(package)
+    rooms = [room for room in public if room]
+    for room, names in public.items():
+        lines = [_stub_line(name, module, symbol) for name, (module, symbol) in names.items()]
+        if not room:
+            errors = "DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning"
+            lines += [_stub_line(name, "plackett._errors", name) for name in errors]
+            lines += [f"from plackett import {name} as {name}\n" for name in rooms if name not in CALLABLE]
+            lines += [f"def {name}() -> dict[str, {kind}]: ...\n" for name, kind in CALLABLE.items()]
+            lines += ["__version__: str\n"]
+        else:
+            init = (package / room / "__init__.py").read_text(encoding="utf-8")
+            lines += [f"{line.strip()}\n" for line in _typed_imports(init)]
+        texts[package / room / "__init__.pyi"] = head + "".join(lines)
+    return texts
+
+
+def _stub_line(name: str, module: str, symbol: str) -> str:
+    if name == symbol:
+        return f"from {module} import {name} as {name}\n"
+    return f"from {module} import {symbol} as _{symbol}\n{name}: _{symbol}\n"
+
+
+def _typed_imports(init: str) -> list[str]:
+    """The imports of a sub-package's ``__init__`` that are for type checkers, or that it makes itself."""
+    kept: list[str] = []
+    for node in ast.parse(init).body:
+        inside = node.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING" else [node]
+        for statement in inside:
+            if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("plackett."):
+                kept += [
+                    f"from {statement.module} import {alias.name} as {alias.asname or alias.name}"
+                    for alias in statement.names
+                    if alias.name != "open_package"
+                ]
+    return kept
+
+
 def page(package: Path) -> str:
-    """Text of ``docs/catalogue.md``: what is done and what is open."""
+    """Text of ``docs/catalogue.md``: what there is, with papers, and what is still open."""
     found = scan(package)
-    needed = requirements()
-    known = {requirement.id for requirement in needed}
     done = {i for item in found for i in item.ids}
+    needed = requirements()
     lines = [
         "# Catalogue",
         "",
-        "Generated by `make docs` from the sources. An id names an entry of the inventory that the package is built",
-        "from; an item may fulfil several, and some items (what users of other tools expect) fulfil none.",
+        "Everything there is, by kind. Generated by `make docs` from the sources.",
         "",
-        f"**{len(done & known)} of {len(known)} entries done.**",
+        f"{len(found)} items fulfil {len(done)} of the {len(needed)} entries of the inventory; the last section lists",
+        "the others.",
         "",
     ]
     for kind in sorted({item.kind for item in found}):
-        lines += [f"## {kind}", "", "| name | module | ids | paper |", "|---|---|---|---|"]
-        for item in found:
-            if item.kind == kind:
-                ids = ", ".join(f"`{i}`" for i in item.ids)
-                lines.append(f"| `{item.name}` | `{item.module}` | {ids or '–'} | {item.paper or '–'} |")
+        lines += [f"## {kind}", "", "| name | what it is | paper |", "|---|---|---|"]
+        lines += [
+            f"| `{item.name}` | {item.summary.replace('|', chr(92) + '|')} | {item.paper or '–'} |"
+            for item in found
+            if item.kind == kind
+        ]
         lines.append("")
-    lines += ["## Still open", "", "| id | name |", "|---|---|"]
-    lines += [f"| `{r.id}` | {r.name} |" for r in needed if r.id not in done]
+    lines += ["## Still open", ""]
+    lines += [f"- {requirement.name}" for requirement in needed if requirement.id not in done]
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     """Write the generated files, or check them with ``--check``."""
     package = Path(__file__).parent
-    targets = {package / "_index.py": index_source(package)}
+    targets = {package / "_index.py": index_source(package)} | stubs(package)
     docs = package.parent.parent / "docs"
     if docs.is_dir():
         targets[docs / "catalogue.md"] = page(package)

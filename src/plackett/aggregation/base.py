@@ -33,7 +33,7 @@ class Aggregation:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    ids: ClassVar[tuple[str, ...]]
+    _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
     #: Whether weights below 0 have a meaning.
     signed: ClassVar[bool] = False

@@ -41,7 +41,7 @@ class Borda(Aggregation):
 
     name: ClassVar[str] = "Borda"
     aliases: ClassVar[tuple[str, ...]] = ("BordaCount", "BordaFuse", "WeightedBordaFuse")
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.borda",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.borda",)
     paper: ClassVar[str] = "Aslam, Montague 2001"
 
     unranked: str = "below"

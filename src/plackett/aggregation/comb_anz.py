@@ -39,7 +39,7 @@ class CombANZ(CombBySum):
     """
 
     name: ClassVar[str] = "CombANZ"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Fox, Shaw 1993"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:

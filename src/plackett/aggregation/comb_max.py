@@ -37,6 +37,6 @@ class CombMAX(CombByOrder):
     """
 
     name: ClassVar[str] = "CombMAX"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Fox, Shaw 1993"
     quantile: ClassVar[float] = 1.0

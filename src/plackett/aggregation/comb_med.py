@@ -37,6 +37,6 @@ class CombMED(CombByOrder):
     """
 
     name: ClassVar[str] = "CombMED"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Fox, Shaw 1993"
     quantile: ClassVar[float] = 0.5

@@ -37,6 +37,6 @@ class CombMIN(CombByOrder):
     """
 
     name: ClassVar[str] = "CombMIN"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Fox, Shaw 1993"
     quantile: ClassVar[float] = 0.0

@@ -40,7 +40,7 @@ class CombMNZ(CombBySum):
 
     name: ClassVar[str] = "CombMNZ"
     aliases: ClassVar[tuple[str, ...]] = ("wmnz",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Fox, Shaw 1993"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ class CombSUM(CombBySum):
 
     name: ClassVar[str] = "CombSUM"
     aliases: ClassVar[tuple[str, ...]] = ("wsum", "WeightedSum")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Fox, Shaw 1993"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -51,7 +51,7 @@ class Condorcet(Aggregation):
 
     name: ClassVar[str] = "Condorcet"
     aliases: ClassVar[tuple[str, ...]] = ("CondorcetFuse", "WeightedCondorcet")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Montague, Aslam 2002"
 
     unranked: str = "below"

@@ -62,7 +62,7 @@ class CPS(Aggregation):
     """
 
     name: ClassVar[str] = "CPS"
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
     paper: ClassVar[str] = "Qin, Geng, Liu 2010"
     signed: ClassVar[bool] = True
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["aggregate", "find_method", "fuse"]
+__public__ = ["aggregate", "fuse"]
 
 
 def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any) -> Aggregation:

@@ -51,7 +51,7 @@ class Fuzzy(Aggregation):
 
     name: ClassVar[str] = "Fuzzy"
     aliases: ClassVar[tuple[str, ...]] = ("Shimura",)
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.fuzzy",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.fuzzy",)
     paper: ClassVar[str] = "Ahmad, Beg 2002"
 
     alpha: float = 2.0

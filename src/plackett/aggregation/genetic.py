@@ -57,7 +57,7 @@ class Genetic(Aggregation):
     """
 
     name: ClassVar[str] = "Genetic"
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.genetic",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.genetic",)
     paper: ClassVar[str] = "Beg, Ahmad 2003"
 
     distance: str = "footrule"

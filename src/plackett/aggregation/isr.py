@@ -33,7 +33,7 @@ class ISR(Aggregation):
 
     name: ClassVar[str] = "ISR"
     aliases: ClassVar[tuple[str, ...]] = ("InverseSquareRank",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Mourão, Martins, Magalhães 2015"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:

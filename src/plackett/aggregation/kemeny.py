@@ -55,7 +55,7 @@ class Kemeny(Aggregation):
 
     name: ClassVar[str] = "Kemeny"
     aliases: ClassVar[tuple[str, ...]] = ("KemenyYoung",)
-    ids: ClassVar[tuple[str, ...]] = ("M-45",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-45",)
     paper: ClassVar[str] = "Kemeny 1959"
 
     exact: int = 12

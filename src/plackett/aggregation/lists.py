@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["UNRANKED", "Places", "RankLists"]
+__public__ = ["RankLists"]
 
 #: What it means that a list lacks a document that others have.
 UNRANKED = {

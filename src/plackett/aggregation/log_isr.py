@@ -40,7 +40,7 @@ class LogISR(Aggregation):
 
     name: ClassVar[str] = "LogISR"
     aliases: ClassVar[tuple[str, ...]] = ("LogNISR",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Mourão, Martins, Magalhães 2015"
 
     sigma: float = 0.01

@@ -66,7 +66,7 @@ class MallowsConsensus(Aggregation):
 
     name: ClassVar[str] = "MallowsConsensus"
     aliases: ClassVar[tuple[str, ...]] = ("Mallows",)
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.mallows",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.mallows",)
     paper: ClassVar[str] = "Klementiev, Roth, Small 2008"
 
     max_iter: int = 20

@@ -41,7 +41,7 @@ class MC2(MarkovChain):
     """
 
     name: ClassVar[str] = "MC2"
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
     paper: ClassVar[str] = "Dwork, Kumar, Naor, Sivakumar 2001"
 
     def _steps(self, places: Places, weights: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

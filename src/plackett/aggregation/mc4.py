@@ -48,7 +48,7 @@ class MC4(MarkovChain):
     """
 
     name: ClassVar[str] = "MC4"
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
     paper: ClassVar[str] = "Dwork, Kumar, Naor, Sivakumar 2001"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:

@@ -41,7 +41,7 @@ class MedianRank(Aggregation):
 
     name: ClassVar[str] = "MedianRank"
     aliases: ClassVar[tuple[str, ...]] = ("median",)
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.median",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.median",)
     paper: ClassVar[str] = "Fagin, Kumar, Sivakumar 2003"
 
     unranked: str = "below"

@@ -55,7 +55,7 @@ class BayesianPlackettLuce(Aggregation):
 
     name: ClassVar[str] = "BayesianPlackettLuce"
     aliases: ClassVar[tuple[str, ...]] = ("PlackettLuce", "Luce")
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.plackett_luce",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.plackett_luce",)
     paper: ClassVar[str] = "Guiver, Snelson 2009"
 
     prior: tuple[float, float] = (2.0, 1.0)

@@ -42,7 +42,7 @@ class RRF(Aggregation):
 
     name: ClassVar[str] = "RRF"
     aliases: ClassVar[tuple[str, ...]] = ("ReciprocalRankFusion",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Cormack, Clarke, Büttcher 2009"
 
     k: float = 60

@@ -13,6 +13,7 @@ from plackett.data.preferences import Preferences
 from plackett.data.strings import Strings
 
 __all__ = ["concat"]
+__public__ = ["concat"]
 
 
 def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:

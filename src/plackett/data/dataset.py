@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plackett.data.strings import Strings
 
 __all__ = ["RankingDataset"]
+__public__ = ["RankingDataset"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -13,6 +13,7 @@ from plackett.data._compression import CODECS
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["FORMATS", "LETOR", "NATIVE", "TABLES", "Format", "format_of", "read", "write"]
+__public__ = ["read", "write"]
 
 
 class Format(NamedTuple):

@@ -13,6 +13,7 @@ from plackett.data.files import LETOR, format_of, read
 from plackett.data.splits import Fold
 
 __all__ = ["PART_NAMES", "read_folds"]
+__public__ = ["read_folds"]
 
 #: What releases call the parts of a fold.
 PART_NAMES = {"train": ("train", "training"), "valid": ("vali", "valid", "validation"), "test": ("test",)}

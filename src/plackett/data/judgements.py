@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
 __all__ = ["order_to_grades", "to_order", "to_pairwise", "to_pointwise"]
+__public__ = ["order_to_grades", "to_order", "to_pairwise", "to_pointwise"]
 
 
 @fulfils("data.to_pointwise", paper="Liu 2011, section 1.3.3.1")

@@ -13,6 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 
 __all__ = ["QueryKFold"]
+__public__ = ["QueryKFold"]
 
 
 class QueryKFold(BaseCrossValidator):
@@ -40,7 +41,7 @@ class QueryKFold(BaseCrossValidator):
     [0 1 2] [3 4]
     """
 
-    ids = ()
+    _ids = ()
     paper = ""
 
     __metadata_request__split = {"qid": True, "groups": True}  # noqa: RUF012 - read by scikit-learn from the class

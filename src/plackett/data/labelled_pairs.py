@@ -11,6 +11,7 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["labelled_pairs"]
+__public__ = ["labelled_pairs"]
 
 
 @fulfils("M-09", paper="Mohri, Rostamizadeh, Talwalkar 2012")

@@ -10,6 +10,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.profile import row_hashes
 
 __all__ = ["Leaks", "leaks"]
+__public__ = ["leaks"]
 
 
 @dataclass(frozen=True)

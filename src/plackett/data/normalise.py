@@ -15,6 +15,7 @@ from plackett.data.grouping import group_rows, ids_array
 from plackett.data.scaling import check_method, scale_queries
 
 __all__ = ["QueryNormalizer"]
+__public__ = ["QueryNormalizer"]
 
 
 class QueryNormalizer(TransformerMixin, BaseEstimator):
@@ -58,7 +59,7 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
     Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval. 2010.
     """
 
-    ids = ()
+    _ids = ()
     paper = "Qin, Liu, Xu, Li 2010"
 
     __metadata_request__fit = {"qid": True}  # noqa: RUF012 - read by scikit-learn from the class

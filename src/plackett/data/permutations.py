@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plackett.data.preferences import Preferences
 
 __all__ = ["PermutationSet", "best_order", "sample_order"]
+__public__ = ["PermutationSet", "best_order", "sample_order"]
 
 #: Longest list for which linear extensions are counted: 2^20 subsets, and 20! still fits into 64 bits.
 MAX_COUNTED = 20
@@ -44,7 +45,7 @@ class PermutationSet:
     [2, 0, 1]
     """
 
-    ids = ("data.to_listwise",)
+    _ids = ("data.to_listwise",)
     paper = "Liu 2011, sections 1.2.2 and 1.3.3.3"
 
     def __init__(self, labels: Any) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["pool"]
+__public__ = ["pool"]
 
 
 @fulfils("data.pooling", paper="Harman 1993")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
 __all__ = ["Preferences"]
+__public__ = ["Preferences"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Preferences:
     margin: np.ndarray | None = None
     weight: np.ndarray | None = None
 
-    ids = ("isorank.preferences",)
+    _ids = ("isorank.preferences",)
     paper = "Zheng, Zha, Sun 2008"
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["Profile", "profile", "row_hashes"]
+__public__ = ["profile"]
 
 #: Cells looked at in one go.
 _BLOCK = 4_000_000

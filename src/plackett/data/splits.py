@@ -16,6 +16,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 
 __all__ = ["Fold", "letor_folds", "split_queries"]
+__public__ = ["Fold", "letor_folds", "split_queries"]
 
 
 @dataclass(frozen=True, eq=False)

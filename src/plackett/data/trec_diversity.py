@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["as_diversity_qrels", "read_diversity_qrels", "write_diversity_qrels"]
+__public__ = ["read_diversity_qrels", "write_diversity_qrels"]
 
 _KEY = ("qid", "subtopic", "docid")
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["JoinedRun", "join_run"]
+__public__ = ["join_run"]
 
 #: Label of a document of the run that nobody judged; -1, which judgements may hold, is "pooled but not judged".
 NOT_POOLED = -2.0

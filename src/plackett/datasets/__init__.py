@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from plackett.datasets.generate import make_ranking
-from plackett.datasets.loading import available, load
+from typing import TYPE_CHECKING
 
-__all__ = ["available", "load", "make_ranking"]
+from plackett._lazy import open_package
+
+if TYPE_CHECKING:
+    from plackett.datasets.generate import make_ranking as make_ranking
+    from plackett.datasets.loading import available as available
+    from plackett.datasets.loading import load as load
+
+open_package(__name__, named={"available": "loading", "load": "loading", "make_ranking": "generate"})

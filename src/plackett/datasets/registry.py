@@ -54,7 +54,7 @@ class DatasetInfo:
     variants: tuple[str, ...] = ()
     transfer_from: str | None = None
 
-    ids = ("LR-01", "LR-15", "LR-16")
+    _ids = ("LR-01", "LR-15", "LR-16")
     paper = "Qin, Liu, Xu, Li 2010; Chapelle, Chang 2011"
 
 

@@ -17,6 +17,7 @@ from plackett.measures.language import parse_all
 from plackett.measures.ranking import Scored
 
 __all__ = ["compare"]
+__public__ = ["compare"]
 
 
 @fulfils(paper="Smucker, Allan and Carterette 2007; Carterette 2012; Sakai 2014, Statistical reform in IR?")

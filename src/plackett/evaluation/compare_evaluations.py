@@ -19,6 +19,7 @@ from plackett.evaluation.significance.intervals import interval as interval_func
 from plackett.measures.base import Measure
 
 __all__ = ["compare_evaluations"]
+__public__ = ["compare_evaluations"]
 
 #: A test by name, or a function of two arrays that gives a p-value.
 Test = str | Callable[[np.ndarray, np.ndarray], Any]

@@ -12,6 +12,7 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
 
 __all__ = ["compare_runs"]
+__public__ = ["compare_runs"]
 
 
 def compare_runs(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Evaluation", "evaluate"]
+__public__ = ["evaluate"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,6 +17,7 @@ from plackett.measures.presets import PRESETS, with_preset
 from plackett.measures.ranking import Scored
 
 __all__ = ["RunEvaluation", "evaluate_run"]
+__public__ = ["evaluate_run"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,6 +13,7 @@ from plackett._provenance import fulfils
 from plackett.evaluation.winning_number import Results, results_matrix
 
 __all__ = ["FriedmanTest", "Nemenyi", "friedman", "friedman_permuted", "mean_ranks", "nemenyi"]
+__public__ = ["friedman", "mean_ranks", "nemenyi"]
 
 #: Permutations of the ranks that are tried where there are more.
 _PERMUTATIONS = 9_999

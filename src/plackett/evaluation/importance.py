@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["feature_names", "feature_scores", "model_importance", "permutation_importance", "single_feature_importance"]
+__public__ = ["model_importance", "permutation_importance", "single_feature_importance"]
 
 
 @fulfils("features.importance", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")

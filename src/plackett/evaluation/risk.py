@@ -10,6 +10,7 @@ from plackett._provenance import fulfils
 from plackett.evaluation.significance.paired import differences, matrix
 
 __all__ = ["RewardRisk", "geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]
+__public__ = ["geo_risk", "trisk", "urisk", "zrisk"]
 
 
 class RewardRisk(NamedTuple):

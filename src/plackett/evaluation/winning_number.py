@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 
 __all__ = ["normalised_winning_number", "results_matrix", "winning_number"]
+__public__ = ["winning_number"]
 
 Results = Mapping[str, Mapping[str, float]]
 

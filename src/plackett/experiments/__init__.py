@@ -1,1 +1,7 @@
 """Experiments: protocol, tuning, cells and resuming, the report."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(__name__)

@@ -9,6 +9,7 @@ from plackett._provenance import fulfils
 from plackett.models.search_space import Real, SearchSpace
 
 __all__ = ["BASELINES", "letor_baselines"]
+__public__ = ["letor_baselines"]
 
 _MAPPINGS = ("linear", "exp2")
 _PRICE = Real(1e-4, 10.0, log=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Components", "component_table", "components", "decomposition"]
+__public__ = ["components"]
 
 #: Input and output space of each approach.
 SPACES = {

@@ -27,6 +27,7 @@ from plackett.measures.presets import with_preset
 from plackett.measures.ranking import Scored
 
 __all__ = ["cross_validate"]
+__public__ = ["cross_validate"]
 
 
 @fulfils(paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection for research on learning to rank")

@@ -32,6 +32,7 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 
 __all__ = ["experiment"]
+__public__ = ["experiment"]
 
 _ROLES = ("train", "valid", "test")
 _PLACE = ("dataset", "fold", "ranker", "key")

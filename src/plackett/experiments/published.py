@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
 __all__ = ["beside_published", "other_rules", "published", "published_table", "stability_figures"]
+__public__ = ["beside_published", "published"]
 
 #: What the tables call our rankers, where it is not the same name. AdaRank's baseline optimises MAP.
 METHODS = {

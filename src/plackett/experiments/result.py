@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Experiment"]
+__public__ = ["Experiment"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,6 +10,7 @@ from plackett._optional import optional
 from plackett.experiments.result import Experiment
 
 __all__ = ["accepted_names", "log_to_mlflow"]
+__public__ = ["log_to_mlflow"]
 
 #: MLflow's own limits.
 _NAME_LENGTH = 250

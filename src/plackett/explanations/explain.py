@@ -15,6 +15,7 @@ from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
 
 __all__ = ["explain"]
+__public__ = ["explain"]
 
 #: Most documents that stand for "feature unknown" in sampling, and whose values may be taken to pass another.
 _BACKGROUND = 1000

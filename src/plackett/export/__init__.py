@@ -1,1 +1,7 @@
 """Models and scores in the files of other tools."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(__name__)

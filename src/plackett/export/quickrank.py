@@ -20,6 +20,7 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
 
 __all__ = ["read_quickrank"]
+__public__ = ["read_quickrank"]
 
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*\?>")
 #: Settings of ``<info>`` that have our name.

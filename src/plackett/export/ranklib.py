@@ -18,6 +18,7 @@ from plackett.export._ranklib_trees import read_trees, write_trees
 from plackett.rankers.base import Ranker
 
 __all__ = ["read_ranklib", "write_ranklib"]
+__public__ = ["read_ranklib", "write_ranklib"]
 
 
 class _Algorithm(NamedTuple):

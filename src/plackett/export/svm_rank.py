@@ -14,6 +14,7 @@ from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
 
 __all__ = ["read_svm_rank", "write_svm_rank"]
+__public__ = ["read_svm_rank", "write_svm_rank"]
 
 #: The lines between the version and the support vectors: what stands there, and after which comment.
 _HEAD = (

@@ -42,7 +42,7 @@ class Loss:
 
     #: Literals, read from the source by the catalogue.
     name: ClassVar[str]
-    ids: ClassVar[tuple[str, ...]]
+    _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
     #: Whether there is a value whose gradient this is; the lambdas have none.
     has_value: ClassVar[bool] = True

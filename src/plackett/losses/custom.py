@@ -18,6 +18,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
 __all__ = ["CustomLoss", "loss"]
+__public__ = ["loss"]
 
 #: The user's losses of this process, by name.
 REGISTERED: dict[str, CustomLoss] = {}

@@ -54,7 +54,7 @@ class QueryMean(Loss):
     """
 
     name: ClassVar[str] = "QueryMean"
-    ids: ClassVar[tuple[str, ...]] = ("S-17",)
+    _ids: ClassVar[tuple[str, ...]] = ("S-17",)
     paper: ClassVar[str] = "Qin et al. 2008, Query-level stability and generalization in learning to rank"
     convex: ClassVar[bool] = True
 

@@ -26,7 +26,7 @@ def _all() -> dict[str, Measure]:
 open_package(
     __name__,
     "measure",
-    {"Measure": "base", "parse": "language", "TIES": "ranking"},
-    lambda item, cls: cls(),  # a measure is an object: `nDCG @ 10`
-    _all,  # with those that the user made
+    named={"Measure": "base", "parse": "language", "TIES": "ranking"},
+    value=lambda found: found(),  # a measure is an object: `nDCG @ 10`
+    everything=_all,  # with those that the user made
 )

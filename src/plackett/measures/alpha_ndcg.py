@@ -71,7 +71,7 @@ class AlphaNDCG(DiversityMeasure):
 
     name: ClassVar[str] = "alpha_nDCG"
     aliases: ClassVar[tuple[str, ...]] = ("alpha_ndcg", "α_nDCG", "alpha-nDCG")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.alpha_ndcg", "eval.alpha_ndcg")
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.alpha_ndcg", "eval.alpha_ndcg")
     paper: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
 
     #: The greedy order has at least 1 − 1/e of the best sum: what is gained with each document never grows.

@@ -53,7 +53,7 @@ class AveragePrecision(Measure):
 
     name: ClassVar[str] = "AP"
     aliases: ClassVar[tuple[str, ...]] = ("MAP", "map", "map_cut", "average_precision", "mean_average_precision")
-    ids: ClassVar[tuple[str, ...]] = ("eval.map", "M-32")
+    _ids: ClassVar[tuple[str, ...]] = ("eval.map", "M-32")
     paper: ClassVar[str] = "Buckley and Voorhees 2000, Evaluating evaluation measure stability"
     swaps: ClassVar[bool] = True
 

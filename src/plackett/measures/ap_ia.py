@@ -46,7 +46,7 @@ class IntentAwareAP(IntentAware):
 
     name: ClassVar[str] = "AP_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "map_ia", "ap_ia", "MAP-IA", "AP-IA")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None

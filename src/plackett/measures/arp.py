@@ -42,7 +42,7 @@ class AverageRelevancePosition(Measure):
 
     name: ClassVar[str] = "ARP"
     aliases: ClassVar[tuple[str, ...]] = ("arp", "average_relevance_position")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Wang et al. 2018, The LambdaLoss framework for ranking metric optimization"
     ascending: ClassVar[bool] = False
     swaps: ClassVar[bool] = True

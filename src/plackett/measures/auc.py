@@ -45,7 +45,7 @@ class AreaUnderCurve(Measure):
 
     name: ClassVar[str] = "AUC"
     aliases: ClassVar[tuple[str, ...]] = ("auc", "roc_auc", "AreaUnderCurve")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.auc", "M-23")
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.auc", "M-23")
     paper: ClassVar[str] = "Hanley and McNeil 1982, The meaning and use of the area under a ROC curve"
 
     rel: float = 1.0

@@ -60,7 +60,7 @@ class Measure:
     #: Name, other names understood, entries of the inventory, paper: literals, read from the source by the catalogue.
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    ids: ClassVar[tuple[str, ...]]
+    _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
     #: Whether the rule ``expected`` is exact; otherwise it is estimated from `TIE_SAMPLES` seeded orders.
     exact_ties: ClassVar[bool] = True

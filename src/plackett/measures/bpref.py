@@ -43,7 +43,7 @@ class BinaryPreference(Measure):
 
     name: ClassVar[str] = "Bpref"
     aliases: ClassVar[tuple[str, ...]] = ("bpref", "BPref")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
 
     rel: float = 1.0

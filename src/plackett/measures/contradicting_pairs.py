@@ -34,7 +34,7 @@ class ContradictingPairCount(PairMeasure):
 
     name: ClassVar[str] = "ContradictingPairs"
     aliases: ClassVar[tuple[str, ...]] = ("contradicting_pairs", "DiscordantPairs")
-    ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
+    _ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     ascending: ClassVar[bool] = False

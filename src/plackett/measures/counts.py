@@ -36,7 +36,7 @@ class Queries(Count):
 
     name: ClassVar[str] = "NumQ"
     aliases: ClassVar[tuple[str, ...]] = ("num_q",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
@@ -54,7 +54,7 @@ class Retrieved(Count):
 
     name: ClassVar[str] = "NumRet"
     aliases: ClassVar[tuple[str, ...]] = ("num_ret",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
@@ -72,7 +72,7 @@ class Relevant(Count):
 
     name: ClassVar[str] = "NumRel"
     aliases: ClassVar[tuple[str, ...]] = ("num_rel",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
 
     rel: float = 1.0
 
@@ -92,7 +92,7 @@ class RelevantRetrieved(Count):
 
     name: ClassVar[str] = "NumRelRet"
     aliases: ClassVar[tuple[str, ...]] = ("num_rel_ret", "hits")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
 
     k: int | None = None
     rel: float = 1.0

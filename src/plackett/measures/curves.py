@@ -14,6 +14,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 __all__ = ["measure_curve", "precision_recall_curve"]
+__public__ = ["measure_curve", "precision_recall_curve"]
 
 
 def measure_curve(

@@ -21,6 +21,7 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import any_positive
 
 __all__ = ["CustomMeasure", "measure"]
+__public__ = ["measure"]
 
 
 def measure(

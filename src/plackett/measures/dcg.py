@@ -43,7 +43,7 @@ class DiscountedCumulativeGain(Measure):
 
     name: ClassVar[str] = "DCG"
     aliases: ClassVar[tuple[str, ...]] = ("dcg", "discounted_cumulative_gain")
-    ids: ClassVar[tuple[str, ...]] = ("eval.dcg",)
+    _ids: ClassVar[tuple[str, ...]] = ("eval.dcg",)
     paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

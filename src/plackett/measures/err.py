@@ -50,7 +50,7 @@ class ExpectedReciprocalRank(Measure):
 
     name: ClassVar[str] = "ERR"
     aliases: ClassVar[tuple[str, ...]] = ("err", "expected_reciprocal_rank")
-    ids: ClassVar[tuple[str, ...]] = ("LR-08",)
+    _ids: ClassVar[tuple[str, ...]] = ("LR-08",)
     paper: ClassVar[str] = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
     swaps: ClassVar[bool] = True
 

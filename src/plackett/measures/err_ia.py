@@ -61,7 +61,7 @@ class IntentAwareERR(IntentAware):
 
     name: ClassVar[str] = "ERR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("err_ia", "ERR-IA")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None

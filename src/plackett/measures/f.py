@@ -46,7 +46,7 @@ class FMeasure(Measure):
 
     name: ClassVar[str] = "F"
     aliases: ClassVar[tuple[str, ...]] = ("F1", "f1", "f_measure", "set_F", "SetF")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

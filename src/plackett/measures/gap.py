@@ -84,7 +84,7 @@ class GradedAveragePrecision(Measure):
 
     name: ClassVar[str] = "GAP"
     aliases: ClassVar[tuple[str, ...]] = ("gap", "graded_average_precision")
-    ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
     paper: ClassVar[str] = "Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance"
     swaps: ClassVar[bool] = True
 

@@ -39,7 +39,7 @@ class GeometricMeanAP(AveragePrecision):
 
     name: ClassVar[str] = "GMAP"
     aliases: ClassVar[tuple[str, ...]] = ("gm_map", "gmap")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Robertson 2006, On GMAP, and other transformations"
 
     def mean(self, values: np.ndarray) -> float:

@@ -46,7 +46,7 @@ class InferredAP(Measure):
 
     name: ClassVar[str] = "infAP"
     aliases: ClassVar[tuple[str, ...]] = ("infap", "inferred_average_precision")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments"
     exact_ties: ClassVar[bool] = False
 

@@ -14,6 +14,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 __all__ = ["Informativeness", "informativeness"]
+__public__ = ["informativeness"]
 
 #: Rows of swapped lists that are measured at a time.
 _ROWS_AT_ONCE = 2**21

@@ -54,7 +54,7 @@ class InterpolatedPrecision(Measure):
 
     name: ClassVar[str] = "IPrec"
     aliases: ClassVar[tuple[str, ...]] = ("iprec", "iprec_at_recall", "interpolated_precision")
-    ids: ClassVar[tuple[str, ...]] = ("M-32",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-32",)
     paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     exact_ties: ClassVar[bool] = False
     cutoff: ClassVar[str] = "recall"

@@ -41,7 +41,7 @@ class AverageInterpolatedPrecision(Measure):
 
     name: ClassVar[str] = "IPrec11"
     aliases: ClassVar[tuple[str, ...]] = ("11pt_avg", "11pt", "eleven_point_average")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     exact_ties: ClassVar[bool] = False
 

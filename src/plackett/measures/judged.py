@@ -36,7 +36,7 @@ class JudgedShare(Measure):
 
     name: ClassVar[str] = "Judged"
     aliases: ClassVar[tuple[str, ...]] = ("judged",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
 
     k: int | None = None
 

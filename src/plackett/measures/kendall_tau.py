@@ -12,6 +12,7 @@ from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking
 
 __all__ = ["KendallTau", "kendall_tau"]
+__public__ = ["kendall_tau"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -45,7 +46,7 @@ class KendallCorrelation(Measure):
 
     name: ClassVar[str] = "KendallTau"
     aliases: ClassVar[tuple[str, ...]] = ("tau", "tau_b", "kendall", "kendalltau", "kendall_tau")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Kendall 1945, The treatment of ties in ranking problems"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 

@@ -50,7 +50,7 @@ class MeanOfNDCG(Measure):
 
     name: ClassVar[str] = "MeanNDCG"
     aliases: ClassVar[tuple[str, ...]] = ("meanNDCG", "mean_ndcg")
-    ids: ClassVar[tuple[str, ...]] = ("LR-05",)
+    _ids: ClassVar[tuple[str, ...]] = ("LR-05",)
     paper: ClassVar[str] = "Qin and Liu 2013, Introducing LETOR 4.0 datasets"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

@@ -42,7 +42,7 @@ class BipartiteMisranking(Measure):
 
     name: ClassVar[str] = "Misranking"
     aliases: ClassVar[tuple[str, ...]] = ("misranking",)
-    ids: ClassVar[tuple[str, ...]] = ("M-19",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-19",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018, Foundations of machine learning, chapter 10"
     ascending: ClassVar[bool] = False
 

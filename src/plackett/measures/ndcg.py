@@ -54,7 +54,7 @@ class NDCG(Measure):
 
     name: ClassVar[str] = "nDCG"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG", "ndcg", "ndcg_cut", "normalized_discounted_cumulative_gain")
-    ids: ClassVar[tuple[str, ...]] = ("eval.ndcg", "eval.ndcg_omega", "M-33")
+    _ids: ClassVar[tuple[str, ...]] = ("eval.ndcg", "eval.ndcg_omega", "M-33")
     paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

@@ -47,7 +47,7 @@ class IntentAwareNDCG(IntentAware):
 
     name: ClassVar[str] = "nDCG_IA"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG_IA", "ndcg_ia")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None

@@ -37,7 +37,7 @@ class NormalisedERR(ExpectedReciprocalRank):
 
     name: ClassVar[str] = "nERR"
     aliases: ClassVar[tuple[str, ...]] = ("NERR", "nerr")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
 
     def values(self, ranking: Ranking) -> np.ndarray:

@@ -57,7 +57,7 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
 
     name: ClassVar[str] = "NRBP"
     aliases: ClassVar[tuple[str, ...]] = ("nrbp",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Clarke, Kolla, Vechtomova 2009, An effectiveness measure for ambiguous queries"
 
     alpha: float = 0.5

@@ -36,7 +36,7 @@ class OrderedPairAccuracy(PairMeasure):
 
     name: ClassVar[str] = "OPA"
     aliases: ClassVar[tuple[str, ...]] = ("MatchedPairs", "matched_pairs", "PairAccuracy", "pair_accuracy")
-    ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
+    _ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
 
     def of_counts(self, right: np.ndarray, wrong: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ class IntentAwareP(IntentAware):
 
     name: ClassVar[str] = "P_IA"
     aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None

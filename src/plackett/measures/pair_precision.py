@@ -15,6 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
 __all__ = ["pair_precision"]
+__public__ = ["pair_precision"]
 
 
 @fulfils(

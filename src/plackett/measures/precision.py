@@ -47,7 +47,7 @@ class Precision(Measure):
 
     name: ClassVar[str] = "P"
     aliases: ClassVar[tuple[str, ...]] = ("Precision", "precision", "pre", "set_P", "SetP")
-    ids: ClassVar[tuple[str, ...]] = ("eval.precision_at_k", "M-32")
+    _ids: ClassVar[tuple[str, ...]] = ("eval.precision_at_k", "M-32")
     paper: ClassVar[str] = "Cleverdon 1967, The Cranfield tests on index language devices"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

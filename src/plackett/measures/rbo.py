@@ -14,6 +14,7 @@ from plackett.measures.pairs import per_query_or_float
 from plackett.measures.ranking import Ranking, Scored
 
 __all__ = ["rbo"]
+__public__ = ["rbo"]
 
 
 @fulfils(paper="Webber, Moffat, Zobel 2010, A similarity measure for indefinite rankings")

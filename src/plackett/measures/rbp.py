@@ -45,7 +45,7 @@ class RankBiasedPrecision(Measure):
 
     name: ClassVar[str] = "RBP"
     aliases: ClassVar[tuple[str, ...]] = ("rbp", "rank_biased_precision")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

@@ -15,6 +15,7 @@ from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking
 
 __all__ = ["RC", "weighted_kendall"]
+__public__ = ["weighted_kendall"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -49,7 +50,7 @@ class RankCorrelation(Measure):
 
     name: ClassVar[str] = "RC"
     aliases: ClassVar[tuple[str, ...]] = ("RankCorrelation",)
-    ids: ClassVar[tuple[str, ...]] = ("eval.weighted_kendall", "eval.weighted_kendall_omega")
+    _ids: ClassVar[tuple[str, ...]] = ("eval.weighted_kendall", "eval.weighted_kendall_omega")
     paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 1.2.2"
 
     weight: str = "uniform"

@@ -13,6 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
 __all__ = ["weighted_kendall_omega"]
+__public__ = ["weighted_kendall_omega"]
 
 #: The exact method has a table of 2^n entries.
 _MOST_EXACT = 22

@@ -41,7 +41,7 @@ class Recall(Measure):
 
     name: ClassVar[str] = "R"
     aliases: ClassVar[tuple[str, ...]] = ("Recall", "recall", "set_recall", "SetR")
-    ids: ClassVar[tuple[str, ...]] = ("M-32",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-32",)
     paper: ClassVar[str] = "Cleverdon 1967, The Cranfield tests on index language devices"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

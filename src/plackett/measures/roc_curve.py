@@ -13,6 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
 __all__ = ["RocCurve", "roc_curve"]
+__public__ = ["roc_curve"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ class RPrecision(Measure):
 
     name: ClassVar[str] = "Rprec"
     aliases: ClassVar[tuple[str, ...]] = ("RPrec", "r_precision", "r-precision", "R-Precision")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Buckley and Voorhees 2000, Evaluating evaluation measure stability"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

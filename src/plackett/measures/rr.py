@@ -43,7 +43,7 @@ class ReciprocalRank(Measure):
 
     name: ClassVar[str] = "RR"
     aliases: ClassVar[tuple[str, ...]] = ("MRR", "mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank")
-    ids: ClassVar[tuple[str, ...]] = ("eval.mrr",)
+    _ids: ClassVar[tuple[str, ...]] = ("eval.mrr",)
     paper: ClassVar[str] = "Voorhees 1999, The TREC-8 question answering track report"
     swaps: ClassVar[bool] = True
 

@@ -46,7 +46,7 @@ class IntentAwareRR(IntentAware):
 
     name: ClassVar[str] = "RR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MRR_IA", "rr_ia")
-    ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
     paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None

@@ -32,7 +32,7 @@ class SetAveragePrecision(Measure):
 
     name: ClassVar[str] = "SetAP"
     aliases: ClassVar[tuple[str, ...]] = ("set_map",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
 
     rel: float = 1.0
 

@@ -14,6 +14,7 @@ from plackett.measures.pairs import block_end, correlated, per_query_or_float
 from plackett.measures.ranking import Ranking
 
 __all__ = ["Spearman", "spearman_rho"]
+__public__ = ["spearman_rho"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,7 +45,7 @@ class SpearmanCorrelation(Measure):
 
     name: ClassVar[str] = "Spearman"
     aliases: ClassVar[tuple[str, ...]] = ("rho", "spearmanr", "spearman_rho")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Spearman 1904, The proof and measurement of association between two things"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 

@@ -48,7 +48,7 @@ class SubtopicPrecision(DiversityMeasure):
 
     name: ClassVar[str] = "StPrecision"
     aliases: ClassVar[tuple[str, ...]] = ("S_precision", "SubtopicPrecision")
-    ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
+    _ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
     paper: ClassVar[str] = "Zhai, Cohen, Lafferty 2003, Beyond independent relevance"
     exact_ties: ClassVar[bool] = False
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))

@@ -44,7 +44,7 @@ class SubtopicRecall(DiversityMeasure):
 
     name: ClassVar[str] = "StRecall"
     aliases: ClassVar[tuple[str, ...]] = ("strec", "S_recall", "SubtopicRecall")
-    ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
+    _ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
     paper: ClassVar[str] = "Zhai, Cohen, Lafferty 2003, Beyond independent relevance"
 
     k: int | None = None

@@ -38,7 +38,7 @@ class SuccessRate(Measure):
 
     name: ClassVar[str] = "Success"
     aliases: ClassVar[tuple[str, ...]] = ("success", "hit_rate", "HitRate", "HR")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Craswell and Hawking 2005, Overview of the TREC-2004 web track"
     swaps: ClassVar[bool] = True
 

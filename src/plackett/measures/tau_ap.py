@@ -12,6 +12,7 @@ from plackett._provenance import fulfils
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 
 __all__ = ["tau_ap"]
+__public__ = ["tau_ap"]
 
 
 @fulfils(paper="Yilmaz, Aslam, Robertson 2008, A new rank correlation coefficient for information retrieval")

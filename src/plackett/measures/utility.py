@@ -41,7 +41,7 @@ class LinearUtility(Measure):
 
     name: ClassVar[str] = "Utility"
     aliases: ClassVar[tuple[str, ...]] = ("utility",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Lewis 1996, The TREC-4 filtering track"
     bounds: ClassVar[tuple[float, float]] = (-float("inf"), float("inf"))
 

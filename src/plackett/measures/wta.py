@@ -32,7 +32,7 @@ class WinnerTakesAll(Measure):
 
     name: ClassVar[str] = "WTA"
     aliases: ClassVar[tuple[str, ...]] = ("wta", "winner_takes_all")
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Burges, Ragno and Le 2006, Learning to rank with nonsmooth cost functions"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

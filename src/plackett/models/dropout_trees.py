@@ -112,7 +112,7 @@ class DropoutTrees(Trees):
     SIGIR 2017.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
     paper: ClassVar[str] = "Lucchese, Nardini, Orlando, Perego, Trani 2017"
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "drop_rate": Real(0.01, 0.3, log=True)}
 

@@ -145,7 +145,7 @@ class Neural:
     True
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
+    _ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_epochs"
     search_space: ClassVar[SearchSpace] = {"learning_rate": Real(1e-3, 1e-1, log=True)}

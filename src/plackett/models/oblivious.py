@@ -66,7 +66,7 @@ class Oblivious:
     learning-to-rank models. Information Processing & Management 2016.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
     paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "n_estimators"

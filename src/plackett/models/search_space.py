@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["Integer", "Real", "SearchSpace", "grid_values", "value_at"]
+__public__ = ["Integer", "Real"]
 
 
 @dataclass(frozen=True)

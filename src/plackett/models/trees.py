@@ -98,7 +98,7 @@ class Trees:
         Further parameters in LightGBM's own names; they win over the above.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {

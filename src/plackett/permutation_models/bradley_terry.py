@@ -50,7 +50,7 @@ class BradleyTerry(PlackettLuce):
     Bradley, Terry: Rank analysis of incomplete block designs. Biometrika 1952.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
+    _ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
     paper: ClassVar[str] = "Bradley, Terry 1952"
 
     def __init__(

@@ -60,7 +60,7 @@ class Mallows(PermutationModel):
     Royal Statistical Society B 1986.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("perm.mallows",)
+    _ids: ClassVar[tuple[str, ...]] = ("perm.mallows",)
     paper: ClassVar[str] = "Mallows 1957"
 
     model_parameters: ClassVar[tuple[str, ...]] = ("center", "theta")

@@ -78,7 +78,7 @@ class PlackettLuce(PermutationModel):
     models. Annals of Statistics 2004.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("perm.plackett_luce", "listwise.listmle_gamma")
+    _ids: ClassVar[tuple[str, ...]] = ("perm.plackett_luce", "listwise.listmle_gamma")
     paper: ClassVar[str] = "Plackett 1975"
 
     model_parameters: ClassVar[tuple[str, ...]] = ("scores",)

@@ -57,7 +57,7 @@ class Thurstone(PermutationModel):
     comparisons. Psychometrika 1951.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
+    _ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
     paper: ClassVar[str] = "Thurstone 1927"
     model_parameters: ClassVar[tuple[str, ...]] = ("scores",)
 

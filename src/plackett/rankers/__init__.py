@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from plackett._lazy import open_package
 
-open_package(__name__, "ranker", {"Ranker": "base"}, lambda item, cls: cls)
+if TYPE_CHECKING:
+    from plackett.rankers.base import Ranker as Ranker
+
+open_package(__name__, "ranker", named={"Ranker": "base"})

@@ -81,7 +81,7 @@ class Ranker(FittedAttributes, BaseEstimator):
         The model card: what was trained on what, and how good it was on validation data.
     """
 
-    ids: ClassVar[tuple[str, ...]]
+    _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
     #: Whether NaN features are missing values; otherwise they are refused. The model says it, or the ranker itself.
     allow_nan: ClassVar[bool]

@@ -73,7 +73,7 @@ class Blend(Ranker):
     Caruana, Niculescu-Mizil, Crew and Ksikes: Ensemble selection from libraries of models. ICML 2004.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None

@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 
 __all__ = ["CALIBRATIONS", "Calibration", "Isotonic", "Logistic", "calibrate"]
+__public__ = ["calibrate"]
 
 
 class Calibration(Protocol):

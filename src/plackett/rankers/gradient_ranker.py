@@ -38,7 +38,7 @@ class GradientRanker(GradientTrained):
     array([2, 1])
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     search_space: ClassVar[SearchSpace] = {
         "loss": ("Logistic", "ListNet", "Lambda", "Square"),
         "model": ("linear", "trees"),

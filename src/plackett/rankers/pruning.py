@@ -21,6 +21,7 @@ from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.problem import LinearProblem
 
 __all__ = ["METHODS", "prune"]
+__public__ = ["prune"]
 
 _ROWS = 20_000
 

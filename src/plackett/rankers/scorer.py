@@ -16,6 +16,7 @@ from plackett.measures.ranking import Scored
 from plackett.rankers.inputs import QID_COLUMN, training_data
 
 __all__ = ["scorer"]
+__public__ = ["scorer"]
 
 
 def scorer(measure: str | Measure) -> Scorer:

@@ -1,1 +1,7 @@
 """What a fitted ranker predicts with: plain arrays in, scores out."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(__name__)

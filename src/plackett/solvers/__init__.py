@@ -1,1 +1,7 @@
 """Optimisers, quadratic programs and searches that rankers share."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(__name__)

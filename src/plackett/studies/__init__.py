@@ -2,3 +2,9 @@
 
 ``plackett study --list`` names them, ``plackett study NAME`` runs one, and docs/studies.md says what came out.
 """
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(__name__)

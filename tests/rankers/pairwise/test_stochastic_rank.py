@@ -292,7 +292,7 @@ def test_loaded_rankers_do_not_go_on(tmp_path, monkeypatch):
     from plackett.catalogue import Item, items
 
     name = "StochasticRank"
-    mine = [Item("ranker", name, StochasticRank.__module__, name, StochasticRank.ids, "", ())]
+    mine = [Item("ranker", name, StochasticRank.__module__, name, StochasticRank._ids, "", ())]
     monkeypatch.setattr(storage, "items", lambda kind: items(kind) + mine)
     data = task(seed=6)
     StochasticRank(n_steps=10).fit(data).save(tmp_path / "model")

@@ -24,6 +24,5 @@ if TYPE_CHECKING:
 open_package(
     __name__,
     "ordering",
-    {"Ordering": "base", "agreement": "preference", "symmetrised": "preference", "find_ordering": "named"},
-    lambda item, cls: cls,
+    named={"Ordering": "base", "agreement": "preference", "symmetrised": "preference", "find_ordering": "named"},
 )

@@ -24,7 +24,7 @@ class Ordering:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    ids: ClassVar[tuple[str, ...]]
+    _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ class ExactOrder(Ordering):
 
     name: ClassVar[str] = "ExactOrder"
     aliases: ClassVar[tuple[str, ...]] = ("exact",)
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Kemeny 1959; Cohen, Schapire, Singer 1999"
 
     exact: int = 12

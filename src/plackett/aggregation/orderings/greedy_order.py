@@ -46,7 +46,7 @@ class GreedyOrder(Ordering):
 
     name: ClassVar[str] = "GreedyOrder"
     aliases: ClassVar[tuple[str, ...]] = ("greedy",)
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.greedy_order",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.greedy_order",)
     paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
 
     components: bool = True

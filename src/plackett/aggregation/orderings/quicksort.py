@@ -63,7 +63,7 @@ class QuickSort(Ordering):
 
     name: ClassVar[str] = "QuickSort"
     aliases: ClassVar[tuple[str, ...]] = ("quicksort",)
-    ids: ClassVar[tuple[str, ...]] = ("M-29", "M-30")
+    _ids: ClassVar[tuple[str, ...]] = ("M-29", "M-30")
     paper: ClassVar[str] = "Ailon, Mohri 2010"
 
     k: int | None = None

@@ -36,7 +36,7 @@ class SortByDegree(Ordering):
 
     name: ClassVar[str] = "SortByDegree"
     aliases: ClassVar[tuple[str, ...]] = ("degree",)
-    ids: ClassVar[tuple[str, ...]] = ("M-27",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-27",)
     paper: ClassVar[str] = "Balcan, Bansal, Beygelzimer, Coppersmith, Langford, Sorkin 2008"
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -51,7 +51,7 @@ class ApproxAPLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxAP"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
 

@@ -50,7 +50,7 @@ class ApproxERRLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxERR"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
 
@@ -108,7 +108,7 @@ class ApproxRRLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxRR"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
 

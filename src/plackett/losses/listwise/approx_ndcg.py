@@ -47,7 +47,7 @@ class ApproxNDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxNDCG"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
 

@@ -69,7 +69,7 @@ class BoltzRankLoss(Loss):
     """
 
     name: ClassVar[str] = "BoltzRank"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
     curvature: ClassVar[str] = "none"
 

@@ -43,7 +43,7 @@ class ListMLELoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLE"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.listwise", "listwise.position_weighted", "E-08")
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise", "listwise.position_weighted", "E-08")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
 

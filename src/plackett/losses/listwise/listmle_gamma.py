@@ -49,7 +49,7 @@ class ListMLEGammaLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLEGamma"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_gamma",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_gamma",)
     paper: ClassVar[str] = "Guiver, Snelson 2009"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

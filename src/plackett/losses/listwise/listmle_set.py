@@ -50,7 +50,7 @@ class ListMLESetLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLESet"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
@@ -83,7 +83,7 @@ class ListMLEBestLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLEBest"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

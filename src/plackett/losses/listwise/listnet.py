@@ -40,7 +40,7 @@ class ListNetLoss(Loss):
     """
 
     name: ClassVar[str] = "ListNet"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     convex: ClassVar[bool] = True
 

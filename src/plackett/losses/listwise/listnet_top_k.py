@@ -80,7 +80,7 @@ class ListNetTopKLoss(Loss):
     """
 
     name: ClassVar[str] = "ListNetTopK"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"

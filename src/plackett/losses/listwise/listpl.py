@@ -58,7 +58,7 @@ class ListPLLoss(Loss):
     """
 
     name: ClassVar[str] = "ListPL"
-    ids: ClassVar[tuple[str, ...]] = ("peers.shoelace",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.shoelace",)
     paper: ClassVar[str] = "Jagerman, Kiseleva, de Rijke 2017"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False

@@ -60,7 +60,7 @@ class PlackettLucePolicy(Loss):
     """
 
     name: ClassVar[str] = "PlackettLucePolicy"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Oosterhuis 2021"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False

@@ -53,7 +53,7 @@ class SmoothRankLoss(Loss):
     """
 
     name: ClassVar[str] = "SmoothRank"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank",)
     paper: ClassVar[str] = "Chapelle, Wu 2010"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

@@ -51,7 +51,7 @@ class SoftAPLoss(Loss):
     """
 
     name: ClassVar[str] = "SoftAP"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
     paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
 

@@ -53,7 +53,7 @@ class SoftNDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "SoftNDCG"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.softrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank",)
     paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
     curvature: ClassVar[str] = "none"
 
@@ -106,7 +106,7 @@ class SoftPCLoss(Loss):
     """
 
     name: ClassVar[str] = "SoftPC"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.softpc",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.softpc",)
     paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
 

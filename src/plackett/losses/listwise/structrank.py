@@ -71,7 +71,7 @@ class StructRankLoss(Loss):
     """
 
     name: ClassVar[str] = "StructRank"
-    ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
     paper: ClassVar[str] = "Huang, Frey 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"

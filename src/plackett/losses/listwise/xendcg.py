@@ -45,7 +45,7 @@ class XENDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "XENDCG"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Bruch 2021"
     convex: ClassVar[bool] = True
 

@@ -81,7 +81,7 @@ class Exponential(PairLoss):
     """
 
     name: ClassVar[str] = "Exponential"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
     convex: ClassVar[bool] = True
     sweep = staticmethod(_sweep)

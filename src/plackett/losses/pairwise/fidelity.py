@@ -84,7 +84,7 @@ class Fidelity(PairLoss):
     """
 
     name: ClassVar[str] = "Fidelity"
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
     curvature: ClassVar[str] = "surrogate"
     sweep = staticmethod(_sweep)

@@ -49,7 +49,7 @@ class Guttman(Loss):
     """
 
     name: ClassVar[str] = "Guttman"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
     paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
     curvature: ClassVar[str] = "none"
 

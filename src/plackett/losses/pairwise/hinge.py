@@ -41,7 +41,7 @@ class Hinge(PairLoss):
     """
 
     name: ClassVar[str] = "Hinge"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True

@@ -64,7 +64,7 @@ class HingeMagnitude(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "HingeMagnitude"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.hmp",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.hmp",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     convex: ClassVar[bool] = False
     sweep = staticmethod(_sweep)

@@ -18,6 +18,7 @@ from plackett.losses.pairwise._isotonic_graph import graph_updates
 from plackett.measures.gains import check_gain
 
 __all__ = ["Isotonic", "Update", "isotonic_update"]
+__public__ = ["isotonic_update"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,7 +67,7 @@ class Isotonic(Loss):
     """
 
     name: ClassVar[str] = "Isotonic"
-    ids: ClassVar[tuple[str, ...]] = ("isorank.update", "isorank.margin", "isorank.ties")
+    _ids: ClassVar[tuple[str, ...]] = ("isorank.update", "isorank.margin", "isorank.ties")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
     convex: ClassVar[bool] = True
     #: The weight: an upper bound of the Hessian.

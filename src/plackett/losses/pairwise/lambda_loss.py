@@ -203,7 +203,7 @@ class LambdaLoss(Loss):
     """
 
     name: ClassVar[str] = "LambdaLoss"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
     paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
     smooth: ClassVar[bool] = False
 

@@ -57,7 +57,7 @@ class Lambda(Loss):
     """
 
     name: ClassVar[str] = "Lambda"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.lambdarank",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdarank",)
     paper: ClassVar[str] = "Burges, Ragno, Le 2006"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False

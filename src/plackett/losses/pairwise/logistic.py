@@ -166,7 +166,7 @@ class Logistic(PairLoss):
     """
 
     name: ClassVar[str] = "Logistic"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Burges et al. 2005"
     convex: ClassVar[bool] = True
     sweep = staticmethod(_sweep)

@@ -57,7 +57,7 @@ class MagnitudePreserving(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "MagnitudePreserving"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     phi = staticmethod(PairSVR.phi)
 

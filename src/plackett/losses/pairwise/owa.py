@@ -140,7 +140,7 @@ class OWA(Loss):
     """
 
     name: ClassVar[str] = "OWA"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
     paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True

@@ -70,7 +70,7 @@ class PairSVR(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "PairSVR"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.svr",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.svr",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     sweep = staticmethod(deviations)
     phi = staticmethod(_phi)

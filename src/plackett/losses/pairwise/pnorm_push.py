@@ -117,7 +117,7 @@ class PNormPushLoss(Loss):
     """
 
     name: ClassVar[str] = "PNormPush"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
     convex: ClassVar[bool] = True
 

@@ -34,7 +34,7 @@ class QuadraticBound(PairLoss):
     """
 
     name: ClassVar[str] = "QuadraticBound"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
     paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"

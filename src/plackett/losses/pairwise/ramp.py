@@ -66,7 +66,7 @@ class Ramp(PairLoss):
     """
 
     name: ClassVar[str] = "Ramp"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
     paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"

@@ -95,7 +95,7 @@ class RaoKupper(TieLoss):
     """
 
     name: ClassVar[str] = "RaoKupper"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
     sweep = staticmethod(_sweep)
 

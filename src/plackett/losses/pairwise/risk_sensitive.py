@@ -67,7 +67,7 @@ class RiskSensitive(Lambda):
     """
 
     name: ClassVar[str] = "RiskSensitive"
-    ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
     paper: ClassVar[str] = "Dinçer, Macdonald, Ounis 2014"
 
     baseline: int | str | None = None

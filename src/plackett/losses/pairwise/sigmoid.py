@@ -74,7 +74,7 @@ class Sigmoid(PairLoss):
     """
 
     name: ClassVar[str] = "Sigmoid"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
     paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
     curvature: ClassVar[str] = "surrogate"
     sweep = staticmethod(_sweep)

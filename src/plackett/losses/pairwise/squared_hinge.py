@@ -40,7 +40,7 @@ class SquaredHinge(PairLoss):
     """
 
     name: ClassVar[str] = "SquaredHinge"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Chapelle and Keerthi 2010"
     convex: ClassVar[bool] = True
     sweep = staticmethod(_sweep)

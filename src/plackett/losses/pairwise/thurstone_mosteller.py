@@ -112,7 +112,7 @@ class ThurstoneMosteller(TieLoss):
     """
 
     name: ClassVar[str] = "ThurstoneMosteller"
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
     sweep = staticmethod(_sweep)
 

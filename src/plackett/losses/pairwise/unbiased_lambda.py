@@ -46,7 +46,7 @@ class UnbiasedLambda(Lambda):
     """
 
     name: ClassVar[str] = "UnbiasedLambda"
-    ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
     paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
 
     click_bias: tuple[float, ...] = (1.0,)

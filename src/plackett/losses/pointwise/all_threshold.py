@@ -31,6 +31,6 @@ class AllThresholdLoss(ThresholdLoss):
     """
 
     name: ClassVar[str] = "AllThreshold"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     all_thresholds: ClassVar[bool] = True

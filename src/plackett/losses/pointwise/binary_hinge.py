@@ -39,7 +39,7 @@ class BinaryHinge(Loss):
     """
 
     name: ClassVar[str] = "BinaryHinge"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False

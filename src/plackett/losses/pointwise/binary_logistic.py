@@ -39,7 +39,7 @@ class BinaryLogistic(Loss):
     """
 
     name: ClassVar[str] = "BinaryLogistic"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic",)
     paper: ClassVar[str] = "Gey 1994"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

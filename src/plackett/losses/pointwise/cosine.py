@@ -66,7 +66,7 @@ class Cosine(Loss):
     """
 
     name: ClassVar[str] = "Cosine"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
     paper: ClassVar[str] = "Qin et al. 2008"
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

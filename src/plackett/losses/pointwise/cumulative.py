@@ -45,7 +45,7 @@ class Cumulative(Loss):
     """
 
     name: ClassVar[str] = "Cumulative"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

@@ -30,6 +30,6 @@ class ImmediateThresholdLoss(ThresholdLoss):
     """
 
     name: ClassVar[str] = "ImmediateThreshold"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     all_thresholds: ClassVar[bool] = False

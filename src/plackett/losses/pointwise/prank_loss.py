@@ -32,7 +32,7 @@ class PRankLoss(ThresholdLoss):
     """
 
     name: ClassVar[str] = "PRank"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.prank_loss",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.prank_loss",)
     paper: ClassVar[str] = "Crammer and Singer 2001"
     all_thresholds: ClassVar[bool] = True
 

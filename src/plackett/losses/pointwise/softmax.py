@@ -37,7 +37,7 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "Softmax"
-    ids: ClassVar[tuple[str, ...]] = ("lecture.pointwise",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.pointwise",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

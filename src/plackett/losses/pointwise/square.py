@@ -30,7 +30,7 @@ class Square(Loss):
     """
 
     name: ClassVar[str] = "Square"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.regression", "lecture.pointwise")
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression", "lecture.pointwise")
     paper: ClassVar[str] = "Cossock and Zhang 2006"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

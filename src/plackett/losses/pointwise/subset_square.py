@@ -49,7 +49,7 @@ class SubsetSquare(Loss):
     """
 
     name: ClassVar[str] = "SubsetSquare"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
     paper: ClassVar[str] = "Cossock and Zhang 2006"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False

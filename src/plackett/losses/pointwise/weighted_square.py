@@ -42,7 +42,7 @@ class WeightedSquare(Loss):
     """
 
     name: ClassVar[str] = "WeightedSquare"
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
     paper: ClassVar[str] = "Cossock and Zhang 2006"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

@@ -78,7 +78,7 @@ class AdaRank(Ranker):
     Xu, Li: AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.adarank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.adarank",)
     paper: ClassVar[str] = "Xu, Li 2007"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_estimators"

@@ -42,7 +42,7 @@ class ApproxAP(GradientTrained, Linear):
     Information Retrieval 2010.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "steepness": Real(1.0, 100.0, log=True)}
 

@@ -40,7 +40,7 @@ class ApproxNDCG(GradientTrained, Linear):
     Information Retrieval 2010.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "steepness": Real(1.0, 100.0, log=True)}
 

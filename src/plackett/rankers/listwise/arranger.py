@@ -34,7 +34,7 @@ class ARRANGER(Evolved):
     search. Journal of the American Society for Information Science and Technology 2004.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
     paper: ClassVar[str] = "Fan, Gordon, Pathak 2004; Fan, Fox, Pathak, Wu 2004"
 
     measure: Any = "RBP(p=0.982)"

@@ -46,7 +46,7 @@ class BoltzRank(GradientTrained, Linear):
     Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "mix": Real(0.0, 1.0)}
 

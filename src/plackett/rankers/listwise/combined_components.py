@@ -43,7 +43,7 @@ class CombinedComponents(Evolved):
     functions based on genetic programming. SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
     paper: ClassVar[str] = "de Almeida, Gonçalves, Cristo, Calado 2007"
 
     components: tuple[str, ...] | None = None

@@ -58,7 +58,7 @@ class CoordinateAscent(Searched):
     Metzler, Croft: Linear feature-based models for information retrieval. Information Retrieval 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.direct_maximization",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.direct_maximization",)
     paper: ClassVar[str] = "Metzler, Croft 2007"
     search_space: ClassVar[SearchSpace] = {"tol": (1e-2, 1e-3, 1e-4), "measure": ("nDCG", "nDCG@10", "AP")}
 

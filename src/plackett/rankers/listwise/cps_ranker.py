@@ -73,7 +73,7 @@ class CPSRanker(Ranker):
     Qin, Geng, Liu: A new probabilistic model for rank aggregation. NIPS 2010.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
+    _ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
     paper: ClassVar[str] = "Qin, Geng, Liu 2010"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "max_iter"

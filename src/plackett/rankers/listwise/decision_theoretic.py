@@ -101,7 +101,7 @@ class DecisionTheoretic(Ranker):
     2001.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.decision_theoretic", "opt.moment_matching")
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.decision_theoretic", "opt.moment_matching")
     paper: ClassVar[str] = "Zoeter, Taylor, Snelson, Guiver, Craswell, Szummer 2008"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

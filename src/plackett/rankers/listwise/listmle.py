@@ -39,7 +39,7 @@ class ListMLE(GradientTrained, Linear):
     Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listmle", "listwise.position_weighted")
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle", "listwise.position_weighted")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 

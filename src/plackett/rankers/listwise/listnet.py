@@ -37,7 +37,7 @@ class ListNet(GradientTrained, Linear):
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listnet",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet",)
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 0.1, log=True), "temperature": Real(0.2, 1.0, log=True)}
 

@@ -45,7 +45,7 @@ class ListNetTopK(GradientTrained, Linear):
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
 
     k: int | None = 3

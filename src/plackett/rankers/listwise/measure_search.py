@@ -58,7 +58,7 @@ class MeasureSearch(Searched):
     Robertson, Zaragoza: On rank-based effectiveness measures and optimization. Information Retrieval 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.rank_effectiveness",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.rank_effectiveness",)
     paper: ClassVar[str] = "Robertson, Zaragoza 2007"
     search_space: ClassVar[SearchSpace] = {"solver": ("directions", "coordinate"), "measure": ("nDCG", "nDCG@10", "AP")}
 

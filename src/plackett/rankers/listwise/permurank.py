@@ -76,7 +76,7 @@ class PermuRank(StructuralSVM):
     Sarawagi, Gupta: Accurate max-margin training for structured output spaces. ICML 2008 (the search).
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.permurank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.permurank",)
     paper: ClassVar[str] = "Xu, Liu, Lu, Li, Ma 2008"
 
     max_iter: int = 100

@@ -35,5 +35,5 @@ class RankGP(Evolved):
     Yeh, Lin, Ke, Yang: Learning to rank for information retrieval using genetic programming. LR4IR, SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.rankgp",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.rankgp",)
     paper: ClassVar[str] = "Yeh, Lin, Ke, Yang 2007"

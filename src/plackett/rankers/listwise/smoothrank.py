@@ -48,7 +48,7 @@ class SmoothRank(GradientTrained, Linear):
     Chapelle, Wu: Gradient descent optimization of smoothed information retrieval metrics. Information Retrieval 2010.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank", "opt.homotopy")
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank", "opt.homotopy")
     paper: ClassVar[str] = "Chapelle, Wu 2010"
 
     measure: str = "nDCG"

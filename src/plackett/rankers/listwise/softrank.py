@@ -57,7 +57,7 @@ class SoftRank(GradientTrained, Linear):
     Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.softrank", "listwise.softap", "listwise.softpc")
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank", "listwise.softap", "listwise.softpc")
     paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "sigma": Real(0.1, 3.0, log=True)}
 

@@ -65,7 +65,7 @@ class SoftRankGP(Ranker):
     Guiver, Snelson: Learning to rank with SoftRank and Gaussian processes. SIGIR 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
     paper: ClassVar[str] = "Guiver, Snelson 2008"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

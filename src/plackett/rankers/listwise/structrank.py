@@ -42,7 +42,7 @@ class StructRank(GradientTrained, Linear):
     Huang, Frey: Structured ranking learning using cumulative distribution networks. NIPS 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
     paper: ClassVar[str] = "Huang, Frey 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 

@@ -51,7 +51,7 @@ class SVMMAP(StructuralSVM):
     Yue, Finley, Radlinski, Joachims: A support vector method for optimizing average precision. SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.svmmap",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmmap",)
     paper: ClassVar[str] = "Yue, Finley, Radlinski, Joachims 2007"
 
     rel: float = 1.0

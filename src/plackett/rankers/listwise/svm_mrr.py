@@ -46,7 +46,7 @@ class SVMMRR(StructuralSVM):
     Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured learning for non-smooth ranking losses. KDD 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.svmmrr",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmmrr",)
     paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
 
     rel: float = 1.0

@@ -60,7 +60,7 @@ class SVMNDCG(StructuralSVM):
     Le, Smola: Direct optimization of ranking measures. 2007 (the assignment).
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.svmndcg",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmndcg",)
     paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
 
     k: int | None = None

@@ -29,7 +29,7 @@ class TrotmanGP(Evolved):
     Trotman: Learning to rank. Information Retrieval 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
     paper: ClassVar[str] = "Trotman 2005"
 
     population_size: int = 100

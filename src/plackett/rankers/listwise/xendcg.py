@@ -39,7 +39,7 @@ class XENDCG(GradientTrained, Trees):
     Bruch: An alternative cross entropy loss for learning-to-rank. WWW 2021.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Bruch 2021"
 
     gamma: float = 0.5

@@ -41,7 +41,7 @@ class BartellRanker(GradientTrained, Linear):
     Bartell, Cottrell, Belew: Automatic combination of multiple ranked retrieval systems. SIGIR 1994.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
     paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
 
     alpha: float = 1.0

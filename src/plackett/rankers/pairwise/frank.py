@@ -65,7 +65,7 @@ class FRank(PairBoosting):
     Tsai, Liu, Qin, Chen, Ma: FRank: a ranking method with fidelity loss. SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.frank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.frank",)
     paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
 
     n_candidates: int = 1

@@ -68,7 +68,7 @@ class GBRank(GradientTrained, Trees):
     SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.gbrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.gbrank",)
     paper: ClassVar[str] = "Zheng, Chen, Sun, Zha 2007"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),

@@ -36,7 +36,7 @@ class GPPreference(LaplaceRanker):
     Chu, Ghahramani: Preference learning with Gaussian processes. ICML 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_preference",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_preference",)
     paper: ClassVar[str] = "Chu, Ghahramani 2005"
 
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:

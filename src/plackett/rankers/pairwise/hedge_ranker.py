@@ -66,7 +66,7 @@ class HedgeRanker(Ranker):
     Cohen, Schapire, Singer: Learning to order things. Journal of Artificial Intelligence Research 1999.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ordering_preference",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ordering_preference",)
     paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "passes"

@@ -41,7 +41,7 @@ class IRSVM(LinearPairSVM):
     Qin, Zhang, Tsai, Wang, Liu, Li: Query-level loss functions for information retrieval. 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.irsvm", "S-13")
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.irsvm", "S-13")
     paper: ClassVar[str] = "Cao, Xu, Liu, Li, Huang, Hon 2006"
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-3, 10.0, log=True)}
 

@@ -46,7 +46,7 @@ class IsoRank(GradientTrained, Trees):
     Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("isorank.ranker", "pairwise.isorank")
+    _ids: ClassVar[tuple[str, ...]] = ("isorank.ranker", "pairwise.isorank")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),

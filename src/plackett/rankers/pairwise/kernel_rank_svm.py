@@ -86,7 +86,7 @@ class KernelRankSVM(Ranker):
     Williams and Seeger: Using the Nyström method to speed up kernel machines. NIPS 2000.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches

@@ -44,7 +44,7 @@ class LambdaLossMART(GradientTrained, Trees):
     Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss framework for ranking metric optimization. CIKM 2018.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
+    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
     paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
 
     bound: str = "nDCG2++"

@@ -47,7 +47,7 @@ class LambdaMART(GradientTrained, Trees):
     Wu, Burges, Svore, Gao: Adapting boosting for information retrieval measures. Information Retrieval 2010.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.rankpy", "peers.pyltr", "peers.xgboost")
+    _ids: ClassVar[tuple[str, ...]] = ("peers.rankpy", "peers.pyltr", "peers.xgboost")
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": ("nDCG", "AP")}
     paper: ClassVar[str] = "Wu, Burges, Svore, Gao 2010"
 

@@ -35,7 +35,7 @@ class LambdaRank(GradientTrained, Neural):
     Burges, Ragno, Le: Learning to rank with nonsmooth cost functions. NIPS 2006.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.lambdarank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.lambdarank",)
     paper: ClassVar[str] = "Burges, Ragno, Le 2006"
 
     architecture: str = "sigmoid"

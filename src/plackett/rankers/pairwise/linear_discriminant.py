@@ -61,7 +61,7 @@ class LinearDiscriminant(Ranker):
     Gao, Qi, Xia, Nie: Linear discriminant model for information retrieval. SIGIR 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ldm",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ldm",)
     paper: ClassVar[str] = "Gao, Qi, Xia, Nie 2005"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

@@ -78,7 +78,7 @@ class MarginLP(Ranker):
     Demiriz, Bennett, Shawe-Taylor: Linear programming boosting via column generation. Machine Learning 2002.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-40",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-40",)
     paper: ClassVar[str] = "Rudin, Schapire 2009"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches

@@ -40,7 +40,7 @@ class MPBoost(GradientTrained, Trees):
     Cortes, Mohri, Rastogi: Magnitude-preserving ranking algorithms. ICML 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
 
     beta: float = 2.0

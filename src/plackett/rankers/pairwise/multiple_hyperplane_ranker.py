@@ -66,7 +66,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
     Qin, Liu, Lai, Zhang, Wang, Li: Ranking with multiple hyperplanes. SIGIR 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.mhr",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mhr",)
     paper: ClassVar[str] = "Qin, Liu, Lai, Zhang, Wang, Li 2007"
 
     grade_pairs: str = "all"

@@ -61,7 +61,7 @@ class NestedRanker(GradientTrained, Neural):
     Matveeva, Burges, Burkard, Laucius, Wong: High accuracy retrieval with multiple nested ranker. SIGIR 2006.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.nested_ranker",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.nested_ranker",)
     paper: ClassVar[str] = "Matveeva, Burges, Burkard, Laucius, Wong 2006"
 
     effort: ClassVar[str | None] = None  # that of the model, which may be any

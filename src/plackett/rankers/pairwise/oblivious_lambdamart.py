@@ -41,7 +41,7 @@ class ObliviousLambdaMART(GradientTrained, Oblivious):
     learning-to-rank models. Information Processing & Management 2016.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
     paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
 
     measure: Any = "nDCG"

@@ -69,7 +69,7 @@ class OnlineRankSVM(Ranker):
     Lacoste-Julien, Schmidt, Bach: A simpler approach to obtaining an O(1/t) convergence rate. 2012.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-36",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-36",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2012; Shalev-Shwartz, Singer, Srebro 2007"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"

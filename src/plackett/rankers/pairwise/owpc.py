@@ -40,7 +40,7 @@ class OWPC(GradientTrained, Linear):
     Usunier, Buffoni, Gallinari: Ranking with ordered weighted pairwise classification. ICML 2009.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
     paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
 
     max_iter: int = 60

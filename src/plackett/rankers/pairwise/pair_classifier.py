@@ -71,7 +71,7 @@ class PairClassifier(Ranker):
     Langford, Sorkin: Robust reductions from ranking to classification. Machine Learning 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-24",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-24",)
     paper: ClassVar[str] = "Ailon, Mohri 2010; Balcan, Bansal, Beygelzimer, Coppersmith, Langford, Sorkin 2008"
     search_space: ClassVar[SearchSpace] = {"estimator": ("linear", "trees"), "order": ("quicksort", "degree")}
     effort: ClassVar[str | None] = None

@@ -37,7 +37,7 @@ class PairHinge(GradientTrained, Linear):
     Herbrich, Graepel, Obermayer: Large margin rank boundaries for ordinal regression. 2000.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
 
     max_iter: int = 60

@@ -43,7 +43,7 @@ class PNormPush(GradientTrained, Linear):
     Rudin: The P-norm push: a simple convex ranking algorithm that concentrates at the top of the list. JMLR 2009.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 100.0, log=True), "p": (1.0, 2.0, 4.0, 8.0)}
 

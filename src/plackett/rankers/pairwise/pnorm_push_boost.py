@@ -47,7 +47,7 @@ class PNormPushBoost(PairBoosting):
     Rudin: The P-norm push: a simple convex ranking algorithm that concentrates at the top of the list. JMLR 2009.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
 
     p: float = 4.0

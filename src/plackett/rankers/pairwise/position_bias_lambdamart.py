@@ -62,7 +62,7 @@ class PositionBiasLambdaMART(ClickTrained):
     The bias is not in the paper but in the program (``lambdarank_position_bias_regularization``).
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "LightGBM 4.1"
 
     gradient_bins: int | None = 254

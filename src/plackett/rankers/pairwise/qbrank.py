@@ -42,7 +42,7 @@ class QBRank(GradientTrained, Trees):
     for web search. NIPS 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
     paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),

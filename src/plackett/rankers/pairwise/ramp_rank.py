@@ -47,7 +47,7 @@ class RampRank(Refined):
     Collobert, Sinz, Weston, Bottou: Trading convexity for scalability. ICML 2006.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
     paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
 
     effort: ClassVar[str | None] = "max_rounds"  # `max_iter` is that of each round

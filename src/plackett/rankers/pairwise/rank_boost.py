@@ -95,7 +95,7 @@ class RankBoost(PairBoosting):
     Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018, chapter 10.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.rankboost", "M-11", "M-15", "M-16", "M-17", "M-20", "M-42")
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.rankboost", "M-11", "M-15", "M-16", "M-17", "M-20", "M-42")
     paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
 
     step: str = "auto"

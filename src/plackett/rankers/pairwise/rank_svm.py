@@ -61,7 +61,7 @@ class RankSVM(LinearPairSVM):
     Chapelle and Keerthi: Efficient algorithms for ranking with SVMs. Information Retrieval 2010.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-07", "M-09", "S-08", "peers.svmrank")
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-07", "M-09", "S-08", "peers.svmrank")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000; Joachims 2002"
 
     normalize: bool = False

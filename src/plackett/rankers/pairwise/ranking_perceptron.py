@@ -76,7 +76,7 @@ class RankingPerceptron(Ranker):
     Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. Exercise 10.5.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
     paper: ClassVar[str] = "Shen and Joshi 2005"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

@@ -34,7 +34,7 @@ class RankNet(GradientTrained, Neural):
     Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender: Learning to rank using gradient descent. ICML 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ranknet",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranknet",)
     paper: ClassVar[str] = "Burges et al. 2005"
 
     architecture: str = "sigmoid"

@@ -47,7 +47,7 @@ class RiskSensitiveLambdaMART(GradientTrained, Trees):
     Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
     paper: ClassVar[str] = "Wang, Bennett, Collins-Thompson 2012"
 
     baseline: int | str | None = 0

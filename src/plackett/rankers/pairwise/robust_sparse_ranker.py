@@ -54,7 +54,7 @@ class RobustSparseRanker(GradientTrained, Linear):
     Sun, Qin, Tao, Wang: Robust sparse rank learning for non-smooth ranking measures. SIGIR 2009.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.rsrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.rsrank",)
     paper: ClassVar[str] = "Sun, Qin, Tao, Wang 2009"
 
     alpha: float = 1e-3

@@ -36,7 +36,7 @@ class SigmoidRank(Refined):
     Carvalho, Elsas, Cohen, Carbonell: A meta-learning approach for robust rank learning. LR4IR 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
     paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
 
     sigma: float = 2.0

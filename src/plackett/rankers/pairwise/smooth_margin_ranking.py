@@ -45,7 +45,7 @@ class SmoothMarginRanking(PairBoosting):
     Rudin, Schapire: Margin-based ranking and an equivalence between AdaBoost and RankBoost. JMLR 2009.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-34",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-34",)
     paper: ClassVar[str] = "Rudin, Schapire 2009"
 
     def _make_loss(self) -> PairLoss:

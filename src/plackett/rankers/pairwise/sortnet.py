@@ -69,7 +69,7 @@ class SortNet(Ranker):
     on Neural Networks 2011.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.sortnet",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.sortnet",)
     paper: ClassVar[str] = "Rigutini, Papini, Maggini, Scarselli 2011"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

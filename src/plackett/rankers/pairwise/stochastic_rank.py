@@ -108,7 +108,7 @@ class StochasticRank(Ranker):
     Li, Long: The relaxed online maximum margin algorithm. Machine Learning 2002.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
     paper: ClassVar[str] = "Sculley 2009"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"

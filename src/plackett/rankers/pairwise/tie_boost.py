@@ -53,7 +53,7 @@ class TieBoost(GradientTrained, Trees):
     Zhou, Xue, Zha, Yu: Learning to rank with ties. SIGIR 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
+    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
 
     comparison: str = "bradley-terry"

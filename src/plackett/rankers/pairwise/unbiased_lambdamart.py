@@ -76,7 +76,7 @@ class UnbiasedLambdaMART(ClickTrained):
     Hu, Wang, Peng, Li: Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW 2019.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
     paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
 
     bias_norm: float = 0.0

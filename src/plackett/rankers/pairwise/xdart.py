@@ -33,7 +33,7 @@ class XDART(LambdaMART, DropoutTrees):
     SIGIR 2017.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
     paper: ClassVar[str] = "Lucchese, Nardini, Orlando, Perego, Trani 2017"
     search_space: ClassVar[SearchSpace] = {**DropoutTrees.search_space, "measure": ("nDCG", "AP")}
 

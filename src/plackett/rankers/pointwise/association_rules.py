@@ -84,7 +84,7 @@ class AssociationRules(Ranker):
     1993.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.association_rules",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.association_rules",)
     paper: ClassVar[str] = "Veloso, Almeida, Gonçalves, Meira 2008"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None

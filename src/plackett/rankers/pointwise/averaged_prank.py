@@ -52,7 +52,7 @@ class AveragedPRank(OrdinalPerceptron):
     Harrington: Online ranking/collaborative filtering using the perceptron algorithm. ICML 2003.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.oap_bpm",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.oap_bpm",)
     paper: ClassVar[str] = "Harrington 2003"
     search_space: ClassVar[SearchSpace] = {"margin": (0.0, 100.0, 1000.0, 3000.0, 30_000.0)}
 

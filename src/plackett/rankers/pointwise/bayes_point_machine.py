@@ -48,7 +48,7 @@ class BayesPointMachine(OrdinalPerceptron):
     Herbrich, Graepel, Campbell: Bayes point machines. JMLR 2001.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.bpm",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.bpm",)
     paper: ClassVar[str] = "Herbrich, Graepel, Campbell 2001"
     search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 

@@ -36,7 +36,7 @@ class FixedMarginSVM(OrdinalSVM):
     Shashua, Levin: Ranking with large margin principle: two approaches. NIPS 2002.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_fixed_margin",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_fixed_margin",)
     paper: ClassVar[str] = "Shashua, Levin 2002"
 
     #: Whether the thresholds are held in order.

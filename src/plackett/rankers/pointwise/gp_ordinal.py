@@ -41,7 +41,7 @@ class GPOrdinal(LaplaceRanker):
     Chu, Ghahramani: Gaussian processes for ordinal regression. Journal of Machine Learning Research 6, 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_ordinal",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_ordinal",)
     paper: ClassVar[str] = "Chu, Ghahramani 2005"
 
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:

@@ -40,7 +40,7 @@ class ImmediateThreshold(GradientTrained, Linear):
     Rennie and Srebro: Loss functions for preference levels: regression with discrete ordered labels. 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 

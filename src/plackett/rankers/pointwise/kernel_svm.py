@@ -57,7 +57,7 @@ class KernelSVM(Ranker):
     Nallapati: Discriminative models for information retrieval. SIGIR 2004.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None

@@ -42,7 +42,7 @@ class LogisticRegression(GradientTrained, Linear):
     Nallapati: Discriminative models for information retrieval. SIGIR 2004 (maximum entropy).
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic", "pointwise.maxent")
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic", "pointwise.maxent")
     paper: ClassVar[str] = "Gey 1994"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 

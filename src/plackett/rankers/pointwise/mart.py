@@ -34,7 +34,7 @@ class MART(GradientTrained, Trees):
     Friedman: Greedy function approximation: a gradient boosting machine. Annals of Statistics 2001.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.mart",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mart",)
     paper: ClassVar[str] = "Friedman 2001"
 
     target: Any = "linear"

@@ -39,7 +39,7 @@ class McRank(GradientTrained, Trees):
     Li, Burges, Wu: McRank: learning to rank using multiple classification and gradient boosting. NIPS 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
 
     gain: Any = "linear"

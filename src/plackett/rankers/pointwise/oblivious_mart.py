@@ -35,7 +35,7 @@ class ObliviousMART(GradientTrained, Oblivious):
     learning-to-rank models. Information Processing & Management 2016.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
     paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
 
     target: Any = "linear"

@@ -71,7 +71,7 @@ class OrdinalTree(Ranker):
     Kramer, Widmer, Pfahringer, De Groeve: Prediction of ordinal classes using regression trees. ISMIS 2000.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.ordinal_trees",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.ordinal_trees",)
     paper: ClassVar[str] = "Kramer et al. 2000"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None

@@ -55,7 +55,7 @@ class PointwiseSVM(Ranker):
     Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches

@@ -47,7 +47,7 @@ class PolynomialRegression(GradientTrained, Linear):
     Fuhr: Optimum polynomial retrieval functions based on the probability ranking principle. TOIS 1989.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
     paper: ClassVar[str] = "Fuhr 1989"
     #: With some thousand products a penalty must be strong: on LETOR's sets around 100 was best on validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e4, log=True)}

@@ -48,7 +48,7 @@ class PRank(OrdinalPerceptron):
     Crammer and Singer: Pranking with ranking. NIPS 2001.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.prank",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.prank",)
     paper: ClassVar[str] = "Crammer and Singer 2001"
     search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 

@@ -41,7 +41,7 @@ class RandomForest(GradientTrained, Trees):
     Breiman: Random forests. Machine Learning 2001.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Breiman 2001"
     search_space: ClassVar[SearchSpace] = {
         "num_leaves": Integer(31, 511, log=True),

@@ -37,7 +37,7 @@ class RankCosine(GradientTrained, Linear):
     Management 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
     paper: ClassVar[str] = "Qin et al. 2008"
 
     transform: str = "exp"

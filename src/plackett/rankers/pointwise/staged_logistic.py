@@ -48,7 +48,7 @@ class StagedLogistic(Ranker):
     Cooper, Gey, Dabney: Probabilistic retrieval based on staged logistic regression. SIGIR 1992.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.staged_logistic",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.staged_logistic",)
     paper: ClassVar[str] = "Cooper, Gey, Dabney 1992"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

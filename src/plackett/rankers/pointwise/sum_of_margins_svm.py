@@ -63,7 +63,7 @@ class SumOfMarginsSVM(OrdinalSVM):
     Shashua, Levin: Ranking with large margin principle: two approaches. NIPS 2002.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_sum_of_margins",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_sum_of_margins",)
     paper: ClassVar[str] = "Shashua, Levin 2002"
     search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.95)}
 

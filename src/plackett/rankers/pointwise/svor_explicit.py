@@ -30,6 +30,6 @@ class SVORExplicit(FixedMarginSVM):
     Chu, Keerthi: New approaches to support vector ordinal regression. ICML 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_explicit",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_explicit",)
     paper: ClassVar[str] = "Chu, Keerthi 2005"
     ordered: ClassVar[bool] = True

@@ -35,7 +35,7 @@ class SVORImplicit(OrdinalSVM):
     Chu, Keerthi: New approaches to support vector ordinal regression. ICML 2005.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_implicit",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_implicit",)
     paper: ClassVar[str] = "Chu, Keerthi 2005"
 
     def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:

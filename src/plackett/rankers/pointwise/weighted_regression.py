@@ -42,7 +42,7 @@ class WeightedRegression(GradientTrained, Linear):
     Cossock and Zhang: Subset ranking using regression. COLT 2006.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
+    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
     paper: ClassVar[str] = "Cossock and Zhang 2006"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 

@@ -53,7 +53,7 @@ class Annealing:
     Kirkpatrick, Gelatt, Vecchi: Optimization by simulated annealing. Science 1983.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("opt.robust_global",)
+    _ids: ClassVar[tuple[str, ...]] = ("opt.robust_global",)
     paper: ClassVar[str] = "Kirkpatrick, Gelatt, Vecchi 1983"
 
     max_iter: int = 500

@@ -38,7 +38,7 @@ class Coordinate:
     Metzler, Croft: Linear feature-based models for information retrieval. Information Retrieval 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Metzler, Croft 2007"
 
     max_iter: int = 25

@@ -39,7 +39,7 @@ class Directions:
     Robertson, Zaragoza: On rank-based effectiveness measures and optimization. Information Retrieval 2007.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ()
+    _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Robertson, Zaragoza 2007"
 
     max_iter: int = 50

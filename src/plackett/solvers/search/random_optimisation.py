@@ -39,7 +39,7 @@ class RandomOptimisation:
     Solis, Wets: Minimization by random search techniques. Mathematics of Operations Research 1981.
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("opt.robust_global",)
+    _ids: ClassVar[tuple[str, ...]] = ("opt.robust_global",)
     paper: ClassVar[str] = "Matyas 1965; Solis, Wets 1981"
 
     max_iter: int = 200

@@ -39,7 +39,7 @@ class Bound:
     """
 
     #: Literals, read from the source by the catalogue.
-    ids: ClassVar[tuple[str, ...]]
+    _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
     #: "document", "subset" or "two-layer"; "pointwise", "pairwise" or "listwise".
     framework: ClassVar[str]

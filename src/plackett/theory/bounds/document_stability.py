@@ -38,7 +38,7 @@ class DocumentStabilityBound(Bound):
     4.1276815
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("D-01",)
+    _ids: ClassVar[tuple[str, ...]] = ("D-01",)
     paper: ClassVar[str] = "Agarwal, Niyogi 2005"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"

@@ -26,7 +26,7 @@ class IRSVMBound(SVMBound):
     [2.405359, 0.233336, 0.023262]
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("S-15",)
+    _ids: ClassVar[tuple[str, ...]] = ("S-15",)
     paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     rate: ClassVar[str] = "1/√r"
     assumptions: ClassVar[tuple[str, ...]] = ("independent queries",)

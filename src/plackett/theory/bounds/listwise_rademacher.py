@@ -83,7 +83,7 @@ class ListwiseBound(Bound):
     (0.1602742, '2.699e+05')
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("C-05",)
+    _ids: ClassVar[tuple[str, ...]] = ("C-05",)
     paper: ClassVar[str] = "Lan, Liu, Ma, Li 2009"
     framework: ClassVar[str] = "subset"
     approach: ClassVar[str] = "listwise"

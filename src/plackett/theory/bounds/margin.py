@@ -44,7 +44,7 @@ class MarginBound(Bound):
     0.0522387
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-04",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-04",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
@@ -96,7 +96,7 @@ class UniformMarginBound(MarginBound):
     0.1819066
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-05",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-05",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018"
     assumptions: ClassVar[tuple[str, ...]] = ("independent pairs with labels ±1", "0 < ρ ≤ 1")
 
@@ -134,7 +134,7 @@ class KernelMarginBound(Bound):
     0.4122387
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("M-06",)
+    _ids: ClassVar[tuple[str, ...]] = ("M-06",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"

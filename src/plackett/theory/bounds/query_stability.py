@@ -36,7 +36,7 @@ class QueryStabilityBound(Bound):
     14.880421
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("D-03", "S-07")
+    _ids: ClassVar[tuple[str, ...]] = ("D-03", "S-07")
     paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     framework: ClassVar[str] = "subset"
     approach: ClassVar[str] = "pairwise"

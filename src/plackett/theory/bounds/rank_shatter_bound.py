@@ -34,7 +34,7 @@ class RankShatterBound(Bound):
     0.2293777
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("C-02",)
+    _ids: ClassVar[tuple[str, ...]] = ("C-02",)
     paper: ClassVar[str] = "Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"

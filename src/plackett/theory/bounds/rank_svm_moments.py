@@ -39,7 +39,7 @@ class RankSVMMomentsBound(SVMBound):
     (76.08, 70.766)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("S-11",)
+    _ids: ClassVar[tuple[str, ...]] = ("S-11",)
     paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     rate: ClassVar[str] = "does not vanish unless σ = 0"
     assumptions: ClassVar[tuple[str, ...]] = (

@@ -25,7 +25,7 @@ class RankSVMWorstBound(SVMBound):
     (204.19, 1966.2)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("S-12",)
+    _ids: ClassVar[tuple[str, ...]] = ("S-12",)
     paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     rate: ClassVar[str] = "grows like √r"
     assumptions: ClassVar[tuple[str, ...]] = ("independent queries",)

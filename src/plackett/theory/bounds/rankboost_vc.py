@@ -27,7 +27,7 @@ class RankBoostVCBound(Bound):
     (2.240087, True)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("C-01",)
+    _ids: ClassVar[tuple[str, ...]] = ("C-01",)
     paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"

@@ -45,7 +45,7 @@ class TwoLayerBound(Bound):
     0.9010866
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("C-06",)
+    _ids: ClassVar[tuple[str, ...]] = ("C-06",)
     paper: ClassVar[str] = "Chen, Liu, Ma 2010"
     framework: ClassVar[str] = "two-layer"
     approach: ClassVar[str] = "pairwise"

@@ -38,7 +38,7 @@ class UStatisticSurrogateBound(Bound):
     (1.7578947, 0.8075485)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("C-04",)
+    _ids: ClassVar[tuple[str, ...]] = ("C-04",)
     paper: ClassVar[str] = "Clémençon, Lugosi, Vayatis 2008"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"

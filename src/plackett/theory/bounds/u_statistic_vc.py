@@ -26,7 +26,7 @@ class UStatisticVCBound(Bound):
     0.5018854
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("C-03",)
+    _ids: ClassVar[tuple[str, ...]] = ("C-03",)
     paper: ClassVar[str] = "Clémençon, Lugosi, Vayatis 2008"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"

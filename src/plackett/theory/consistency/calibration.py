@@ -46,7 +46,7 @@ class CalibrationTransform:
     (0.4, 0.8, True)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("E-01",)
+    _ids: ClassVar[tuple[str, ...]] = ("E-01",)
     paper: ClassVar[str] = "Bartlett, Jordan, McAuliffe 2006; Clémençon, Lugosi, Vayatis 2008"
 
     phi: Any

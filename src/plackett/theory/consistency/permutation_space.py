@@ -57,7 +57,7 @@ class PermutationSpace:
     [0.7311, 0.2689]
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("E-03", "E-18")
+    _ids: ClassVar[tuple[str, ...]] = ("E-03", "E-18")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
 
     probabilities: Any

@@ -40,7 +40,7 @@ class WeightedKendall(AssociateLoss):
     ([1.0], [2.0])
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("E-11", "A-14")
+    _ids: ClassVar[tuple[str, ...]] = ("E-11", "A-14")
     paper: ClassVar[str] = "Lan, Zhu, Guo, Niu, Cheng 2012"
 
     weights: Any = None

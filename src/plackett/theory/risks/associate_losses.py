@@ -62,7 +62,7 @@ class MeasureLoss(AssociateLoss):
     [0.5]
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-14",)
+    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
     paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 15.3.3"
 
     measure: Measure

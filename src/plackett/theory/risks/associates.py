@@ -29,7 +29,7 @@ class Associates:
     """
 
     name: ClassVar[str]
-    ids: ClassVar[tuple[str, ...]] = ("S-01",)
+    _ids: ClassVar[tuple[str, ...]] = ("S-01",)
     paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
 
     def labelled(self, data: RankingDataset) -> np.ndarray:

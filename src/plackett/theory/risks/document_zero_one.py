@@ -31,7 +31,7 @@ class DocumentZeroOne(AssociateLoss):
     [2.0]
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-14",)
+    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
     paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 15.3.3"
 
     rel: float = 1.0

@@ -45,7 +45,7 @@ class FiniteWorld:
     RankingDataset(3 queries, 6 rows, 1 features)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-16",)
+    _ids: ClassVar[tuple[str, ...]] = ("A-16",)
     paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, chapter 16"
 
     features: Sequence[Any]

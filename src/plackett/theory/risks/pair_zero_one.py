@@ -35,7 +35,7 @@ class PairZeroOne(AssociateLoss):
     [2.5]
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-14",)
+    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
     paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 17.2.1"
 
     tie: str = "none"

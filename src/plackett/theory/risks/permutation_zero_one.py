@@ -33,7 +33,7 @@ class TopKZeroOne(AssociateLoss):
     ([0.0], [1.0])
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-14", "E-06")
+    _ids: ClassVar[tuple[str, ...]] = ("A-14", "E-06")
     paper: ClassVar[str] = "Xia, Liu, Li 2009"
 
     k: int
@@ -61,7 +61,7 @@ class PermutationZeroOne(AssociateLoss):
     [1.0, 0.0]
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-14",)
+    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
 
     associate = "list"

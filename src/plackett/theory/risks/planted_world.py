@@ -42,7 +42,7 @@ class PlantedWorld:
     RankingDataset(10 queries, 50 rows, 3 features)
     """
 
-    ids: ClassVar[tuple[str, ...]] = ("A-16",)
+    _ids: ClassVar[tuple[str, ...]] = ("A-16",)
     paper: ClassVar[str] = "Yilmaz, Robertson 2009; Chen, Liu, Ma 2010"
 
     n_features: int = 10

@@ -75,7 +75,7 @@ class Risk:
     generalization in learning to rank. ICML 2008.
     """
 
-    ids: ClassVar[tuple[str, ...]] = (
+    _ids: ClassVar[tuple[str, ...]] = (
         "A-02", "A-03", "A-04", "A-05", "A-06", "A-07", "A-08", "A-09", "A-10", "A-11", "A-12", "A-15", "S-03", "S-04",
     )  # fmt: skip
     paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, chapter 16"
