@@ -71,7 +71,7 @@ def essential_ndcg_bound(
 ) -> np.ndarray:
     r"""Bound :math:`1 - \text{nDCG} \le L_{\beta_1} / Z`, :math:`\beta_1(t) = G(y_{(t)})\, \eta(t)`, for each query.
 
-    Without ties of scores it is 0 exactly where the ranking is perfect; a tie is an error. 0 for queries without a gain.
+    Without ties of scores it is 0 exactly where the ranking is perfect; a tie is an error. 0 where there is no gain.
 
     >>> data = RankingDataset.from_arrays(None, [1, 0])
     >>> essential_ndcg_bound([0.0, 1.0], data).tolist()  # 1 − nDCG is 0.369
@@ -89,8 +89,8 @@ def essential_ndcg_bound(
 def essential_ap_bound(scores: Any, data: RankingDataset, *, rel: float = 1.0) -> np.ndarray:
     r"""Bound :math:`1 - \text{AP} \le L_{1} / m_1` for each query with :math:`m_1` documents of label ``rel`` or more.
 
-    It holds for any threshold; for binary labels and without ties of scores it is 0 exactly where AP is 1. 0 for queries
-    with nothing relevant.
+    It holds for any threshold; for binary labels and without ties of scores it is 0 exactly where AP is 1. 0 where
+    nothing is relevant.
 
     >>> data = RankingDataset.from_arrays(None, [1, 0, 1])
     >>> essential_ap_bound([1.0, 2.0, 0.0], data).tolist()  # 1 − AP is 0.4167
