@@ -20,6 +20,8 @@ from plackett.theory.risks.associates import ASSOCIATES
 
 __all__ = ["planted_queries", "query_stability"]
 
+#: λ of planted data.
+_PLANTED = 0.02
 _MEASURES = ("AP", "nDCG@1", "nDCG@3", "nDCG@5", "P@1", "P@3", "P@5")
 
 
@@ -27,7 +29,7 @@ _MEASURES = ("AP", "nDCG@1", "nDCG@3", "nDCG@5", "P@1", "P@3", "P@5")
 def query_stability(
     data: Any = None,
     *,
-    penalties: Sequence[float] = (0.02, 0.1, 0.5),
+    penalties: Sequence[float] = (0.000001, 0.00001, 0.0001, 0.001, 0.01),
     n: int = 30,
     preset: str | None = None,
     random_state: int = 0,
@@ -43,10 +45,11 @@ def query_stability(
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used; features are scaled so that the longest vector has
-        length 1. Without it, data are planted: 30 queries of 5 documents that agree, and one of 40 that does not.
+        A dataset, or one with folds, of which the first is used; features are divided by their deviation, and then all
+        by the length of the longest vector. Without it, data are planted: 30 queries of 5 documents that agree, and one
+        of 40 that does not.
     penalties
-        Values of λ to choose from; planted data use the first.
+        Values of λ to choose from; planted data have 0.02.
     n
         Queries to leave out, one at a time.
     """
@@ -59,7 +62,7 @@ def query_stability(
         train, valid, test = _parts(data, random_state)
     rows, lines = [], {}
     for name, kind in (("RankSVM", RankSVM), ("IRSVM", IRSVM)):
-        penalty = penalties[0] if valid is None else _best(kind, train, valid, penalties, preset)
+        penalty = _PLANTED if valid is None else _best(kind, train, valid, penalties, preset)
         ranker = _svm(kind, train, penalty)
         found = stability(ranker, train, n=n, probe=test, loss=Hinge(), random_state=random_state, n_jobs=n_jobs)
         rows.append({"ranker": name, "λ": penalty} | _figures(found) | _quality(ranker, train, test, preset))
@@ -106,8 +109,13 @@ def _parts(data: Any, random_state: int) -> tuple[RankingDataset, RankingDataset
         _, folds = named_folds_of(data)
         fold = next(iter(folds.values()))
         train, valid, test = fold.train, fold.valid, fold.test
-    scale = float(np.sqrt(max(np.square(part.X, dtype=np.float64).sum(axis=1).max() for part in (train, valid, test))))
-    return tuple(part.replace(X=np.asarray(part.X / scale, np.float32)) for part in (train, valid, test))  # type: ignore[return-value]
+    spread = np.std(train.X, axis=0, dtype=np.float64)
+    tables = [np.asarray(part.X, np.float64) / np.where(spread > 0, spread, 1.0) for part in (train, valid, test)]
+    scale = max(float(np.sqrt(np.square(X).sum(axis=1).max())) for X in tables)
+    train, valid, test = (
+        part.replace(X=(X / scale).astype(np.float32)) for part, X in zip((train, valid, test), tables, strict=True)
+    )
+    return train, valid, test
 
 
 def _svm(kind: Any, data: RankingDataset, penalty: float) -> Any:
