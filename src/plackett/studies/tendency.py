@@ -45,7 +45,8 @@ def tendency(
     models = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     scores = [np.asarray(data.X, np.float64) @ w for w in models]
     exact = np.array([per_query(data, s, "nDCG").mean() for s in scores])
-    rows, epsilons = [], {"ApproxNDCG": [], "SoftNDCG": []}
+    rows = []
+    epsilons: dict[str, list[float]] = {"ApproxNDCG": [], "SoftNDCG": []}
     for value in strengths:
         row: dict[str, float] = {"α, 1/σ": value}
         for name, loss in (("ApproxNDCG", ApproxNDCGLoss(alpha=value)), ("SoftNDCG", SoftNDCGLoss(sigma=1.0 / value))):
