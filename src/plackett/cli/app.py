@@ -15,6 +15,7 @@ from plackett.cli import (
     explain,
     fuse,
     info,
+    plan,
     predict,
     study,
     train,
@@ -51,3 +52,4 @@ app.command("compare")(compare.compare)
 app.command("compare-runs")(compare_runs.compare_runs)
 app.command("fuse")(fuse.fuse)
 app.command("study")(study.study)
+app.command("plan")(plan.plan)
