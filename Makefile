@@ -37,6 +37,7 @@ letor: $(VENV)/test
 
 docs: $(VENV)/core
 	$(BIN)/python -m plackett.catalogue
+	$(BIN)/python -m plackett.theory.tables
 
 clean:
 	rm -rf $(VENV) $(MINIMUM) out

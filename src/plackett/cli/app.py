@@ -15,6 +15,7 @@ from plackett.cli import (
     explain,
     fuse,
     info,
+    plan,
     predict,
     study,
     train,
@@ -53,6 +54,7 @@ COMMANDS = {
     "compare-runs": compare_runs.compare_runs,
     "fuse": fuse.fuse,
     "study": study.study,
+    "plan": plan.plan,
 }
 #: Former names, which work and are not shown.
 ALIASES = {"compare": "experiment"}

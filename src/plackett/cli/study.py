@@ -13,7 +13,7 @@ from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 from plackett.cli.messages import waiting
 from plackett.cli.output import print_table
 
-_FORMS = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
+_FORMS = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html", ".svg": "svg"}
 
 
 @reads_tables
@@ -26,7 +26,9 @@ def study(
             help="A file, a folder with folds, or a public dataset such as ohsumed; may be repeated. Made up without."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .json, .tex or .html.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the table: .md, .csv, .json, .tex or .html; .svg writes the chart.")
+    ] = None,
     algorithm: Annotated[
         list[str] | None,
         typer.Option("--algorithm", "-a", help="Rankers, where a study lets you choose; may be repeated."),
@@ -84,7 +86,11 @@ def study(
             found = function(**words)
     print(found)
     if out is not None:
-        out.write_text(getattr(found, f"to_{_FORMS[out.suffix]}")() + "\n", encoding="utf-8")
+        try:
+            text = getattr(found, f"to_{_FORMS[out.suffix]}")()
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--out") from None
+        out.write_text(text + "\n", encoding="utf-8")
 
 
 def _first_line(function: Any) -> str:

@@ -83,6 +83,20 @@ class Loss:
         """The one score per document to rank by; losses with several outputs per document combine them."""
         return scores
 
+    def bounds(self, measure: Any = None) -> list[Any]:
+        """What is known about this loss as a bound of a measure; of all measures without one.
+
+        Each entry prints its inequality and, called with scores and data, gives its right-hand side for each query; see
+        `plackett.theory.known_bounds`.
+
+        >>> from plackett.losses import Hinge
+        >>> print(Hinge().bounds("AP")[0])
+        1 − AP ≤ L / number of relevant  (Theorems 5.1 and 5.2)
+        """
+        from plackett.theory.surrogates.known_bounds import known_bounds
+
+        return list(known_bounds(self, measure))
+
     def replace(self, **parameters: Any) -> Self:
         """Copy with other parameters."""
         return dataclasses.replace(self, **parameters)

@@ -8,6 +8,7 @@ from plackett.studies.convex_losses import convex_losses as convex_losses
 from plackett.studies.cutoffs import cutoffs as cutoffs
 from plackett.studies.essential_loss import essential_loss as essential_loss
 from plackett.studies.isorank_and_qbrank import isorank_and_qbrank as isorank_and_qbrank
+from plackett.studies.labelling_tradeoff import labelling_tradeoff as labelling_tradeoff
 from plackett.studies.linear_and_trees import linear_and_trees as linear_and_trees
 from plackett.studies.linear_weights import linear_weights as linear_weights
 from plackett.studies.listnet_curve import listnet_curve as listnet_curve
@@ -20,7 +21,11 @@ from plackett.studies.pairwise_problems import pairwise_problems as pairwise_pro
 from plackett.studies.pointwise_problems import pointwise_problems as pointwise_problems
 from plackett.studies.position_weights import position_weights as position_weights
 from plackett.studies.push_and_owa import push_and_owa as push_and_owa
+from plackett.studies.query_stability import query_stability as query_stability
 from plackett.studies.regulariser import regulariser as regulariser
 from plackett.studies.soft_ranks import soft_ranks as soft_ranks
+from plackett.studies.surrogate_bounds import surrogate_bounds as surrogate_bounds
+from plackett.studies.tendency import tendency as tendency
+from plackett.studies.top_k_interplay import top_k_interplay as top_k_interplay
 from plackett.studies.top_k_loss import top_k_loss as top_k_loss
 from plackett.studies.training_time import training_time as training_time

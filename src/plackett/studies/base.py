@@ -44,6 +44,8 @@ class Study(Renderable):
     question: str
     notes: tuple[str, ...] = ()
     parts: tuple[Study, ...] = ()
+    #: A chart in SVG, for the studies that have one.
+    picture: str = ""
 
     def to_terminal(self, **options: Any) -> str:
         """The tables as text."""
@@ -58,8 +60,14 @@ class Study(Renderable):
         return self._joined("to_latex", options)
 
     def to_html(self, **options: Any) -> str:
-        """The tables in HTML."""
-        return self._joined("to_html", options)
+        """The tables in HTML, with the chart where there is one."""
+        return "\n".join(filter(None, [self._joined("to_html", options), self.picture]))
+
+    def to_svg(self) -> str:
+        """The chart; an error where there is none."""
+        if not self.picture:
+            raise ValueError("this study has no chart; write its table as .md, .csv, .json, .tex or .html")
+        return self.picture
 
     def _joined(self, form: str, options: dict[str, Any]) -> str:
         own = getattr(super(), form)(**options)

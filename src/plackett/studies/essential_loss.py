@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._provenance import fulfils
-from plackett.evaluation.evaluate import evaluate
-from plackett.studies.base import Study, of_queries
+from plackett.data.dataset import RankingDataset
+from plackett.losses.pairwise.logistic import Logistic
+from plackett.studies.base import Study, of_queries, per_query
+from plackett.theory.surrogates.essential_loss import essential_ap_bound, essential_ndcg_bound
+from plackett.theory.surrogates.essential_loss import essential_loss as essential
+from plackett.theory.surrogates.regression_bound import regression_ap_bound
 
-__all__ = ["essential_loss", "essential_values"]
+__all__ = ["essential_loss"]
 
 
 @fulfils(
@@ -26,8 +30,8 @@ def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int 
     - :math:`1 - \mathrm{AP} \le L_1 / m_1`, binary labels with :math:`m_1` relevant documents;
     - :math:`1 - \mathrm{RR} \le L_\beta` with β = (1, 0, …), binary labels;
     - :math:`1 - \mathrm{RC} \le` mean over pairs of :math:`\log_2(1 + e^{-(s_u - s_v)})`;
-    - :math:`1 - \mathrm{AP} \le \min(1, S / ((1 - S) m_1))` where :math:`S = \sum_j (f_j - y_j)^2 < 1`, binary labels:
-      a bound by a pointwise loss.
+    - :math:`1 - \mathrm{AP} \le \min(1, S / ((1 - S) m_1))` where :math:`S = \sum_j (f_j - y_j)^2 < 1`, and 0 where
+      S < ½, binary labels: a bound by a pointwise loss.
     """
     import polars as pl
 
@@ -42,19 +46,17 @@ def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int 
     near = binary.copy()  # one relevant and one irrelevant document come close, or pass each other
     near[:, 0] -= rng.uniform(0, 0.8, n_lists)
     near[:, -1] += rng.uniform(0, 0.8, n_lists)
-    measured = {name: _measured(graded, scores, name) for name in ("nDCG", "RC")}
-    gains, discount = 2**graded - 1, 1 / np.log2(np.arange(2, n_docs + 2))
-    m_1 = binary.sum(axis=1)
+    by_grade, by_class = (
+        of_queries(np.zeros((graded.size, 1)), labels.ravel(), [n_docs] * n_lists) for labels in (graded, binary)
+    )
+    scores, noisy, near = scores.ravel(), noisy.ravel(), near.ravel()
     first = np.eye(1, n_docs)[0]
-    square = ((near - binary) ** 2).sum(axis=1)
-    with np.errstate(divide="ignore"):
-        pointwise = np.minimum(1.0, square / np.maximum(1 - square, 0.0) / m_1)
     pairs = [
-        ("1 − nDCG, essential loss", 1 - measured["nDCG"], _essential_ndcg(graded, scores, gains, discount)),
-        ("1 − AP, essential loss", 1 - _measured(binary, noisy, "AP"), essential_values(binary, noisy) / m_1),
-        ("1 − RR, essential loss", 1 - _measured(binary, noisy, "RR"), essential_values(binary, noisy, first)),
-        ("1 − RC, logistic pair loss", 1 - measured["RC"], _mean_pair_loss(graded, scores)),
-        ("1 − AP, square loss", 1 - _measured(binary, near, "AP"), pointwise),
+        ("1 − nDCG, essential loss", 1 - per_query(by_grade, scores, "nDCG"), essential_ndcg_bound(scores, by_grade)),
+        ("1 − AP, essential loss", 1 - per_query(by_class, noisy, "AP"), essential_ap_bound(noisy, by_class)),
+        ("1 − RR, essential loss", 1 - per_query(by_class, noisy, "RR"), essential(noisy, by_class, first)),
+        ("1 − RC, logistic pair loss", 1 - per_query(by_grade, scores, "RC"), _mean_pair_loss(scores, by_grade)),
+        ("1 − AP, square loss", 1 - per_query(by_class, near, "AP"), regression_ap_bound(near, by_class)),
     ]
     rows = []
     for name, error, bound in pairs:
@@ -77,34 +79,6 @@ def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int 
     )
 
 
-def essential_values(labels: np.ndarray, scores: np.ndarray, beta: np.ndarray | None = None) -> np.ndarray:
-    """Essential loss of each row of labels and scores; β is 1 where it is not given.
-
-    The least over all orders in which labels fall is reached where equal labels stand in the order of the scores.
-
-    >>> essential_values(np.array([[3.0, 2.0, 1.0]]), np.array([[2.0, 3.0, 1.0]]))  # A, B, C: B scores more than A
-    array([1.])
-    """
-    order = np.lexsort((-scores, -labels), axis=1)
-    along = np.take_along_axis(scores, order, axis=1)
-    later = np.maximum.accumulate(along[:, ::-1], axis=1)[:, ::-1][:, 1:]
-    missed = later >= along[:, :-1]
-    weights = np.ones(labels.shape[1]) if beta is None else beta
-    return (missed * weights[..., :-1]).sum(axis=1)
-
-
-def _essential_ndcg(labels: np.ndarray, scores: np.ndarray, gains: np.ndarray, discount: np.ndarray) -> np.ndarray:
-    beta = gains * discount  # the labels fall along the rows
-    return essential_values(labels, scores, beta) / beta.sum(axis=1)
-
-
-def _measured(labels: np.ndarray, scores: np.ndarray, measure: str) -> np.ndarray:
-    n, m = labels.shape
-    data = of_queries(np.zeros((labels.size, 1)), labels.ravel(), [m] * n)
-    return next(iter(evaluate(data, scores.ravel(), [measure]).values.values()))
-
-
-def _mean_pair_loss(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    better = labels[:, :, None] > labels[:, None, :]
-    loss = np.logaddexp(0, -(scores[:, :, None] - scores[:, None, :])) / np.log(2)
-    return (loss * better).sum(axis=(1, 2)) / better.sum(axis=(1, 2))
+def _mean_pair_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
+    """Logistic loss to base 2, mean over the pairs of unequal labels of each query."""
+    return Logistic(normalize=True).bind(data).evaluate(scores)[0] / np.log(2)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import permutations
 
 import numpy as np
 
 from plackett._provenance import fulfils
-from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.studies.base import Study
+from plackett.theory.consistency.minimiser import expected_minimiser
+from plackett.theory.consistency.permutation_space import PermutationSpace
+from plackett.theory.consistency.true_risks import true_risks
+from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
-__all__ = ["best_scores", "top_k_loss"]
+__all__ = ["MIXED", "top_k_loss"]
 
 Order = tuple[int, ...]
 
@@ -32,48 +34,22 @@ def top_k_loss() -> Study:
     """
     import polars as pl
 
-    worth = np.array([2.0, 1.0, 0.5])
-    model = {order: _plackett_luce(worth, order) for order in permutations(range(3))}
+    model = PermutationSpace.plackett_luce(np.log([2.0, 1.0, 0.5]))
     rows = []
-    for name, chances in (("Plackett–Luce", model), ("mixed", dict(MIXED))):
+    for name, space in (("Plackett–Luce", model), ("mixed", PermutationSpace(MIXED))):
+        whole, first = true_risks("permutation 0-1", space), true_risks(TopKZeroOne(1), space)
         for what, k in (("all positions", None), ("first position", 1)):
-            scores = best_scores(chances, ListMLELoss(k=k))
-            order = tuple(np.argsort(-scores).tolist())
+            order = np.argsort(-expected_minimiser(ListMLELoss(k=k), space).scores)
+            place = int(np.flatnonzero((space.orders == order).all(axis=1))[0])
             rows.append(
                 {
                     "orders": name,
                     "loss": what,
-                    "ranking": str(order),
-                    "most probable": str(max(chances, key=lambda o: chances[o])),
-                    "0–1 loss": 1 - chances.get(order, 0.0),
-                    "top-1 loss": 1 - sum(p for o, p in chances.items() if o[0] == order[0]),
-                    "least top-1 loss": 1 - max(sum(p for o, p in chances.items() if o[0] == d) for d in range(3)),
+                    "ranking": str(tuple(order.tolist())),
+                    "most probable": str(tuple(space.mode.tolist())),
+                    "0–1 loss": float(whole[place]),
+                    "top-1 loss": float(first[place]),
+                    "least top-1 loss": float(first.min()),
                 }
             )
     return Study(pl.DataFrame(rows), "Minimisers of the expected ListMLE loss on three documents")
-
-
-def best_scores(chances: Mapping[Order, float], loss: ListMLELoss) -> np.ndarray:
-    """Scores of the documents, with mean 0, that minimise the expected loss of orders with these probabilities."""
-    from scipy.optimize import minimize
-
-    orders = np.array(list(chances))
-    n, m = orders.shape
-    labels = np.empty((n, m))
-    np.put_along_axis(labels, orders, np.arange(m, 0, -1.0)[None, :].repeat(n, axis=0), axis=1)
-    data = RankingDataset.from_arrays(
-        None, labels.ravel(), qid=np.repeat(np.arange(n), m), query_weight=np.array(list(chances.values()))
-    )
-    bound = loss.bind(data, n_jobs=1)
-
-    def expected(scores: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient, _ = bound.evaluate(np.tile(scores, n))
-        return float(value.sum()), gradient.reshape(n, m).sum(axis=0)
-
-    found = minimize(expected, np.zeros(m), jac=True, method="BFGS", options={"gtol": 1e-10}).x
-    return found - found.mean()
-
-
-def _plackett_luce(worth: np.ndarray, order: Order) -> float:
-    left = worth[list(order)]
-    return float(np.prod(left / np.cumsum(left[::-1])[::-1]))

@@ -72,7 +72,7 @@ class ConsistencyCheck:
             chances = ", ".join(f"{order}: {p:.3f}" for order, p in found.probabilities.items())
             lines += [
                 f"  orders and their probabilities: {chances}",
-                f"  the expected loss is least at the scores {np.round(found.scores, 4).tolist()},",
+                f"  the expected loss is least at the scores {np.round(found.scores, 3).tolist()},",
                 f"  which rank {found.ranking} with expected true loss {found.risk:.4f};",
                 f"  {found.best_ranking} has {found.best_risk:.4f}",
             ]
@@ -130,7 +130,8 @@ def check_consistency(
     n_documents, n_spaces, random_state
         Documents of a list, random distributions, and their seed.
     spaces
-        Distributions of your own to try first (`PermutationSpace`).
+        Distributions of your own to try first (`PermutationSpace`), taken as they are: that they meet the condition is
+        up to you (`is_order_preserving`).
 
     Examples
     --------

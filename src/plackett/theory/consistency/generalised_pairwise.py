@@ -45,9 +45,7 @@ def weighted_pair_surrogate(
         sorted_scores = scores[orders]
         z = sorted_scores[:, u] - sorted_scores[:, v]
         steep = table[u, v] * slope(z)
-        along = np.zeros((n, m))
-        np.add.at(along, (slice(None), u), steep)
-        np.subtract.at(along, (slice(None), v), steep)
+        along = steep @ (np.eye(m)[u] - np.eye(m)[v])
         gradient = np.empty((n, m))
         np.put_along_axis(gradient, orders, along, axis=1)
         return (table[u, v] * phi(z)).sum(axis=1), gradient

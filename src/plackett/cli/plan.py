@@ -1,0 +1,77 @@
+"""``plackett plan``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plackett.cli.output import print_json, print_table
+
+
+def plan(
+    judgements: Annotated[
+        int | None, typer.Option("--judgements", "-j", min=4, help="How many documents can be judged in all.")
+    ] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="The most queries that there are.")] = None,
+    documents: Annotated[
+        int | None, typer.Option(min=2, help="The most documents of a query that are worth judging.")
+    ] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(help="Judged queries to measure a learning curve on: any dataset file.")
+    ] = None,
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", "-a", help="Ranker to train on the pilot; `plackett list --kind ranker`.")
+    ] = "RankSVM",
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What to measure on the pilot.")] = "nDCG@10",
+    features: Annotated[int | None, typer.Option(min=1, help="Number of features, without a pilot.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions of simulation and learning curve.")] = 5,
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the chart: .svg.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """How many queries to judge, and how many documents of each: by theory, by simulation, by a pilot."""
+    from plackett._errors import DataError
+    from plackett.theory.planner.plan import plan as make_plan
+
+    if out is not None and out.suffix != ".svg":
+        raise typer.BadParameter(f"{out}; the chart is written as .svg", param_hint="--out")
+    if judgements is None and (queries is None or documents is None):
+        raise typer.BadParameter("give --judgements, or --queries and --documents", param_hint="--judgements")
+    data = ranker = None
+    if pilot is not None:
+        import plackett
+        from plackett.catalogue import items
+        from plackett.data.files import read
+
+        data = read(pilot)
+        if algorithm not in {item.symbol for item in items("ranker")}:
+            raise typer.BadParameter(
+                f"no ranker is called {algorithm!r}; see `plackett list`", param_hint="--algorithm"
+            )
+        ranker = getattr(plackett, algorithm)(random_state=seed)
+    try:
+        found = make_plan(
+            judgements, queries=queries, documents=documents, pilot=data, ranker=ranker, measure=measure,
+            n_features=features, n_repeats=repeats, random_state=seed, verbose=True,
+        )  # fmt: skip
+    except DataError as error:
+        raise typer.BadParameter(str(error)) from None
+    if out is not None:
+        out.write_text(found.to_svg() + "\n", encoding="utf-8")
+    if as_json:
+        print_json(
+            {
+                "judgements": found.budget,
+                "answers": [answer._asdict() for answer in found.answers],
+                "sentence": found.sentence,
+                "curves": {name: {"queries": x, "quality": y} for name, (x, y) in found.curves.items()},
+                "simulation": asdict(found.simulation),
+            }
+        )
+        return
+    rows = [(a.method, f"{a.queries:,}", f"{a.documents:,}", a.promise) for a in found.answers]
+    print_table(("by", "queries", "documents of each", ""), rows, title=f"{found.budget:,} judgements", numbers=(1, 2))
+    print(f"\n{found.sentence}")

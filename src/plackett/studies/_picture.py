@@ -1,0 +1,107 @@
+"""A line chart as SVG, without any library: what a study shows next to its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import floor, isfinite, log10
+
+__all__ = ["line_chart"]
+
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_DASHES = ("", "6 3", "2 2", "8 3 2 3")
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 640, 400, 70, 40, 170, 50
+
+
+def line_chart(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> str:
+    """An SVG with a line for each series of x and y; points that are no numbers (or not positive on a log scale) are
+    left out.
+
+    >>> line_chart({"a": ([1, 2], [3, 4])}, title="t", x_label="x", y_label="y").startswith("<svg")
+    True
+    """
+    kept = {
+        name: [
+            (float(x), float(y))
+            for x, y in zip(xs, ys, strict=True)
+            if isfinite(x) and isfinite(y) and (x > 0 or not log_x) and (y > 0 or not log_y)
+        ]
+        for name, (xs, ys) in series.items()
+    }
+    points = [point for line in kept.values() for point in line] or [(0.0, 0.0)]
+    across = _Axis([x for x, _ in points], _LEFT, _WIDTH - _RIGHT, log_x)
+    up = _Axis([y for _, y in points], _HEIGHT - _BOTTOM, _TOP, log_y)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
+        'font-size="12" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
+        f'<text x="{_LEFT}" y="{_TOP - 18}" font-size="14">{escape(title)}</text>',
+    ]
+    for value in across.ticks:
+        x = across.place(value)
+        parts.append(f'<line x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{_HEIGHT - _BOTTOM}" stroke="#ddd"/>')
+        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
+    for value in up.ticks:
+        y = up.place(value)
+        parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{_WIDTH - _RIGHT}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
+    middle, centre = (_LEFT + _WIDTH - _RIGHT) / 2, (_TOP + _HEIGHT - _BOTTOM) / 2
+    parts.append(f'<text x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">{escape(x_label)}</text>')
+    parts.append(
+        f'<text x="18" y="{centre}" text-anchor="middle" transform="rotate(-90 18 {centre})">{escape(y_label)}</text>'
+    )
+    for i, (name, line) in enumerate(kept.items()):
+        colour, dash = _COLOURS[i % len(_COLOURS)], _DASHES[i // len(_COLOURS) % len(_DASHES)]
+        path = " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in line)
+        style = f'fill="none" stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{dash}"' if dash else "")
+        parts.append(f'<polyline points="{path}" {style}/>')
+        if len(line) <= 40:
+            parts += [
+                f'<circle cx="{across.place(x):.1f}" cy="{up.place(y):.1f}" r="3" fill="{colour}"/>' for x, y in line
+            ]
+        y_legend = _TOP + 10 + 18 * i
+        parts.append(
+            f'<line x1="{_WIDTH - _RIGHT + 12}" y1="{y_legend}" x2="{_WIDTH - _RIGHT + 34}" y2="{y_legend}" {style}/>'
+        )
+        parts.append(f'<text x="{_WIDTH - _RIGHT + 40}" y="{y_legend + 4}">{escape(name)}</text>')
+    return "\n".join([*parts, "</svg>"])
+
+
+class _Axis:
+    """Values to places on the page, and the values to mark."""
+
+    def __init__(self, values: Sequence[float], start: float, end: float, log: bool) -> None:
+        self.log = log
+        self.start, self.end = start, end
+        low, high = min(values), max(values)
+        if log:
+            low, high = log10(low), log10(high)
+        pad = 0.04 * (high - low) or 0.5
+        self.low, self.high = low - pad, high + pad
+        self.ticks = self._powers() if log else self._steps()
+
+    def place(self, value: float) -> float:
+        """Where a value is on the page."""
+        at = log10(value) if self.log else value
+        return self.start + (at - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def _powers(self) -> list[float]:
+        every = [m * 10.0**e for e in range(floor(self.low), floor(self.high) + 1) for m in (1, 2, 5)]
+        inside = [v for v in every if self.low <= log10(v) <= self.high]
+        return inside if len(inside) <= 9 else [v for v in inside if f"{v:e}"[0] == "1"]
+
+    def _steps(self) -> list[float]:
+        rough = (self.high - self.low) / 5
+        unit = 10.0 ** floor(log10(rough))
+        step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= rough)
+        first = floor(self.low / step) + 1
+        return [round(i * step, 12) for i in range(first, floor(self.high / step) + 1)]

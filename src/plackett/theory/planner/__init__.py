@@ -1,0 +1,1 @@
+"""How to spend judgements: how many queries, how many documents of each."""

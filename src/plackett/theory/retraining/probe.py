@@ -1,0 +1,78 @@
+"""The losses of single associates at which two functions are compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.losses.pairwise.base import PairLoss
+from plackett.theory.risks.associate_losses import AssociateLoss, LibraryLoss, as_associate_loss, pair_values
+
+__all__ = ["Probe"]
+
+#: Most pairs of the probe; more are drawn from.
+_MOST_PAIRS = 2_000_000
+
+
+class Probe:
+    """Single documents, pairs or lists of a dataset, and their losses for any scores."""
+
+    def __init__(self, data: RankingDataset, loss: Any, random_state: int = 0) -> None:
+        self.data = data
+        self.loss = as_associate_loss(loss)
+        self.pairs = np.empty((0, 2), np.int64)
+        if self.loss.associate == "pair":
+            from plackett.data.preferences import Preferences
+
+            found = data.preferences or Preferences.from_labels(data, margin=False)
+            table = found.to_pairs()
+            if table.shape[0] > _MOST_PAIRS:
+                table = np.random.default_rng(random_state).choice(table, _MOST_PAIRS, replace=False)
+            if not table.shape[0]:
+                raise DataError("the probe has no pair of unequal labels: there is nothing to compare")
+            self.pairs = table
+
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """Loss of each associate."""
+        return _LOSSES[self.loss.associate](self, np.asarray(scores, np.float64))
+
+    def change(self, before: np.ndarray, after: np.ndarray) -> float:
+        """The largest difference of the loss of one associate."""
+        return float(np.abs(self.losses(before) - self.losses(after)).max())
+
+
+def _of_pairs(probe: Probe, scores: np.ndarray) -> np.ndarray:
+    winner, loser = probe.pairs.T
+    inner = probe.loss.loss if isinstance(probe.loss, LibraryLoss) else None
+    if isinstance(inner, PairLoss):
+        value, slope, curvature = np.empty((3, winner.size))
+        inner.phi(scores[winner] - scores[loser] - inner.margin, value, slope, curvature, *inner.shape)
+        return value
+    labels = np.tile([1.0, 0.0], (winner.size, 1))
+    return pair_values(probe.loss, np.stack([scores[winner], scores[loser]], axis=1), labels)
+
+
+def _of_documents(probe: Probe, scores: np.ndarray) -> np.ndarray:
+    single = RankingDataset.from_arrays(None, probe.data.labels, np.arange(probe.data.n_rows))
+    return probe.loss.sums(scores, single)
+
+
+def _of_lists(probe: Probe, scores: np.ndarray) -> np.ndarray:
+    return probe.loss.sums(scores, probe.data.replace(sample_weight=None, query_weight=None))
+
+
+_LOSSES = {"pair": _of_pairs, "document": _of_documents, "list": _of_lists}
+
+
+def loss_of(ranker: Any) -> AssociateLoss | Any:
+    """The loss that a ranker minimises where it says so, the hinge of pairs otherwise."""
+    from plackett.losses.pairwise.hinge import Hinge
+
+    if hasattr(ranker, "make_loss"):
+        loss = ranker.make_loss()
+        if loss.has_value:
+            return loss
+    return Hinge()

@@ -1,0 +1,52 @@
+"""The loss that Rocchio's feedback takes one step on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["RocchioLoss", "rocchio_hidden_loss"]
+
+
+class RocchioLoss(NamedTuple):
+    """Value and gradient of the hidden loss at some weights."""
+
+    value: float
+    gradient: np.ndarray
+
+
+@fulfils("theory.rocchio_hidden_loss", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.1")
+def rocchio_hidden_loss(
+    weights: Any, relevant: Any, others: Any, *, alpha: float = 1.0, beta: float = 0.75, gamma: float = 0.15
+) -> RocchioLoss:
+    r"""Loss :math:`\frac{1 - \alpha}{2} \lVert w \rVert^2 - \beta\, w \cdot \bar x^+ + \gamma\, w \cdot \bar x^-`.
+
+    One gradient step of length 1 from the query vector q is Rocchio's formula
+    :math:`\alpha q + \beta \bar x^+ - \gamma \bar x^-`: a pointwise method that does not go to the minimum, which would
+    forget the query.
+
+    Parameters
+    ----------
+    weights
+        w, a vector of terms.
+    relevant, others
+        Vectors of the documents with positive and with negative feedback, a row each.
+
+    Examples
+    --------
+    >>> q = np.array([1.0, 0.0])
+    >>> (q - rocchio_hidden_loss(q, [[0.0, 1.0]], [[1.0, 0.0]]).gradient).tolist()
+    [0.85, 0.75]
+    """
+    w = np.asarray(weights, np.float64)
+    good, bad = (np.asarray(x, np.float64).reshape(-1, w.size) for x in (relevant, others))
+    if w.ndim != 1:
+        raise DataError(f"weights have shape {w.shape}; give one number per term")
+    up = good.mean(axis=0) if good.shape[0] else np.zeros(w.size)
+    down = bad.mean(axis=0) if bad.shape[0] else np.zeros(w.size)
+    pull = gamma * down - beta * up
+    return RocchioLoss(float((1.0 - alpha) / 2.0 * w @ w + w @ pull), (1.0 - alpha) * w + pull)

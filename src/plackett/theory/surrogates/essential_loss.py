@@ -1,0 +1,112 @@
+"""The essential loss: what losses that bound measures have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.measures.gains import discount_table, gains_of, ideal_dcg
+
+__all__ = ["essential_ap_bound", "essential_loss", "essential_ndcg_bound"]
+
+
+@fulfils("theory.essential_loss", paper="Chen, Liu, Lan, Ma, Li 2009")
+def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.ndarray:
+    r"""Essential loss of each query: ranking as a sequence of classifications,
+
+    .. math:: L_\beta = \min_{\pi_y} \sum_{t<m} \beta(t)\, 1[\text{some later document scores at least as high}]
+
+    along an order :math:`\pi_y` by label. The least is reached where equal labels stand in the order of their scores.
+    Unjudged documents take no part.
+
+    Parameters
+    ----------
+    beta
+        Weight of each rank: None for 1, one number for each rank of a list, or one for each judged document in the
+        order by query, label and score.
+
+    Examples
+    --------
+    A, B, C by label, and B scores more than A:
+
+    >>> data = RankingDataset.from_arrays(None, [3, 2, 1])
+    >>> essential_loss([2.0, 3.0, 1.0], data).tolist(), essential_loss([2.0, 3.0, 1.0], data, [0.7, 0.2]).tolist()
+    ([1.0], [0.7])
+    """
+    s, order, place, judged = _along(scores, data)
+    if beta is None:
+        weight = np.ones(order.size)
+    else:
+        given = np.asarray(beta, np.float64)
+        short = given.shape != (order.size,)
+        if given.ndim != 1 or (short and given.size < int(data.group.max(initial=1)) - 1):
+            raise DataError(f"beta has shape {given.shape}; give a weight for each rank, or for each judged document")
+        weight = np.append(given, 0.0)[np.minimum(place, given.size)] if short else given
+    out = np.empty(data.n_queries)
+    offsets = np.concatenate(([0], np.cumsum(judged)))
+    over_queries(_missed, offsets, s[order], weight, out)
+    return out
+
+
+def _along(scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, judged rows by query, label and score, the rank of each, and the number of each query."""
+    s = np.asarray(scores, np.float64)
+    if s.shape != (data.n_rows,):
+        raise DataError(f"scores have shape {s.shape}; the dataset has {data.n_rows} rows")
+    order = np.lexsort((-s, -data.labels, data.query_of_row))
+    order = order[data.labels[order] >= 0]
+    judged = np.bincount(data.query_of_row[order], minlength=data.n_queries)
+    place = np.arange(order.size) - np.concatenate(([0], np.cumsum(judged)))[:-1][data.query_of_row[order]]
+    return s, order, place, judged
+
+
+@fulfils("theory.thm5_1", paper="Chen, Liu, Lan, Ma, Li 2009")
+def essential_ndcg_bound(
+    scores: Any, data: RankingDataset, *, gain: Any = "exp2", discount: Any = "log2", k: int | None = None
+) -> np.ndarray:
+    r"""Bound :math:`1 - \text{nDCG} \le L_{\beta_1} / Z`, :math:`\beta_1(t) = G(y_{(t)})\, \eta(t)`, for each query.
+
+    Without ties of scores it is 0 exactly where the ranking is perfect; a tie is an error. 0 where there is no gain.
+
+    >>> data = RankingDataset.from_arrays(None, [1, 0])
+    >>> essential_ndcg_bound([0.0, 1.0], data).tolist()  # 1 − nDCG is 0.369
+    [1.0]
+    """
+    _, order, place, _ = _along(scores, data)
+    eta = discount_table(discount, int(data.group.max(initial=1)))
+    eta[k or eta.size :] = 0.0
+    beta = gains_of(data.labels[order], gain) * eta[place]
+    best = ideal_dcg(data, gain, discount, k)
+    return np.divide(essential_loss(scores, data, beta), best, out=np.zeros(best.size), where=best > 0)
+
+
+@fulfils("theory.thm5_1", paper="Chen, Liu, Lan, Ma, Li 2009")
+def essential_ap_bound(scores: Any, data: RankingDataset, *, rel: float = 1.0) -> np.ndarray:
+    r"""Bound :math:`1 - \text{AP} \le L_{1} / m_1` for each query with :math:`m_1` documents of label ``rel`` or more.
+
+    It holds for any threshold; for binary labels and without ties of scores it is 0 exactly where AP is 1. 0 where
+    nothing is relevant.
+
+    >>> data = RankingDataset.from_arrays(None, [1, 0, 1])
+    >>> essential_ap_bound([1.0, 2.0, 0.0], data).tolist()  # 1 − AP is 0.4167
+    [1.0]
+    """
+    relevant = np.bincount(data.query_of_row, data.labels >= rel, data.n_queries)
+    return np.divide(essential_loss(scores, data), relevant, out=np.zeros(relevant.size), where=relevant > 0)
+
+
+@kernel
+def _missed(lo, hi, offsets, scores, weight, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        total = 0.0
+        largest = -np.inf
+        for i in range(offsets[q + 1] - 1, offsets[q] - 1, -1):
+            if largest >= scores[i]:
+                total += weight[i]
+            largest = max(largest, scores[i])
+        out[q] = total

@@ -1,0 +1,41 @@
+"""AP by the number of inverted pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+
+__all__ = ["joachims_map_bound"]
+
+
+@fulfils("theory.joachims_map_bound", paper="Joachims 2002")
+def joachims_map_bound(pair_loss: Any, n_relevant: Any) -> np.ndarray:
+    r"""Bound of 1 − AP by a pair loss L that is at least the number of inverted pairs of relevant and other documents,
+
+    .. math:: 1 - \text{AP} \le 1 - \frac{1}{m_1} \Big(L + \frac{m_1 (m_1 + 1)}{2}\Big)^{-1}
+              \Big(\sum_{j \le m_1} \sqrt j\Big)^2
+
+    The hinge and the exponential loss are such, the logistic one when it is divided by log 2. The bound is not tight:
+    it is above 0 for L = 0 where more than one document is relevant.
+
+    Parameters
+    ----------
+    pair_loss, n_relevant
+        L and :math:`m_1` of each query.
+
+    Examples
+    --------
+    >>> joachims_map_bound([0.0, 1.0, 0.0], [1, 1, 2]).round(4).tolist()
+    [0.0, 0.5, 0.0286]
+    """
+    loss, m = np.asarray(pair_loss, np.float64), np.asarray(n_relevant, np.int64)
+    if loss.shape != m.shape or (m < 0).any() or (loss < 0).any():
+        raise DataError("give a pair loss and a number of relevant documents, of 0 or more, for each query")
+    roots = np.concatenate(([0.0], np.cumsum(np.sqrt(np.arange(1.0, m.max(initial=0) + 1.0)))))[m]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = 1.0 - roots**2 / (m * (loss + m * (m + 1) / 2.0))
+    return np.where(m > 0, bound, 0.0)

@@ -1,0 +1,101 @@
+"""The tables of docs/theory.md, written from the sources: ``python -m plackett.theory.tables`` (``make docs``)."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+__all__ = ["TABLES", "filled"]
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *(f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in rows)])
+
+
+def bounds_table() -> str:
+    """All generalisation bounds: what they bound, for what, how fast they fall, what they assume."""
+    from plackett.theory.bounds.base import bounds
+
+    order = ("document", "subset", "two-layer")
+    found = sorted(bounds().values(), key=lambda b: (order.index(b.framework), b.approach, b.kind, b.__name__))
+    rows = [
+        (
+            f"`{b.__name__}`",
+            f"{b.framework}, {b.approach}",
+            b.kind,
+            b.bounded,
+            b.rate,
+            "; ".join(b.assumptions),
+            (inspect.getdoc(b) or "").partition(":")[0] + f" ({b.paper})",
+        )
+        for b in found
+    ]
+    header = ("bound", "framework, approach", "kind", "what is bounded", "rate", "assumptions", "source")
+    return _markdown(header, rows)
+
+
+def results_table() -> str:
+    """Which combinations of framework and approach have results."""
+    from plackett.theory.known_results import known_results
+
+    frame = known_results()
+    return _markdown(frame.columns, [[cell or "–" for cell in row] for row in frame.iter_rows()])
+
+
+def consistency_rows() -> str:
+    """What is known about consistency, each with its test."""
+    from plackett.theory.consistency.registry import CONSISTENCY
+
+    header = ("algorithm", "true loss", "framework", "condition", "verdict", "source", "checked by")
+    rows = [
+        (e.algorithm, e.true_loss, f"{e.framework}, {e.approach}", e.condition, f"**{e.verdict}**", e.source,
+         f"`{e.evidence.partition('::')[2]}`" if e.evidence else "–")
+        for e in CONSISTENCY
+    ]  # fmt: skip
+    return _markdown(header, rows)
+
+
+def surrogate_rows() -> str:
+    """Which losses bound which measures."""
+    import plackett
+
+    rows = []
+    for _, loss in sorted(plackett.losses().items()):
+        made = loss()
+        rows += [(f"`{made}`", b.statement, b.labels, b.source) for b in made.bounds()]
+    made = plackett.losses.Square(target="exp2")  # type: ignore[attr-defined]
+    rows += [(f"`{made}`", b.statement, b.labels, b.source) for b in made.bounds("nDCG")]
+    return _markdown(("loss L", "inequality", "labels", "source"), sorted(rows))
+
+
+#: Name of a table in the page, and what writes it.
+TABLES: dict[str, Callable[[], str]] = {
+    "bounds": bounds_table,
+    "results": results_table,
+    "consistency": consistency_rows,
+    "surrogates": surrogate_rows,
+}
+
+
+def filled(page: str) -> str:
+    """The page with its tables written anew, each between ``<!-- table: NAME -->`` and ``<!-- end -->``."""
+    for name, write in TABLES.items():
+        start, end = f"<!-- table: {name} -->\n", "\n<!-- end -->"
+        before, found, rest = page.partition(start)
+        if not found or end not in rest:
+            raise ValueError(f"the page has no place for the table {name!r}: {start.strip()} … {end.strip()}")
+        page = before + start + "\n" + write() + "\n" + rest[rest.index(end) :]
+    return page
+
+
+def main(path: Path) -> None:
+    """Write the tables into the page."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(filled(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[3] / "docs" / "theory.md")

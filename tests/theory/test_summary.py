@@ -1,0 +1,63 @@
+"""Chapter 19: the registry, decision-theoretic ranking; the hidden loss of Rocchio; the package itself."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.theory.algorithm_registry import ALGORITHMS
+
+
+@pytest.mark.spec("summary.registry")
+def test_all_39_methods_are_rankers_with_an_approach():
+    assert [entry.number for entry in ALGORITHMS] == list(range(1, 40))
+    for entry in ALGORITHMS:
+        ranker = entry.load()
+        assert issubclass(ranker, pk.rankers.base.Ranker)
+        assert entry.approach in ("pointwise", "pairwise", "listwise")
+    assert len({entry.ranker for entry in ALGORITHMS}) == 39
+    assert pk.theory.algorithm_registry().height == 39
+
+
+@pytest.mark.spec("summary.implicit_dt")
+def test_order_by_expected_utility_is_the_best_of_all():
+    rng = np.random.default_rng(0)
+    for m in (1, 3, 5):
+        outcomes = rng.dirichlet(np.ones(3), m)
+        utilities = np.array([-0.2, 0.5, 1.0])
+        found = pk.theory.expected_utility_order(outcomes, utilities)
+        eta = 1 / np.log2(np.arange(2, m + 2))
+        values = [
+            sum(eta[r] * (outcomes[d] @ utilities) for r, d in enumerate(o)) for o in itertools.permutations(range(m))
+        ]
+        assert found.value == pytest.approx(max(values))
+        assert found.value == pytest.approx(found.utilities[found.order] @ eta)
+    with pytest.raises(pk.DataError, match="sum to 1"):
+        pk.theory.expected_utility_order([[0.5, 0.2]], [0, 1])
+
+
+@pytest.mark.spec("theory.rocchio_hidden_loss")
+def test_one_step_on_the_hidden_loss_is_rocchio():
+    rng = np.random.default_rng(0)
+    q, good, bad = rng.random(6), rng.random((3, 6)), rng.random((4, 6))
+    alpha, beta, gamma = 0.8, 0.6, 0.2
+    words = {"alpha": alpha, "beta": beta, "gamma": gamma}
+    found = pk.theory.rocchio_hidden_loss(q, good, bad, **words)
+    assert q - found.gradient == pytest.approx(alpha * q + beta * good.mean(axis=0) - gamma * bad.mean(axis=0))
+    step = 1e-6 * rng.standard_normal(6)
+    up, down = (pk.theory.rocchio_hidden_loss(q + d, good, bad, **words).value for d in (step, -step))
+    assert (up - down) / 2 == pytest.approx(found.gradient @ step, rel=1e-5)
+    least = (beta * good.mean(axis=0) - gamma * bad.mean(axis=0)) / (1 - alpha)  # another vector
+    assert pk.theory.rocchio_hidden_loss(least, good, bad, **words).gradient == pytest.approx(np.zeros(6), abs=1e-12)
+
+
+def test_a_module_named_after_its_item_gives_way_to_it():
+    import plackett.theory.auc_deviation  # noqa: F401
+
+    assert callable(pk.theory.auc_deviation) and pk.theory.auc_deviation(100, 400) < 0.2
+    assert "check_consistency" in dir(pk.theory)
+    with pytest.raises(AttributeError, match="no attribute 'unheard_of'"):
+        pk.theory.unheard_of  # noqa: B018
