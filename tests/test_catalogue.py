@@ -63,7 +63,11 @@ def test_items_can_be_imported():
     from importlib import import_module
 
     for item in catalogue.items():
-        assert getattr(import_module(item.module), item.symbol).ids == item.ids
+        found = getattr(import_module(item.module), item.symbol)
+        assert getattr(found, "ids", ()) == item.ids
+        if item.kind in ("scorer", "comparator"):
+            assert found.kind == item.name
+            assert catalogue.stored_class(item.kind, item.name) is found
 
 
 def test_scan_reads_classes_and_functions(tmp_path):

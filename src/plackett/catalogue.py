@@ -1,9 +1,9 @@
 """The catalogue: what the package has, which ids of the inventory each item fulfils, and what is still open.
 
 Everything is read from the sources without importing them: classes with literal attributes ``ids`` (and ``name``,
-``aliases``, ``paper``), functions with the decorator `plackett._provenance.fulfils`. ``python -m plackett.catalogue``
-writes `plackett._index` (the static index behind lazy attributes, `plackett list` and the measure language) and
-``docs/catalogue.md``; with ``--check`` it only says whether they are fresh.
+``aliases``, ``paper``), scorers with a literal ``kind``, functions with the decorator `plackett._provenance.fulfils`.
+``python -m plackett.catalogue`` writes `plackett._index` (the static index behind lazy attributes, `plackett list` and
+the measure language) and ``docs/catalogue.md``; with ``--check`` it only says whether they are fresh.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from operator import attrgetter
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 from plackett._errors import DataError
 from plackett._names import nearest, plain, question
 
-__all__ = ["Item", "Requirement", "find", "items", "requirements"]
+__all__ = ["Item", "Requirement", "find", "items", "requirements", "stored_class"]
 
 #: What kind of item a folder of the package holds.
 KINDS = {
@@ -31,6 +32,7 @@ KINDS = {
     "models": "model",
     "solvers": "solver",
     "scorers": "scorer",
+    "scorers/comparators": "comparator",
     "rankers": "ranker",
     "datasets": "data",
     "data": "data",
@@ -48,6 +50,11 @@ KINDS = {
     "export": "export",
     "serve": "serve",
 }
+
+#: Kinds of classes that model files name by the literal attribute ``kind`` of the class.
+_STORED = ("scorer", "comparator")
+#: Literal attributes that say what a class is.
+_WORDS = ("ids", "name", "aliases", "paper")
 
 
 class Item(NamedTuple):
@@ -121,6 +128,18 @@ def find(
     raise error(f"unknown {kind} {name!r:.200}; {advice}")
 
 
+def stored_class(kind: str, name: str) -> Any:
+    """The class of a kind whose ``kind`` a model file names; spelled as it is, as no user wrote it.
+
+    >>> stored_class("scorer", "linear").__name__
+    'LinearScorer'
+    """
+    for item in items(kind):
+        if item.name == name:
+            return getattr(import_module(item.module), item.symbol)
+    raise DataError(f"the {kind} {name!r:.200} is not known to this version of plackett")
+
+
 @cache
 def _spellings(kind: str) -> dict[str, Item]:
     """Items by everything that they may be called; a name as written goes before a name in another spelling."""
@@ -163,13 +182,13 @@ def scan(package: Path) -> list[Item]:
 
 def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
     if isinstance(node, ast.ClassDef):
-        words = _literals(node)
-        if "ids" in words:
-            name = words.get("name", node.name)
-            paper, aliases = words.get("paper", ""), words.get("aliases", ())
-            yield Item(kind, name, module, node.name, words["ids"], paper, aliases, _summary(node))
+        words = _literals(node, ("kind", *_WORDS) if kind in _STORED else _WORDS)
+        if "ids" in words or "kind" in words:
+            name = words.get("kind", words.get("name", node.name))
+            ids, paper, aliases = words.get("ids", ()), words.get("paper", ""), words.get("aliases", ())
+            yield Item(kind, name, module, node.name, ids, paper, aliases, _summary(node))
     elif isinstance(node, ast.FunctionDef):
-        if kind in ("measure", "loss", "model", "ranker"):
+        if kind in ("measure", "loss", "model", "ranker", *_STORED):
             kind = "tool"  # those are classes; a function beside them is something that works with them
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fulfils":
@@ -178,7 +197,7 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
                 yield Item(kind, node.name, module, node.name, ids, named.get("paper", ""), (), _summary(node))
 
 
-def _literals(node: ast.ClassDef) -> dict[str, Any]:
+def _literals(node: ast.ClassDef, names: tuple[str, ...]) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for statement in node.body:
         if isinstance(statement, ast.Assign):
@@ -187,7 +206,7 @@ def _literals(node: ast.ClassDef) -> dict[str, Any]:
             target, value = statement.target, statement.value
         else:
             continue
-        if isinstance(target, ast.Name) and target.id in ("ids", "name", "aliases", "paper"):
+        if isinstance(target, ast.Name) and target.id in names:
             words[target.id] = ast.literal_eval(value)
     return words
 

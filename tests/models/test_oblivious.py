@@ -11,9 +11,9 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.oblivious import Oblivious
 from plackett.models.oblivious_tree import Limits, ObliviousTree, Question, grow
 from plackett.models.threshold_bins import ThresholdBins
-from plackett.models.trees import TreeScorer
-from plackett.scorers.tree_text import check_text, join_trees, new_head, split_trees
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import check_text, join_trees, new_head, split_trees
+from plackett.solvers.monitor import SilentMonitor
 
 
 def worth(g, h, penalty):
@@ -127,7 +127,7 @@ def test_one_level_on_the_square_loss_is_the_best_stump():
     y = (X[:, 1] > 0.3) * 2.0 + rng.integers(0, 2, 50)
     data = pk.RankingDataset.from_arrays(X, y, np.zeros(50))
     model = Oblivious(n_estimators=1, depth=1, learning_rate=1.0, min_child_samples=1, n_jobs=1)
-    found = model.train(Square(), data, Quiet()).predict(data.X, data.offsets)
+    found = model.train(Square(), data, SilentMonitor()).predict(data.X, data.offsets)
     errors = {}
     for j in range(2):
         for t in data.X[:, j]:

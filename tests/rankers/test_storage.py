@@ -17,7 +17,7 @@ from plackett.measures.language import parse
 from plackett.models.trees import Trees
 from plackett.rankers import storage
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.scorers.tree_text import parse_trees
+from plackett.scorers.trees.text import parse_trees
 
 
 def task():

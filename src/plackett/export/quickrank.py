@@ -15,9 +15,9 @@ from plackett._provenance import fulfils
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_trees import ensemble_trees, tree_scorer
 from plackett.export._tags import Tags
-from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
+from plackett.scorers.linear import LinearScorer
 
 __all__ = ["read_quickrank"]
 

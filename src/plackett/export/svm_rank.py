@@ -10,8 +10,8 @@ from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._lines import ModelText
-from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
+from plackett.scorers.linear import LinearScorer
 
 __all__ = ["read_svm_rank", "write_svm_rank"]
 

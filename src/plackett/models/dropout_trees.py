@@ -11,15 +11,17 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.measures.language import parse
-from plackett.models.base import Monitor, Scorer
 from plackett.models.dropout import RESCALES, SAMPLES, DropCount
 from plackett.models.grown_trees import Grower, GrownTrees
 from plackett.models.openmp import dismiss_waiting_threads
 from plackett.models.search_space import Real, SearchSpace
 from plackett.models.tree_start import start_scores, start_trees
-from plackett.models.trees import Trees, TreeScorer, boosted_gradients, lightgbm_dataset
-from plackett.scorers.tree_text import join_trees
+from plackett.models.trees import Trees, boosted_gradients, lightgbm_dataset
+from plackett.scorers.base import Scorer
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees
 from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["DropoutTrees"]
 

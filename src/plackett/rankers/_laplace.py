@@ -9,12 +9,12 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianPosterior, spread_points
 from plackett.solvers.intervals import Intervals
 from plackett.solvers.laplace import LaplaceFit, LaplaceProcess
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["LaplaceRanker"]
 

@@ -13,9 +13,9 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.models.openmp import scoring_threads
-from plackett.models.trees import TreeScorer
 from plackett.rankers.columns import Columns
-from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees, scale_tree, split_trees
 from plackett.solvers.measure_objective import MeasuredLists
 from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.problem import LinearProblem

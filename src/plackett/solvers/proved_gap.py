@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import LossError, PlackettWarning
-from plackett.models.base import Monitor
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Trained", "check_settings", "keep_best", "relative_gap", "warn_of_open_gap"]
 

@@ -94,7 +94,7 @@ def test_any_classifier_with_probabilities(estimator, features, tmp_path):
 @pytest.mark.parametrize("features", ["difference", "concatenation", "both"])
 def test_linear_models_are_not_asked_for_each_pair(features):
     """The short way, by the scores of the documents, gives what the model says of the pairs."""
-    from plackett.rankers.pairwise._pair_model import pair_table
+    from plackett.scorers.comparators.pair_model import pair_table
 
     X, y, qid = easy_task()
     comparator = PairClassifier(pair_features=features).fit(X, y, qid=qid).scorer_.comparator

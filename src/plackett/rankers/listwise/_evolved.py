@@ -12,7 +12,6 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.formula import FormulaScorer
@@ -23,6 +22,7 @@ from plackett.solvers.formulas.program import Program
 from plackett.solvers.formulas.simplify import simplify
 from plackett.solvers.formulas.text import default_names, to_text
 from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Evolved"]
 

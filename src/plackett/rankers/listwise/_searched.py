@@ -12,9 +12,9 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.search.problem import LinearProblem
 
 __all__ = ["Searched"]

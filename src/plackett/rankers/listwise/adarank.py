@@ -11,12 +11,13 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times
+from plackett.scorers.linear import LinearScorer
 from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["AdaRank"]
 

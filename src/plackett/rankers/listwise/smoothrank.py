@@ -12,9 +12,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.listwise.smoothrank import SmoothRankLoss
 from plackett.losses.pointwise.square import Square
-from plackett.models.base import Monitor, Scorer
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+from plackett.scorers.base import Scorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["SmoothRank"]
 

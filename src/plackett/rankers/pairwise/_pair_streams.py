@@ -11,9 +11,9 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._drawn_pairs import DrawnPairs
-from plackett.models.base import Scorer
-from plackett.models.linear import LinearScorer
+from plackett.scorers.base import Scorer
 from plackett.scorers.kernel import KernelScorer, KernelSpace
+from plackett.scorers.linear import LinearScorer
 
 __all__ = ["KernelStream", "LinearStream", "Stream"]
 

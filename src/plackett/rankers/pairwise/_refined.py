@@ -10,10 +10,11 @@ from sklearn.base import clone
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
-from plackett.models.base import Monitor, Scorer
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained, Ranker
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.base import Scorer
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["Refined"]
 
@@ -46,13 +47,13 @@ class Refined(GradientTrained, Linear):
             return self.scorer_
         if self.base is None:
             plain, loss = self._plain()
-            return plain.train(loss, data, Quiet())
+            return plain.train(loss, data, SilentMonitor())
         if not isinstance(self.base, Ranker):
             raise LossError(f"base={self.base!r}; give a linear ranker such as PairHinge(), or None")
         fitted = self.base
         if not hasattr(fitted, "scorer_"):
             fitted = clone(self.base)
-            fitted._fit(data, Quiet())
+            fitted._fit(data, SilentMonitor())
         if not isinstance(fitted.scorer_, LinearScorer):
             raise LossError(f"base={self.base!r} is no linear ranker, and the start must be one")
         return fitted.scorer_

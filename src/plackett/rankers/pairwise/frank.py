@@ -12,10 +12,10 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.fidelity import Fidelity
-from plackett.models.base import Monitor
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round
 from plackett.rankers.pairwise._slope_sides import fidelity_sides
 from plackett.rankers.pairwise._weak_rankers import WeakRanker
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["FRank"]
 

@@ -10,12 +10,13 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._experts import ExpertsComparator, expert_losses
-from plackett.rankers.pairwise._ordered import OrderedScorer
+from plackett.rankers.pairwise._experts import expert_losses
+from plackett.scorers.comparators.experts import ExpertsComparator
+from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.hedge import hedge, hedge_beta
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["HedgeRanker"]
 

@@ -10,14 +10,13 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron
 from plackett.scorers._products import table_times
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["LinearDiscriminant"]
 
@@ -106,7 +105,7 @@ class LinearDiscriminant(Ranker):
     def _first(self, data: RankingDataset) -> np.ndarray:
         if self.start == "perceptron":
             perceptron = RankingPerceptron(random_state=self.random_state, n_jobs=self.n_jobs)
-            perceptron._fit(data, Quiet())
+            perceptron._fit(data, SilentMonitor())
             scorer: Any = perceptron.scorer_
             return scorer.weights[:, 0].copy()
         if not isinstance(self.start, (int, np.integer)) or not 0 <= self.start < data.n_features:

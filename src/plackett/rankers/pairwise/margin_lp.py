@@ -11,12 +11,13 @@ import numpy as np
 from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["MarginLP"]
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
@@ -17,6 +16,7 @@ from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
 from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.kernel import KERNELS, KernelSpace
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["OnlineRankSVM"]
 

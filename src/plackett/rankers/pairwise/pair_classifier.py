@@ -14,16 +14,16 @@ from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
-from plackett.models.base import Monitor
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.models.neural import Neural
 from plackett.models.search_space import SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
-from plackett.rankers.pairwise._ordered import Comparator, OrderedScorer
-from plackett.rankers.pairwise._pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.comparators.pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.ordered import Comparator, OrderedScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["PairClassifier"]
 
@@ -114,7 +114,7 @@ class PairClassifier(Ranker):
             return ForeignComparator(_classifier(model, table, better, weight), self.pair_features)
         offsets, qids = np.arange(0, better.size + 1, 2), np.arange(winner.size)
         pairs = RankingDataset(X=table, y=better, offsets=offsets, qids=qids, sample_weight=weight)
-        return ModelComparator(model.train(BinaryLogistic(), pairs, Quiet(), None), self.pair_features)
+        return ModelComparator(model.train(BinaryLogistic(), pairs, SilentMonitor(), None), self.pair_features)
 
     def _model(self) -> Any:
         """A model of ours, or a classifier."""

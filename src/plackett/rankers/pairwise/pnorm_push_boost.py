@@ -10,8 +10,8 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.pnorm_push import PNormPushLoss
-from plackett.models.base import Monitor
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["PNormPushBoost"]
 

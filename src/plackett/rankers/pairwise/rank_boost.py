@@ -12,8 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.models.base import Monitor
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["RankBoost"]
 

@@ -10,14 +10,16 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor, Scorer
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise._pair_perceptron import CHANGES, PAIRS, SINCE, Path, one_pass
 from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers.base import Scorer
+from plackett.scorers.linear import LinearScorer
 from plackett.scorers.voting import VotingScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.step_vectors import rows_of
 
 __all__ = ["RankingPerceptron"]

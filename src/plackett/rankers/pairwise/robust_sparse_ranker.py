@@ -13,9 +13,10 @@ from plackett.losses.base import Loss
 from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.ranking import Scored
-from plackett.models.base import Monitor, Scorer
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+from plackett.scorers.base import Scorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["RobustSparseRanker"]
 

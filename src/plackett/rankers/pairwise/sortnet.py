@@ -11,12 +11,12 @@ from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.models._torch import load_torch, pick_device, threads
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._ordered import OrderedScorer
 from plackett.rankers.pairwise._sortnet_training import SortNetTraining
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.ordered import OrderedScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["SortNet"]
 

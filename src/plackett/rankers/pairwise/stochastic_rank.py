@@ -14,8 +14,7 @@ from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.letor.source import is_regular
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import training_data
@@ -24,6 +23,8 @@ from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learn
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
 from plackett.rankers.pointwise._sides import check_sides, document_weight
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.step_vectors import rows_of
 
 __all__ = ["StochasticRank"]

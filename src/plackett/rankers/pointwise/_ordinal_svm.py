@@ -9,12 +9,13 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.kernel import KERNELS, KernelScorer
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import warn_of_open_gap
 from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
 

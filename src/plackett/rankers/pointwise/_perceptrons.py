@@ -11,12 +11,12 @@ from plackett._errors import DataError, LossError
 from plackett._kernel import kernel, over_queries
 from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.linear import deviation, moments
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.step_vectors import measure, rows_of, signed
 
 __all__ = ["OrdinalPerceptron"]

@@ -9,12 +9,12 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.rules import RuleScorer
 from plackett.solvers.formulas.text import default_names
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.rules.mining import mine, preorder_ends
 from plackett.solvers.rules.ranges import find_cuts, range_codes
 

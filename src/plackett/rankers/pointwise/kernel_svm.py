@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
 from plackett.scorers.kernel import KERNELS, KernelScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["KernelSVM"]
 

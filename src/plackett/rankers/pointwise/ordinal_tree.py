@@ -10,13 +10,13 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
-from plackett.models.trees import Trees, TreeScorer
+from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.pointwise._sides import document_weight
-from plackett.scorers.tree_text import trees_only
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import trees_only
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["OrdinalTree"]
 
@@ -100,7 +100,7 @@ class OrdinalTree(Ranker):
             n_jobs=self.n_jobs,
         )
         with monitor.training(1, "ordinal tree"):
-            grown = tree.train(Square(), data, Quiet())
+            grown = tree.train(Square(), data, SilentMonitor())
             self.scorer_ = _with_grades(grown, data, LEAVES[self.leaf])
             monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
 

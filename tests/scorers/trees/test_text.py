@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError
-from plackett.scorers.tree_text import join_trees, new_head, parse_trees, split_trees, trees_only
+from plackett.scorers.trees.text import join_trees, new_head, parse_trees, split_trees, trees_only
 
 lgb = pytest.importorskip("lightgbm")
 
