@@ -2565,7 +2565,7 @@ ITEMS: list[tuple] = \
   (),
   '',
   (),
-  "A LightGBM ensemble, kept as LightGBM's own text."),
+  'A tree ensemble, scored by kernels of our own: bit for bit what LightGBM gives.'),
  ('scorer',
   'voting',
   'plackett.scorers.voting',

@@ -12,7 +12,7 @@ from plackett.models.oblivious import Oblivious
 from plackett.models.oblivious_tree import Limits, ObliviousTree, Question, grow
 from plackett.models.threshold_bins import ThresholdBins
 from plackett.scorers.trees.scorer import TreeScorer
-from plackett.scorers.trees.text import check_text, join_trees, new_head, split_trees
+from plackett.scorers.trees.text import join_trees, new_head, parse_trees, split_trees
 from plackett.solvers.monitor import SilentMonitor
 
 
@@ -87,7 +87,7 @@ def test_lightgbm_reads_the_same_tree():
     text = join_trees(
         new_head(2), [tree.words(), ObliviousTree((), np.array([0.25]), np.array([16]), np.ones(1)).words()]
     )
-    check_text(text)
+    parse_trees(text)
     X = np.array([[x, y] for x in (-2, -1, 0, np.nan) for y in (0.5, 0.6, 2.5, 3, np.nan)], np.float32)
     found = TreeScorer(text).predict(X, np.array([0, len(X)]), 1)
     np.testing.assert_array_equal(found, tree.predict(X) + 0.25)

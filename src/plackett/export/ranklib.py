@@ -69,7 +69,7 @@ _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 
 def _trees(ranker: Ranker) -> tuple[str, str]:
     name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
-    n_trees = ranker.scorer_.booster.num_trees()
+    n_trees = ranker.scorer_.trees.n_trees
     settings = {"No. of trees": n_trees, "No. of leaves": getattr(ranker, "num_leaves", 0), "Learning rate": 1.0}
     if name == "Random Forests":
         settings = {"No. of bags": 1} | settings

@@ -8,148 +8,112 @@ written anew from these arrays: it cannot understand a character otherwise than 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.scorers.trees.arrays import TreeArrays
 
 __all__ = [
-    "ParsedTrees",
-    "check_text",
     "join_trees",
     "new_head",
     "parse_trees",
     "scale_tree",
     "split_trees",
     "trees_only",
+    "write_text",
 ]
 
 _END = "end of trees\n"
 _PRINTABLE = bytes([10, *range(32, 127)])
 _NUMBER = b"0123456789+-.eE "
 _WHOLE = b"0123456789- "
-#: LightGBM walks trees by recursion when it explains scores, with memory that grows with the square of the depth.
-_MOST_DEPTH = 4000
 
-#: Lines of a tree: arrays with a number per split or per leaf, first those that scoring needs.
+#: Lines of a tree with a number per split or per leaf, and the arrays that hold them; first those that scoring needs.
 _PER_SPLIT = {
-    "split_feature": np.int32,
-    "threshold": np.float64,
-    "decision_type": np.int8,
-    "left_child": np.int32,
-    "right_child": np.int32,
+    "split_feature": ("feature", np.int32),
+    "threshold": ("threshold", np.float64),
+    "decision_type": ("decision", np.uint8),
+    "left_child": ("left", np.int32),
+    "right_child": ("right", np.int32),
 }
-_PER_LEAF = {"leaf_value": np.float64}
+_PER_LEAF = {"leaf_value": ("leaf_value", np.float64)}
 _SPLIT_STATISTICS = {
-    "split_gain": np.float64,
-    "internal_value": np.float64,
-    "internal_weight": np.float64,
-    "internal_count": np.int32,
+    "split_gain": ("split_gain", np.float64),
+    "internal_value": ("internal_value", np.float64),
+    "internal_weight": ("internal_weight", np.float64),
+    "internal_count": ("internal_count", np.int32),
 }
-_LEAF_STATISTICS = {"leaf_weight": np.float64, "leaf_count": np.int32}
+_LEAF_STATISTICS = {"leaf_weight": ("leaf_weight", np.float64), "leaf_count": ("leaf_count", np.int32)}
 _SCALARS = ("num_leaves", "num_cat", "is_linear", "shrinkage")
 _CATEGORIES = ("cat_boundaries", "cat_threshold")
 _KNOWN = {*_PER_SPLIT, *_PER_LEAF, *_SPLIT_STATISTICS, *_LEAF_STATISTICS, *_SCALARS, *_CATEGORIES}
 
-_NAMES = re.compile(r"[A-Za-z0-9_.:-]+(?: [A-Za-z0-9_.:-]+)*")
-_INFOS = re.compile(r"(?:none|[\[\]0-9eE+.:infa-]+)(?: (?:none|[\[\]0-9eE+.:infa-]+))*")
 _HEAD_NUMBERS = ("num_class", "num_tree_per_iteration", "label_index", "max_feature_idx")
 _HEAD = {"version", *_HEAD_NUMBERS, "feature_names", "feature_infos", "tree_sizes", "monotone_constraints", "objective"}
 
 
-@dataclass(frozen=True)
-class ParsedTrees:
-    """A checked ensemble as flat arrays: tree ``t`` has the splits ``[split_offsets[t], split_offsets[t + 1])``.
-
-    Children are numbers inside their tree, as LightGBM has them: a split from 0 on, a leaf ``l`` as ``-l - 1``; a child
-    has a larger number than its parent, and every split but the first and every leaf is the child of one split.
-
-    Attributes
-    ----------
-    split_feature, threshold, decision_type, left_child, right_child
-        Per split. Bit 0 of ``decision_type`` says that the split is by category, bit 1 that missing values go left,
-        bits 2 and 3 what is missing: nothing (0), zeros (1) or NaN (2). A document goes left if its value is at most
-        the threshold, or if it is in the split's list of categories, whose number in the tree is the threshold.
-    leaf_value
-        Per leaf, see ``leaf_offsets``.
-    cat_offsets, cat_bounds, cat_words
-        List ``c`` of tree ``t`` is the bits of ``cat_words[cat_bounds[i] : cat_bounds[i + 1]]``, ``i = cat_offsets[t] +
-        c``: category ``k`` is in it if bit ``k % 32`` of word ``k // 32`` is set.
-    shrinkage
-        Per tree.
-    statistics
-        What LightGBM notes beside: gains, weights and counts per split or leaf. Lines that a tree lacks are zeros.
-    head
-        The lines before the first tree.
-    """
-
-    n_features: int
-    n_outputs: int
-    split_offsets: np.ndarray
-    leaf_offsets: np.ndarray
-    split_feature: np.ndarray
-    threshold: np.ndarray
-    decision_type: np.ndarray
-    left_child: np.ndarray
-    right_child: np.ndarray
-    leaf_value: np.ndarray
-    cat_offsets: np.ndarray
-    cat_bounds: np.ndarray
-    cat_words: np.ndarray
-    shrinkage: np.ndarray
-    statistics: dict[str, np.ndarray]
-    head: dict[str, str]
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees, all outputs together."""
-        return self.leaf_offsets.size - 1
-
-    def text(self) -> str:
-        """LightGBM's text of these numbers, with digits enough for each to be read back as it is."""
-        columns = {name: getattr(self, name) for name in (*_PER_SPLIT, *_PER_LEAF)} | self.statistics
-        written = {name: list(map(repr, values.tolist())) for name, values in columns.items()}
-        splits, leaves = self.split_offsets.tolist(), self.leaf_offsets.tolist()
-        trees = []
-        for t in range(self.n_trees):
-            lo, hi = splits[t], splits[t + 1]
-            first, last = leaves[t], leaves[t + 1]
-            lists = slice(int(self.cat_offsets[t]), int(self.cat_offsets[t + 1]) + 1)
-            bounds = self.cat_bounds[lists] if lists.stop - lists.start > 1 else self.cat_bounds[:0]
-            tree = {"num_leaves": str(last - first), "num_cat": str(max(len(bounds) - 1, 0))}
-            if hi > lo:
-                tree |= {name: " ".join(written[name][lo:hi]) for name in (*_PER_SPLIT, *_SPLIT_STATISTICS)}
-                tree |= {name: " ".join(written[name][first:last]) for name in (*_PER_LEAF, *_LEAF_STATISTICS)}
-                if len(bounds):
-                    words = self.cat_words[bounds[0] : bounds[-1]]
-                    tree["cat_boundaries"] = " ".join(map(str, (bounds - bounds[0]).tolist()))
-                    tree["cat_threshold"] = " ".join(map(str, words.tolist()))
-            else:
-                tree["leaf_value"] = written["leaf_value"][first]
-            trees.append(tree | {"is_linear": "0", "shrinkage": repr(float(self.shrinkage[t]))})
-        return join_trees(self.head, trees)
-
-
-def parse_trees(text: str) -> ParsedTrees:
+def parse_trees(text: str) -> TreeArrays:
     """The arrays of LightGBM's text; a `DataError` where it is anything but a sound ensemble with constant leaves."""
     try:
         head, blocks = _parts(text)
         words = [_words(block, f"Tree={i}") for i, block in enumerate(blocks)]
-        return _parsed(_checked_head(head, len(words)), words)
+        trees = _parsed(head, words)
+        trees.check()
+        return trees
     except (KeyError, ValueError, OverflowError) as error:
         raise DataError(f"the tree ensemble is damaged: {error}") from None
+
+
+def write_text(trees: TreeArrays) -> str:
+    """LightGBM's text of an ensemble, with digits enough for each number to be read back as it is."""
+    lines = _PER_SPLIT | _PER_LEAF | _SPLIT_STATISTICS | _LEAF_STATISTICS
+    own_number, sets = _sets_by_tree(trees)
+    columns = {line: getattr(trees, name) for line, (name, _) in lines.items()} | {"threshold": own_number}
+    written = {line: list(map(repr, values.tolist())) for line, values in columns.items()}
+    splits, leaves = trees.split_offsets.tolist(), trees.leaf_offsets.tolist()
+    blocks = []
+    for t in range(trees.n_trees):
+        lo, hi = splits[t], splits[t + 1]
+        first, last = leaves[t], leaves[t + 1]
+        tree = {"num_leaves": str(last - first), "num_cat": str(len(sets[t]))}
+        if hi > lo:
+            tree |= {line: " ".join(written[line][lo:hi]) for line in (*_PER_SPLIT, *_SPLIT_STATISTICS)}
+            tree |= {line: " ".join(written[line][first:last]) for line in (*_PER_LEAF, *_LEAF_STATISTICS)}
+            if sets[t]:
+                tree["cat_boundaries"] = " ".join(map(str, np.cumsum([0, *map(len, sets[t])]).tolist()))
+                tree["cat_threshold"] = " ".join(map(str, np.concatenate(sets[t]).tolist()))
+        else:
+            tree["leaf_value"] = written["leaf_value"][first]
+        blocks.append(tree | {"is_linear": "0", "shrinkage": repr(float(trees.shrinkage[t]))})
+    return join_trees(_head(trees), blocks)
+
+
+def _head(trees: TreeArrays) -> dict[str, str]:
+    head = new_head(trees.n_features, trees.n_outputs)
+    head |= {"feature_names": trees.feature_names, "feature_infos": trees.feature_infos}
+    if trees.monotone_constraints.size:
+        head["monotone_constraints"] = " ".join(map(str, trees.monotone_constraints.tolist()))
+    return head
+
+
+def _sets_by_tree(trees: TreeArrays) -> tuple[np.ndarray, list[list[np.ndarray]]]:
+    """Thresholds with sets of categories numbered tree by tree, as LightGBM has them, and the sets of each tree."""
+    threshold, sets = trees.threshold.copy(), [[] for _ in range(trees.n_trees)]
+    by_category = np.flatnonzero(trees.categorical)
+    tree = np.searchsorted(trees.split_offsets, by_category, side="right") - 1
+    for t in np.unique(tree):
+        of_tree = by_category[tree == t]
+        numbers, own = np.unique(trees.threshold[of_tree].astype(np.int64), return_inverse=True)
+        threshold[of_tree] = own
+        sets[t] = [trees.set_words[trees.set_offsets[i] : trees.set_offsets[i + 1]] for i in numbers]
+    return threshold, sets
 
 
 def trees_only(text: str) -> str:
     """The text up to the last tree; behind it are settings of the training, which scoring has no use for."""
     return text[: text.index(_END) + len(_END)]
-
-
-def check_text(text: str) -> None:
-    """Refuse a text whose trees are not sound."""
-    parse_trees(text)
 
 
 def split_trees(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
@@ -222,60 +186,58 @@ def _words(block: str, title: str) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs}
 
 
-def _checked_head(head: dict[str, str], n_trees: int) -> dict[str, str]:
-    """The lines of the head that scoring and further training need, all of them sound."""
+def _checked_head(head: dict[str, str], n_trees: int) -> dict[str, int]:
+    """The numbers of the head, of which all lines are known."""
     if head.keys() - _HEAD:
         raise DataError(f"its head has the unknown line {min(head.keys() - _HEAD)[:40]!r}")
     numbers = {name: int(_whole_numbers(name, head[name], 1)[0]) for name in _HEAD_NUMBERS}
-    n_features, per_round = numbers["max_feature_idx"] + 1, numbers["num_tree_per_iteration"]
+    per_round = numbers["num_tree_per_iteration"]
     if numbers["num_class"] != per_round or per_round < 1 or n_trees % per_round:
         raise DataError(f"{n_trees} trees cannot be rounds of {per_round}")
-    for name, form in (("feature_names", _NAMES), ("feature_infos", _INFOS)):
-        if not form.fullmatch(head[name]) or head[name].count(" ") + 1 != n_features:
-            raise DataError(f"{name} is not a list of {n_features} entries")
-    checked = {"version": "v4"} | {name: str(numbers[name]) for name in _HEAD_NUMBERS}
-    checked |= {name: head[name] for name in ("feature_names", "feature_infos")}
-    if "monotone_constraints" in head:
-        signs = _whole_numbers("monotone_constraints", head["monotone_constraints"], n_features)
-        checked["monotone_constraints"] = " ".join(map(str, np.sign(signs).tolist()))
-    return checked
+    return numbers
 
 
-def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> ParsedTrees:
+def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> TreeArrays:
+    numbers = _checked_head(head, len(trees))
     for t, words in enumerate(trees):
         if words.get("is_linear", "0") != "0":
             raise DataError("trees with linear leaves (linear_tree) cannot be saved")
         if words.keys() - _KNOWN:
             raise DataError(f"tree {t} has the unknown line {min(words.keys() - _KNOWN)[:40]!r}")
     n_leaves = _whole_numbers("num_leaves", " ".join(words["num_leaves"] for words in trees), len(trees))
-    n_lists = _whole_numbers("num_cat", " ".join(words["num_cat"] for words in trees), len(trees))
-    if (n_leaves < 1).any() or (n_lists < 0).any():
+    n_sets = _whole_numbers("num_cat", " ".join(words["num_cat"] for words in trees), len(trees))
+    if (n_leaves < 1).any() or (n_sets < 0).any():
         raise DataError("a tree without leaves, or with less than no categorical splits")
     columns: dict[str, Any] = {}
-    for needed, per_split, names in (
+    for needed, per_split, lines in (
         (True, True, _PER_SPLIT),
         (True, False, _PER_LEAF),
         (False, True, _SPLIT_STATISTICS),
         (False, False, _LEAF_STATISTICS),
     ):
         sizes = (n_leaves - per_split).tolist()
-        columns |= {name: _column(trees, name, sizes, needed, dtype) for name, dtype in names.items()}
-    statistics = {name: columns.pop(name) for name in (*_SPLIT_STATISTICS, *_LEAF_STATISTICS)}
-    parsed = ParsedTrees(
-        n_features=int(head["max_feature_idx"]) + 1,
-        n_outputs=int(head["num_class"]),
+        columns |= {name: _column(trees, line, sizes, needed, dtype) for line, (name, dtype) in lines.items()}
+    by_category = np.flatnonzero(columns["decision"] & 1)
+    tree = np.repeat(np.arange(len(trees)), n_leaves - 1)[by_category]
+    own = columns["threshold"][by_category]
+    if ((own < 0) | (own >= n_sets[tree]) | (own != np.floor(own))).any():
+        raise DataError("a split by a category list that does not exist")
+    columns["threshold"][by_category] += _offsets(n_sets)[tree]
+    signs = np.zeros(0, np.int64)
+    if "monotone_constraints" in head:
+        signs = np.sign(_whole_numbers("monotone_constraints", head["monotone_constraints"]))
+    return TreeArrays(
+        n_features=numbers["max_feature_idx"] + 1,
+        n_outputs=numbers["num_class"],
         split_offsets=_offsets(n_leaves - 1),
         leaf_offsets=_offsets(n_leaves),
-        cat_offsets=_offsets(n_lists),
-        **_category_lists(trees, n_lists.tolist()),
+        **_category_sets(trees, n_sets.tolist()),
         shrinkage=_numbers("shrinkage", " ".join(words.get("shrinkage", "1") for words in trees), len(trees)),
-        statistics=statistics,
-        head=head,
+        feature_names=head["feature_names"],
+        feature_infos=head["feature_infos"],
+        monotone_constraints=signs.astype(np.int8),
         **columns,
     )
-    _check_splits(parsed)
-    _check_links(parsed)
-    return parsed
 
 
 def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bool, dtype: Any) -> np.ndarray:
@@ -296,15 +258,17 @@ def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bo
         joined = re.sub(r"-?(?:inf|nan)(?= |$)", "0", joined)
     read = _numbers if dtype is np.float64 else _whole_numbers
     numbers = read(name, joined, sum(sizes))
-    if dtype is not np.float64 and numbers.size and np.abs(numbers).max() > np.iinfo(dtype).max:
-        raise DataError(f"{name} has the entry {np.abs(numbers).max()}")
+    if dtype is not np.float64 and numbers.size:
+        lowest, highest = (0 if dtype is np.uint8 else -np.iinfo(dtype).max), np.iinfo(dtype).max
+        if numbers.min() < lowest or numbers.max() > highest:
+            raise DataError(f"{name} has an entry outside {lowest}…{highest}")
     return numbers.astype(dtype)
 
 
-def _category_lists(trees: list[dict[str, str]], n_lists: list[int]) -> dict[str, np.ndarray]:
-    """Bounds of the lists of all trees in the one array of their words."""
+def _category_sets(trees: list[dict[str, str]], n_sets: list[int]) -> dict[str, np.ndarray]:
+    """Offsets of the sets of all trees in the one array of their words."""
     bounds, pieces = [np.zeros(1, np.int64)], []
-    for t, (words, n) in enumerate(zip(trees, n_lists, strict=True)):
+    for t, (words, n) in enumerate(zip(trees, n_sets, strict=True)):
         if n == 0:
             continue
         own = _whole_numbers("cat_boundaries", words["cat_boundaries"], n + 1)
@@ -316,55 +280,9 @@ def _category_lists(trees: list[dict[str, str]], n_lists: list[int]) -> dict[str
         bounds.append(own[1:] + bounds[-1][-1])
         pieces.append(bits)
     return {
-        "cat_bounds": np.concatenate(bounds),
-        "cat_words": np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.uint32),
+        "set_offsets": np.concatenate(bounds),
+        "set_words": np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.uint32),
     }
-
-
-def _check_splits(trees: ParsedTrees) -> None:
-    """Features and kinds of splits that exist, and lists of categories that are there."""
-    kind = trees.decision_type
-    if not kind.size:
-        return
-    if trees.split_feature.min() < 0 or trees.split_feature.max() >= trees.n_features:
-        raise DataError("a split on a feature that does not exist")
-    if kind.min() < 0 or kind.max() > 15 or (kind >> 2 == 3).any():
-        raise DataError("a split of an unknown kind")
-    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.split_offsets))
-    lists = np.diff(trees.cat_offsets)[tree]
-    by_category = (kind & 1) == 1
-    number = trees.threshold[by_category]
-    if ((number < 0) | (number >= lists[by_category]) | (number % 1 != 0)).any():
-        raise DataError("a split by a category list that does not exist")
-
-
-def _check_links(trees: ParsedTrees) -> None:
-    """Every split but a tree's first and every leaf has one parent, which comes before it: no loops, nothing lost."""
-    splits, leaves = np.diff(trees.split_offsets), np.diff(trees.leaf_offsets)
-    tree = np.repeat(np.arange(trees.n_trees), splits)
-    place = np.arange(tree.size) - trees.split_offsets[tree]
-    parents = np.zeros(tree.size, np.int64)
-    arrivals = np.zeros(int(trees.leaf_offsets[-1]), np.int64)
-    for child in (trees.left_child.astype(np.int64), trees.right_child.astype(np.int64)):
-        inner = child >= 0
-        if (child >= splits[tree]).any() or (~child >= leaves[tree]).any():
-            raise DataError("a child beyond the nodes of its tree")
-        if (child[inner] <= place[inner]).any():
-            raise DataError("a node of a tree stands before its parent")
-        parents += np.bincount((child + trees.split_offsets[tree])[inner], minlength=parents.size)
-        arrivals += np.bincount((~child + trees.leaf_offsets[tree])[~inner], minlength=arrivals.size)
-    arrivals[trees.leaf_offsets[:-1][leaves == 1]] += 1  # a tree that is one leaf
-    parents[trees.split_offsets[:-1][splits > 0]] += 1
-    if (parents != 1).any() or (arrivals != 1).any():
-        raise DataError("the nodes of a tree are not linked as a tree")
-    level = np.flatnonzero(place == 0)
-    for _ in range(_MOST_DEPTH):
-        if not level.size:
-            return
-        first = np.concatenate([trees.split_offsets[tree[level]]] * 2)
-        child = np.concatenate([trees.left_child[level], trees.right_child[level]])
-        level = (first + child)[child >= 0]
-    raise DataError(f"a tree of more than {_MOST_DEPTH} levels")
 
 
 def _offsets(sizes: np.ndarray) -> np.ndarray:
