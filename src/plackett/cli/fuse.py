@@ -59,11 +59,10 @@ def fuse(
     if qrels is not None:
         judged = judge(lists, qrels)
         chosen = chosen.fit(lists, judged, parsed)
-        sign = 1.0 if parsed.ascending else -1.0
-        rows = {name: sign * judged.value(lists.column(m), parsed) for m, name in enumerate(names)}
-        rows[_ROWS[1]] = sign * judged.value(scores, parsed)
+        rows = {name: parsed.worth(judged.value(lists.column(m), parsed)) for m, name in enumerate(names)}
+        rows[_ROWS[1]] = parsed.worth(judged.value(scores, parsed))
         scores = chosen.scores(lists)
-        rows[_ROWS[0]] = sign * judged.value(scores, parsed)
+        rows[_ROWS[0]] = parsed.worth(judged.value(scores, parsed))
     write_run(lists.run(scores), out, tag=tag)
     found = dict(zip(names, chosen.list_weights(lists).tolist(), strict=True))
     if as_json:

@@ -198,10 +198,9 @@ def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: in
     if isinstance(measure, Loss):
         return lambda scores: -float(measure(scores, data))
     found = parse(measure)
-    sign = 1.0 if found.ascending else -1.0
 
     def worth(scores: np.ndarray) -> float:
-        return sign * found.mean(found.per_query(Scored(data, scores, random_state=random_state)))
+        return found.worth(found.mean(found.per_query(Scored(data, scores, random_state=random_state))))
 
     return worth
 

@@ -121,10 +121,7 @@ class _Problem:
 
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
         """Tell the monitor of a finished round: whether these weights are to be kept, and whether to end."""
-        before = monitor.best_round
-        valid = monitor.valid
-        stop = monitor.update(None if valid is None else self.loss.ranking_scores(self.scores(valid.X, weights)))
-        return valid is None or monitor.best_round != before, stop
+        return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)))
 
     def pull_back(self, X: Any, gradient: np.ndarray) -> np.ndarray:
         """Gradient for the weights from the gradient for the scores."""

@@ -111,9 +111,8 @@ class LaplaceRanker(Ranker):
                 center, spread * length, points / length, fit.heights, np.ones(1), fit.shrink, np.exp(rest[:1]), bounds,
                 grades,
             )  # fmt: skip
-            before, valid = monitor.best_round, monitor.valid
-            stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets))
-            if valid is None or monitor.best_round != before:
+            stop = monitor.keep(scorer)
+            if monitor.best is scorer:
                 self.scorer_ = scorer
                 self.length_scale_, self.noise_, self.log_evidence_ = length, float(np.exp(rest[0])), -fit.value
             return stop

@@ -448,7 +448,7 @@ class Ranker(FittedAttributes, BaseEstimator):
         self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         value = measure.mean(measure.per_query(Scored(data, self._score_rows(data), n_jobs=self.n_jobs)))
-        return value if measure.ascending else -value
+        return measure.worth(value)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")

@@ -131,8 +131,8 @@ class Blend(Ranker):
         kept = np.arange(len(members))
         if self.n_best is not None:
             measure = parse(self.eval_measure)
-            worth = [measure.mean(measure.per_query(Scored(data, s, n_jobs=self.n_jobs))) for s in scores]
-            order = np.argsort(-np.array(worth) if measure.ascending else np.array(worth), kind="stable")
+            values = [measure.mean(measure.per_query(Scored(data, s, n_jobs=self.n_jobs))) for s in scores]
+            order = np.argsort(-measure.worth(np.array(values)), kind="stable")
             kept = np.sort(order[: self.n_best])
         self.weights_ = weights[kept] / weights[kept].sum()
         spreads = np.array([spread_within_lists(scores[i], data) for i in kept])

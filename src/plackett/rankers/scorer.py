@@ -70,7 +70,7 @@ class Scorer:
         if not isinstance(X, RankingDataset):
             scores = data.from_input_order(scores)
         value = self.measure.mean(self.measure.per_query(Scored(data, scores)))
-        return value if self.measure.ascending else -value
+        return self.measure.worth(value)
 
     def set_score_request(self, **requests: bool | str | None) -> Scorer:
         """The scorer with other requests, such as ``qid="query"`` for ids that are passed under another name."""

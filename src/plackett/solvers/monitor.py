@@ -24,9 +24,10 @@ __all__ = ["Monitor", "SilentMonitor"]
 class Monitor:
     """Watches training: validation measure, early stopping, progress, interruption.
 
-    A model trains inside the block `training`, calls `update` after each round with the scores of the validation data
-    (one per document, so after `Loss.ranking_scores`) and stops when told; it then keeps the round `best_round`.
-    Without validation data `update` only moves the progress display. Ctrl-C ends the block, and the model keeps the
+    A ranker trains inside the block `training` and hands the scorer of each round to `keep`, until told to stop; then
+    `best` is the scorer of the best round. Where a round is not a scorer yet, `judge` says whether it is the one to
+    keep, and `update` takes the scores of the validation data (one per document, so after `Loss.ranking_scores`).
+    Without validation data every round is better than the one before. Ctrl-C ends the block, and the model keeps the
     best round so far. Where training goes on from a model, `consider` comes first: if no round is better than that
     model, `best_round` stays −1 and `kept` is 0, which means to keep it.
 
@@ -59,6 +60,7 @@ class Monitor:
     n_rounds: int = 0
     most_rounds: int = 1
     considered: bool = False
+    best: Any = None
 
     def __post_init__(self) -> None:
         self._progress: Any = None
@@ -111,6 +113,24 @@ class Monitor:
         """How many of the rounds to keep; None is all of them."""
         return self.best_round + 1 if self.best_round >= 0 or self.considered else None
 
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether too many rounds have passed without a better value."""
+        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
+
+    def keep(self, scorer: Scorer) -> bool:
+        """Note the scorer of a finished round, and keep it as `best` if it is; True means that training should end."""
+        better, stop = self.judge(lambda valid: scorer.predict(valid.X, valid.offsets, self.n_jobs))
+        if better:
+            self.best = scorer
+        return stop
+
+    def judge(self, scores: Callable[[RankingDataset], np.ndarray]) -> tuple[bool, bool]:
+        """Note a finished round by its scores of the validation data: whether to keep it, and whether to end."""
+        before = self.best_round
+        stop = self.update(None if self.valid is None else scores(self.valid))
+        return self.valid is None or self.best_round != before, stop
+
     def _value(self, scores: np.ndarray) -> float:
         if self.valid is None or self.measure is None:
             return float("nan")
@@ -122,9 +142,8 @@ class Monitor:
         if scores is not None and self.valid is not None and self.measure is not None:
             value = self._value(scores)
             self.history.append(value)
-            sign = 1.0 if self.measure.ascending else -1.0
             # a value may be NaN, where no query has one: anything is better
-            if np.isnan(self.best_value) or sign * value > sign * self.best_value:
+            if np.isnan(self.best_value) or self.measure.worth(value) > self.measure.worth(self.best_value):
                 self.best_round, self.best_value = len(self.history) - 1, value
             note = f"{self.measure} {value:.4f} (best {self.best_value:.4f})"
         self.n_rounds += 1
@@ -132,7 +151,7 @@ class Monitor:
             self._progress.update(self._task, advance=1, note=note)
         if self.after_round is not None and self.after_round(self):
             return True
-        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
+        return self.out_of_patience
 
 
 class SilentMonitor(Monitor):

@@ -91,8 +91,7 @@ def _cost(view: View, dataset: str) -> list[str]:
     ]
     fastest = min(rows, key=lambda name: rows[name]["train_seconds"])
     if fastest != ranker and rows[fastest]["train_seconds"] * 2 < row["train_seconds"]:
-        sign = 1 if view.found.measures[view.first].ascending else -1
-        loss = sign * (row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
+        loss = view.found.measures[view.first].worth(row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
         said.append(
             f"The fastest to train is {fastest}, in {seconds(rows[fastest]['train_seconds'] / row['n_folds'])}; its "
             f"{view.first} is {abs(loss):.4f} {'worse' if loss >= 0 else 'better'}."

@@ -61,9 +61,9 @@ def _times(view: View, dataset: str) -> dict[str, dict[str, float]]:
 
 
 def _points(view: View, dataset: str, times: dict[str, float]) -> dict[str, tuple[float, float]]:
-    sign = 1 if view.found.measures[view.first].ascending else -1
+    worth = view.found.measures[view.first].worth
     rows = view.rows(dataset)
-    return {ranker: (time, sign * rows[ranker]["mean_over_folds"]) for ranker, time in times.items()}
+    return {ranker: (time, worth(rows[ranker]["mean_over_folds"])) for ranker, time in times.items()}
 
 
 def _figure(view: View, dataset: str, times: dict[str, float], front: list[str], title: str, name: str) -> Figure:

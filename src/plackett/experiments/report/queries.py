@@ -156,8 +156,7 @@ def _table(view: View, dataset: str) -> Table:
     a, b = _pair(view, dataset)
     name = view.first
     ours, theirs = (view.found.evaluation(dataset, ranker) for ranker in (a, b))
-    sign = 1 if view.found.measures[name].ascending else -1
-    difference = np.nan_to_num(sign * (ours.values[name] - theirs.values[name]))
+    difference = np.nan_to_num(view.found.measures[name].worth(ours.values[name] - theirs.values[name]))
     order = np.argsort(-difference, kind="stable")
     picked = dict.fromkeys([*order[:5].tolist(), *order[-5:].tolist()])
     qids = ours.qids.tolist()

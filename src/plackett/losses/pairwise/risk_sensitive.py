@@ -127,7 +127,7 @@ class _Bound(BoundLoss):
     def _good(self, scores: np.ndarray) -> np.ndarray:
         """The measure of each query, larger is better."""
         values = self.measure.per_query(Scored(self.data, scores, n_jobs=self.n_jobs))
-        return values if self.measure.ascending else -values
+        return self.measure.worth(values)
 
     def gap(self, scores: np.ndarray) -> np.ndarray:
         """By how much each query is above the baseline; 0 where there is nothing to measure."""

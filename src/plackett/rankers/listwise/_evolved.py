@@ -128,10 +128,8 @@ class Evolved(Ranker):
                     monitor.update()
                     better, stop = merit > highest, False
                 else:
-                    before = monitor.best_round
                     chosen, scores = self._best_on(monitor, valid, valid_columns, programs)
-                    stop = monitor.update(scores)
-                    better = monitor.best_round != before
+                    better, stop = monitor.judge(lambda _, scores=scores: scores)
                 if better:
                     best, highest = chosen, merit
                 if stop:
@@ -180,7 +178,7 @@ class Evolved(Ranker):
         if len(candidates) == 1 or measure is None:
             return candidates[0], scores[0]
         values = [measure.mean(measure.per_query(Scored(valid, row, n_jobs=self.n_jobs))) for row in scores]
-        top = int(np.argmax(np.nan_to_num(values) * (1.0 if measure.ascending else -1.0)))
+        top = int(np.argmax(measure.worth(np.nan_to_num(values))))
         return candidates[top], scores[top]
 
     # -------------------------------------------------------------------------------------------------- description

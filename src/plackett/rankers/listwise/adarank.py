@@ -14,7 +14,6 @@ from plackett.measures.language import parse
 from plackett.models.linear import spread
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.measure_objective import MeasuredLists
 from plackett.solvers.monitor import Monitor
@@ -102,7 +101,7 @@ class AdaRank(Ranker):
         scale = np.ones(data.n_features)
         if self.standardize:
             scale = spread(data.X, lists.row_weight, self.n_jobs)
-        weights, best = np.zeros(data.n_features), np.zeros(data.n_features)
+        weights = np.zeros(data.n_features)
         weak, alphas = [], []
         with monitor.training(self.n_estimators, f"AdaRank · {lists.measure}"):
             for feature, sign, alpha in self._rounds(data, lists, scale):
@@ -111,17 +110,11 @@ class AdaRank(Ranker):
                 weights = weights + alpha * step
                 weak.append(step)
                 alphas.append(alpha)
-                before = monitor.best_round
-                valid = monitor.valid
-                scores = None if valid is None else table_times(valid.X, weights[:, None], self.n_jobs)[:, 0]
-                stop = monitor.update(scores)
-                if valid is None or monitor.best_round != before:
-                    best = weights
-                if stop:
+                if monitor.keep(LinearScorer(weights[:, None], np.zeros(1))):
                     break
-        kept = len(alphas) if monitor.best_round < 0 else monitor.best_round + 1
+        kept = monitor.kept
         self.weak_, self.alphas_ = np.array(weak[:kept]).reshape(-1, data.n_features), np.array(alphas[:kept])
-        self.scorer_ = LinearScorer(best[:, None], np.zeros(1))
+        self.scorer_ = monitor.best or LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
 
     def _rounds(
         self, data: RankingDataset, lists: MeasuredLists, scale: np.ndarray

@@ -66,17 +66,11 @@ class CPSRanker(Ranker):
         objective = stagewise_objective(lists, data.labels, self.alpha, scale, *weights, n_jobs=self.n_jobs)
 
         def callback(scaled: np.ndarray) -> None:
-            current = StagewiseScorer(scaled / scale)
-            before = monitor.best_round
-            valid = monitor.valid
-            stop = monitor.update(None if valid is None else current.predict(valid.X, valid.offsets, self.n_jobs))
-            if valid is None or monitor.best_round != before:
-                self.scorer_ = current
-            if stop:
+            if monitor.keep(StagewiseScorer(scaled / scale)):
                 raise StopIteration
 
         start = np.zeros(data.n_features)
-        self.scorer_ = StagewiseScorer(start)
         options = {"maxiter": self.max_iter, "ftol": self.tol}
         with monitor.training(self.max_iter, "CPSRanker · L-BFGS"):
             minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+        self.scorer_ = monitor.best or StagewiseScorer(start)

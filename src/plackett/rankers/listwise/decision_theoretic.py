@@ -98,15 +98,10 @@ class DecisionTheoretic(Ranker):
                 columns = np.column_stack([mean, factor])
                 folded = columns[:-1] / spread[:, None]
                 scorer = ExpectedUtilityScorer(folded, columns[-1] - center @ folded, gains, np.array([self.scale]))
-                best = monitor.best_round
-                stop = monitor.update(
-                    None if monitor.valid is None else scorer.predict(monitor.valid.X, monitor.valid.offsets)
-                )
-                if monitor.valid is None or monitor.best_round != best:
-                    self.scorer_ = scorer
-                if stop or np.abs(mean - before).max() <= self.tol:
+                if monitor.keep(scorer) or np.abs(mean - before).max() <= self.tol:
                     break
                 before = mean
+        self.scorer_ = monitor.best
 
     def _trials(self, data: RankingDataset) -> int:
         judged = data.labels[data.labels >= 0]

@@ -81,7 +81,6 @@ class SmoothRank(GradientTrained, Linear):
         model = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)} | {"max_iter": rounds})
         for stage in stages:
             start = model.train(stage, data, monitor, start)
-            waited = len(monitor.history) - 1 - monitor.best_round
-            if monitor.interrupted or (monitor.patience is not None and waited >= monitor.patience):
+            if monitor.interrupted or monitor.out_of_patience:
                 break
         return start

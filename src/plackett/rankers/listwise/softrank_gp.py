@@ -101,21 +101,14 @@ class SoftRankGP(Ranker):
             return value, features.T @ gradient / total + self.alpha * weights
 
         def callback(weights: np.ndarray) -> None:
-            current = scorer(weights)
-            before = monitor.best_round
-            stop = monitor.update(
-                None if monitor.valid is None else current.predict(monitor.valid.X, monitor.valid.offsets)
-            )
-            if monitor.valid is None or monitor.best_round != before:
-                self.scorer_ = current
-            if stop:
+            if monitor.keep(scorer(weights)):
                 raise StopIteration
 
         start = np.zeros(features.shape[1])
-        self.scorer_ = scorer(start)
         options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-2}
         with monitor.training(self.max_iter, "SoftRankGP · L-BFGS"):
             minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+        self.scorer_ = monitor.best or scorer(start)
 
     def _bound(self, data: RankingDataset, variance: np.ndarray) -> SoftRankBound:
         """SoftRank's loss with a variance for each document."""

@@ -143,7 +143,7 @@ class PairBoosting(Ranker):
         kept: list[tuple[WeakRanker, Any]] = []
         with monitor.training(self.n_estimators, type(self).__name__):
             self._boost(bound, monitor, kept)
-        kept = kept[: len(kept) if monitor.best_round < 0 else monitor.best_round + 1]
+        kept = kept[: monitor.kept]
         terms = AdditiveTerms()
         for weak, row in kept:
             weak.add_to(terms, row[3])

@@ -82,7 +82,7 @@ class LinearDiscriminant(Ranker):
         X = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
         rng = np.random.default_rng(self.random_state)
         self.errors_ = [_error(gap, weight)]
-        best = w.copy()
+        start = _scorer(w)
         with monitor.training(self.max_iter, "line searches"):
             for _ in range(self.max_iter):
                 for j in rng.permutation(data.n_features):
@@ -94,13 +94,9 @@ class LinearDiscriminant(Ranker):
                         gap += move * step
                 gap = _gaps(data.X, w, winner, loser)  # without the rounding of many moves
                 self.errors_.append(_error(gap, weight))
-                scorer, round_, valid = _scorer(w), monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != round_:
-                    best = w.copy()
-                if stop or self.errors_[-1] >= self.errors_[-2]:
+                if monitor.keep(_scorer(w)) or self.errors_[-1] >= self.errors_[-2]:
                     break
-        self.scorer_ = _scorer(best)
+        self.scorer_ = monitor.best or start
 
     def _first(self, data: RankingDataset) -> np.ndarray:
         if self.start == "perceptron":

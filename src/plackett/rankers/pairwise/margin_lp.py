@@ -101,8 +101,7 @@ class MarginLP(Ranker):
             if len(pairs):
                 program.solve(self.max_iter, self.tol)
             scorer = LinearScorer((program.best / scale)[:, None], np.zeros(1))
-            valid = monitor.valid
-            monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+            monitor.keep(scorer)
         self.scorer_ = scorer
         self.margin_, self.objective_, self.gap_ = program.margin, program.value, program.bound - program.value
 

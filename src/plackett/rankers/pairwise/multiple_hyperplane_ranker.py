@@ -95,7 +95,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
             if self.alpha is not None and columns:
                 scorer = HyperplanesScorer(weights, self._alpha(scorer, monitor), scorer.borda)
             self.scorer_: Any = scorer
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
     def _check_parameters(self, data: RankingDataset, monitor: Monitor) -> None:
         if data.preferences is not None:

@@ -91,21 +91,15 @@ class NestedRanker(GradientTrained, Neural):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if min(self.keep, default=1) < 1 or (np.diff(self.keep) >= 0).any():
             raise LossError(f"keep={self.keep}; give decreasing positive numbers of documents")
-        nested = None
         try:
             for nested in self._grow(data, monitor):
-                scores = None
-                if monitor.valid is not None:
-                    scores = nested.predict(monitor.valid.X, monitor.valid.offsets, self.n_jobs)
-                if monitor.update(scores) or monitor.interrupted:
+                if monitor.keep(nested) or monitor.interrupted:
                     break
         except KeyboardInterrupt:  # between stages: as `Monitor.training` has it inside them
             if monitor.n_rounds == 0:
                 raise
             monitor.interrupted = True
-        assert nested is not None  # there is always a first stage
-        last = len(nested.stages) if monitor.best_round < 0 else monitor.best_round + 1
-        self.scorer_ = NestedScorer(nested.stages[:last], nested.keep[:last])
+        self.scorer_ = monitor.best
 
     def _grow(self, data: RankingDataset, monitor: Monitor) -> Iterator[NestedScorer]:
         """The ranker with one stage, with two, …"""
@@ -173,7 +167,7 @@ class _Stage(Monitor):
         everything = lift(self.scores, self.rows, scores, valid.offsets)
         value = measure.mean(measure.per_query(Scored(valid, everything, n_jobs=self.n_jobs)))
         self.history.append(value)
-        sign = 1.0 if measure.ascending else -1.0
-        if self.best_round < 0 or np.isnan(self.best_value) or sign * value > sign * self.best_value:
+        better = measure.worth(value) > measure.worth(self.best_value)
+        if self.best_round < 0 or np.isnan(self.best_value) or better:
             self.best_round, self.best_value = len(self.history) - 1, value
-        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
+        return self.out_of_patience

@@ -95,20 +95,15 @@ class OnlineRankSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_settings()
         stream = self._begin(data)
-        best = stream.scorer()
         if self.n_steps < 1 or self.n_rounds < 1:
             raise LossError(f"n_steps={self.n_steps}, n_rounds={self.n_rounds}; give 1 or more")
         learn = stream.look_at(data, self.alpha, self.margin, self.normalize)
         with monitor.training(self.n_rounds, "OnlineRankSVM"):
             for round_ in range(self.n_rounds):
                 learn(self.n_steps * (round_ + 1) // self.n_rounds - self.n_steps * round_ // self.n_rounds)
-                scorer, before, valid = stream.scorer(), monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != before:
-                    best = scorer
-                if stop:
+                if monitor.keep(stream.scorer()):
                     break
-        self.scorer_, self.stream_ = best, stream
+        self.scorer_, self.stream_ = monitor.best, stream
 
     def partial_fit(
         self,

@@ -97,8 +97,7 @@ class PairClassifier(Ranker):
                 scorer: Any = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
             else:  # nothing to learn, so no order is better than another
                 scorer = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
-            valid = monitor.valid
-            monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+            monitor.keep(scorer)
         self.scorer_ = scorer
 
     def _comparator(

@@ -110,7 +110,7 @@ class RankingPerceptron(Ranker):
         seed = int(np.random.default_rng(self.random_state).integers(2**63))
         starts = np.concatenate(([0], np.cumsum(entries.high - entries.low)))
         make = _OUTPUTS[self.output]
-        best = make(path, scale)
+        start = make(path, scale)
         self.mistakes_: list[int] = []
         with monitor.training(self.max_iter, "perceptron"):
             for turn in range(self.max_iter):
@@ -121,13 +121,9 @@ class RankingPerceptron(Ranker):
                     path.w, path.drift, path.counts, path.kept, path.lasted,
                 )  # fmt: skip
                 self.mistakes_.append(int(path.counts[CHANGES]) - before)
-                scorer, round_, valid = make(path, scale), monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != round_:
-                    best = scorer
-                if stop or self.mistakes_[-1] == 0:
+                if monitor.keep(make(path, scale)) or self.mistakes_[-1] == 0:
                     break
-        self.scorer_ = best
+        self.scorer_ = monitor.best or start
 
 
 def _last(path: Path, scale: np.ndarray) -> Scorer:

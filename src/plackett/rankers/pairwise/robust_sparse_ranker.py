@@ -84,8 +84,7 @@ class RobustSparseRanker(GradientTrained, Linear):
         before = None
         for _ in range(self.n_rounds):
             start = model.train(loss, data, monitor, start)
-            waited = len(monitor.history) - 1 - monitor.best_round
-            if monitor.interrupted or (monitor.patience is not None and waited >= monitor.patience):
+            if monitor.interrupted or monitor.out_of_patience:
                 break
             scores = start.predict(data.X, data.offsets, self.n_jobs)
             ranking = Scored(data, scores, n_jobs=self.n_jobs).ranking("stable").rows

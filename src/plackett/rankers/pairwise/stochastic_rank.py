@@ -144,15 +144,14 @@ class StochasticRank(Ranker):
         draws = self._draws(data)
         descent = self._begin(data.n_features, self._scale(data))
         rows = rows_of(data.X, descent.scale)
-        best = self._scorer(descent)
+        start = self._scorer(descent)
         with monitor.training(self.n_rounds, f"{self.learner} · {self.loop}"):
             for round_ in range(self.n_rounds):
                 end = self.n_steps * (round_ + 1) // self.n_rounds
                 descent.run(learner.run, rows, draws, settings, end - self.n_steps * round_ // self.n_rounds)
-                best, stop = self._better(monitor, descent, best)
-                if stop:
+                if monitor.keep(self._scorer(descent)):
                     break
-        self.scorer_, self.descent_ = best, descent
+        self.scorer_, self.descent_ = monitor.best or start, descent
 
     def partial_fit(
         self,
@@ -249,16 +248,15 @@ class StochasticRank(Ranker):
         valid = self._validation(eval_set, eval_qid, eval_group, n_features)
         monitor = self._monitor(valid)
         descent = self._begin(n_features, survey.scale if self.standardize else np.ones(n_features))
-        best = self._scorer(descent)
+        start = self._scorer(descent)
         with monitor.training(passes, f"{self.learner} · {self.loop}"):
             for plan in survey.schedule(self.n_steps, passes, self._pair_probability):
                 for block, (steps, probability) in zip(read(n_features=n_features), plan, strict=True):
                     draws = self._draws(block)._replace(pair_probability=probability)
                     descent.run(learner.run, rows_of(block.X, descent.scale), draws, settings, steps)
-                best, stop = self._better(monitor, descent, best)
-                if stop:
+                if monitor.keep(self._scorer(descent)):
                     break
-        self.scorer_, self.descent_ = best, descent
+        self.scorer_, self.descent_ = monitor.best or start, descent
         self._note(block, monitor)
         sizes = {"queries": survey.n_queries, "rows": survey.n_rows, "features": n_features}
         self.card_["data"] = {"file": os.path.basename(name), **sizes}
@@ -312,12 +310,6 @@ class StochasticRank(Ranker):
     def _scorer(self, descent: Descent) -> LinearScorer:
         weights, intercept = descent.weights(self.average)
         return LinearScorer(weights[:, None], np.array([intercept]))
-
-    def _better(self, monitor: Monitor, descent: Descent, best: LinearScorer) -> tuple[LinearScorer, bool]:
-        """Note a finished round: the scorer to keep, and whether to end."""
-        scorer, before, valid = self._scorer(descent), monitor.best_round, monitor.valid
-        stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-        return scorer if valid is None or monitor.best_round != before else best, stop
 
 
 def _whole(field: str, number: Any) -> int:

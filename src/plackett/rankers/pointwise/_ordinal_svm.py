@@ -103,7 +103,7 @@ class OrdinalSVM(Ranker):
             self.objective_ = found.primal
             self.gap_, self.n_iter_ = found.gap, found.n_iter
             self.scorer_ = self._scorer(found, rows, scale)
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
         if not found.closed:
             warn_of_open_gap(name, found.gap, self.tol, found.n_iter)
 

@@ -98,7 +98,7 @@ class OrdinalPerceptron(Ranker):
         seeds = np.random.default_rng(self.random_state).integers(2**63, size=n_models).astype(np.uint64)
         counts = np.zeros((n_models, 3), np.int64)
         self.mistakes_: list[int] = []
-        best = OrdinalScorer(np.zeros(data.n_features), b[0], labels)
+        start = OrdinalScorer(np.zeros(data.n_features), b[0], labels)
         with monitor.training(self.max_iter, type(self).__name__):
             for turn in range(self.max_iter):
                 before = counts.sum(axis=0)
@@ -110,14 +110,10 @@ class OrdinalPerceptron(Ranker):
                 self.mistakes_.append(missed)
                 point, thresholds = self._point(w[:, :-1] - shifts[:, :1] * middle, b)
                 scorer = OrdinalScorer(point / scale, thresholds + point @ middle, labels)
-                round_, valid = monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != round_:
-                    best = scorer
-                if stop or changed == 0:
+                if monitor.keep(scorer) or changed == 0:
                     break
         self.rank_loss_ = int(counts[:, 1].sum())
-        self.scorer_ = best
+        self.scorer_ = monitor.best or start
 
 
 @kernel

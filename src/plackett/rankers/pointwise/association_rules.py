@@ -112,7 +112,7 @@ class AssociationRules(Ranker):
             )
         with monitor.training(1, "association rules"):
             self.scorer_ = self._mined(data.X[rows], grades, classes.astype(np.int64), weight[rows])
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
     def _check_parameters(self) -> None:
         for name in ("min_support", "min_confidence"):

@@ -97,4 +97,4 @@ class KernelSVM(Ranker):
                 intercept = float(machine.intercept_[0])
             numbers = np.array([intercept, gamma, self.coef0, self.degree], np.float64)
             self.scorer_ = KernelScorer(self.kernel, support, weights, scale, numbers)
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)

@@ -102,7 +102,7 @@ class OrdinalTree(Ranker):
         with monitor.training(1, "ordinal tree"):
             grown = tree.train(Square(), data, SilentMonitor())
             self.scorer_ = _with_grades(grown, data, LEAVES[self.leaf])
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
 
 def _with_grades(scorer: TreeScorer, data: RankingDataset, grade: Callable[..., float]) -> TreeScorer:

@@ -96,7 +96,7 @@ class PointwiseSVM(Ranker):
                 )
                 weights, intercept = machine.coef_[0] / scale, float(np.ravel(machine.intercept_)[0])
             self.scorer_ = LinearScorer(weights[:, None].astype(np.float64), np.array([intercept], np.float64))
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
 
 def _scaled(X, scale):  # type: ignore[no-untyped-def]
