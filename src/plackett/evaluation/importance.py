@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.losses.base import Loss
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
@@ -277,7 +278,7 @@ def _functions(scorer: Any, data: RankingDataset) -> np.ndarray:
     from plackett.explanations.exact import EXACT
 
     rows = np.linspace(0, data.n_rows - 1, min(data.n_rows, 10_000)).astype(np.int64)
-    X = data.X[rows] if isinstance(data.X, np.ndarray) else data.X[rows].toarray()
+    X = dense(data.X[rows])
     parts, _ = EXACT["additive"](scorer, X, X)
     return parts.std(axis=0)
 

@@ -20,7 +20,7 @@ from plackett.models.trees import Trees, boosted_gradients, lightgbm_dataset
 from plackett.scorers.base import Scorer
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["DropoutTrees"]
@@ -184,7 +184,7 @@ class _Ensemble:
         datasets += [lightgbm_dataset(lgb, part, parameters, reference=datasets[0]) for part in parts[1:]]
         self.grower = Grower(parameters, datasets, [part.offsets for part in parts], model.n_jobs)
         self.gradients = boosted_gradients(model, loss, bound)
-        self.row_weight = bound.query_weight[data.query_of_row] * bound.sample_weight
+        self.row_weight = data.row_weight
         self.rng = np.random.default_rng(model.random_state).spawn(1)[0]  # apart from the draws of queries
         self.count = DropCount(model.drop_rate, model.drop_growth, model.drop_restart)
         self.trees: list[GrownTrees] = []
@@ -194,9 +194,9 @@ class _Ensemble:
         measure = parse(model.drop_measure)
         self.lists = self.steps = None
         if model.drop_for_good != "never" or model.drop_growth is not None:
-            self.lists = MeasuredLists(parts[self.judge], measure, model.n_jobs)
+            self.lists = MeasureObjective(parts[self.judge], measure, model.n_jobs)
         if model.rescale == "line_search":
-            self.steps = MeasuredLists(data, measure, model.n_jobs)
+            self.steps = MeasureObjective(data, measure, model.n_jobs)
         self.last = self.best = -np.inf
 
     def round(self) -> None:

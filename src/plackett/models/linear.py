@@ -93,7 +93,7 @@ class _Problem:
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
         if model.standardize:
-            weight = self.bound.sample_weight * self.bound.query_weight[data.query_of_row]
+            weight = data.row_weight
             self.scale = spread(data.X, weight, model.n_jobs)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.aggregation.cps import CPS
 from plackett.aggregation.lists import RankLists
+from plackett.data.dense import dense
 
 __all__ = ["StagewiseScorer", "feature_lists"]
 
@@ -43,6 +44,6 @@ class StagewiseScorer:
 
 def feature_lists(X: Any, offsets: np.ndarray) -> RankLists:
     """Each feature as a list that ranks the documents of every query."""
-    values = np.array(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+    values = np.array(dense(X), np.float64)
     names = tuple(str(i) for i in range(values.shape[1]))
     return RankLists(values, np.array(offsets, np.int64), np.arange(offsets.size - 1), None, names)

@@ -10,8 +10,8 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate import Evaluation
-from plackett.evaluation.tables import Cell, Table
-from plackett.experiments.cells.cell import Cell as ExperimentCell
+from plackett.evaluation.tables import Table, TableCell
+from plackett.experiments.cells.cell import TableCell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Browser, Section, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.view import View
@@ -162,10 +162,10 @@ def _table(view: View, dataset: str) -> Table:
     qids = ours.qids.tolist()
     rows = tuple(
         (
-            Cell(str(qids[i])),
-            Cell(fixed(float(ours.values[name][i]))),
-            Cell(fixed(float(theirs.values[name][i]))),
-            Cell(signed(float(difference[i]))),
+            TableCell(str(qids[i])),
+            TableCell(fixed(float(ours.values[name][i]))),
+            TableCell(fixed(float(theirs.values[name][i]))),
+            TableCell(signed(float(difference[i]))),
         )
         for i in picked
     )

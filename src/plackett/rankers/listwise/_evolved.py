@@ -21,7 +21,7 @@ from plackett.solvers.formulas.machine import by_column, evaluate
 from plackett.solvers.formulas.program import Program
 from plackett.solvers.formulas.simplify import simplify
 from plackett.solvers.formulas.text import default_names, to_text
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["Evolved"]
@@ -115,7 +115,7 @@ class Evolved(Ranker):
         leaves = self.leaves(names)
         evolution = self._evolution(data.n_features if leaves is None else len(leaves))
         fitness = Fitness(
-            MeasuredLists(data, parse(self.measure), self.n_jobs), self._columns(data.X, leaves), self.n_jobs
+            MeasureObjective(data, parse(self.measure), self.n_jobs), self._columns(data.X, leaves), self.n_jobs
         )
         valid = monitor.valid
         valid_columns = None if valid is None else self._columns(valid.X, leaves)

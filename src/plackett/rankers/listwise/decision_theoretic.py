@@ -79,15 +79,14 @@ class DecisionTheoretic(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         trials = self._trials(data)
         gains = gains_of(np.arange(trials + 1.0), check_gain(self.gain, "DecisionTheoretic"))
-        X = np.asarray(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), np.float64)
+        X = np.asarray(data.dense(), np.float64)
         counted = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         rows = counted[data.query_of_row]
         center = rows @ X / rows.sum()
         spread = np.sqrt(rows @ np.square(X - center) / rows.sum())
         spread = np.where(spread > 1e-7 * np.abs(center), spread, 1.0)
         design = np.column_stack([(X - center) / spread, np.ones(data.n_rows)])
-        weight = rows if data.sample_weight is None else rows * data.sample_weight
-        weight = np.where(data.labels >= 0, weight, 0.0)
+        weight = np.where(data.labels >= 0, data.row_weight, 0.0)
         labels = np.maximum(data.labels, 0.0)
         steps = probit_posterior_steps(
             design, weight * labels, weight * (trials - labels), self.prior_variance, self.scale

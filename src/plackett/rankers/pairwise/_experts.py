@@ -16,7 +16,7 @@ def expert_losses(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.n
     entries = pair_entries(data)
     first = np.searchsorted(entries.query, np.arange(data.n_queries + 1))
     lost, total = np.zeros((data.n_queries, data.n_features)), np.zeros(data.n_queries)
-    X = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+    X = data.dense()
     pairs = (first, entries.first, entries.low, entries.high, entries.order, entries.weight, entries.row_weight)
     over_queries(_losses, data.offsets, X, *pairs, lost, total, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
     return lost, total

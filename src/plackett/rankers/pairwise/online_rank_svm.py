@@ -14,7 +14,6 @@ from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.kernel import KERNELS, KernelSpace
 from plackett.solvers.monitor import Monitor
 
@@ -154,7 +153,7 @@ class OnlineRankSVM(Ranker):
     def _begin(self, data: RankingDataset) -> Stream:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, document_weight(data), self.n_jobs)
+            scale = spread(data.X, data.row_weight, self.n_jobs)
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
             return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))

@@ -15,12 +15,11 @@ from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise._pair_perceptron import CHANGES, PAIRS, SINCE, Path, one_pass
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.voting import VotingScorer
 from plackett.solvers.monitor import Monitor
-from plackett.solvers.step_vectors import rows_of
+from plackett.solvers.training_vectors import rows_of
 
 __all__ = ["RankingPerceptron"]
 
@@ -99,7 +98,7 @@ class RankingPerceptron(Ranker):
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
         if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
-        scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
         credit, own = np.empty(0), np.empty(0)
         if data.preferences is None:

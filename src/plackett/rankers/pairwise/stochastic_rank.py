@@ -17,15 +17,15 @@ from plackett.data.letor.source import is_regular
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
 from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
-from plackett.rankers.pointwise._sides import check_sides, document_weight
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
-from plackett.solvers.step_vectors import rows_of
+from plackett.solvers.training_vectors import rows_of
 
 __all__ = ["StochasticRank"]
 
@@ -140,7 +140,7 @@ class StochasticRank(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         learner, settings = self._settings()
         if LOOPS[self.loop].by_side:
-            check_sides(data, self.rel)
+            check_relevance(data, self.rel)
         draws = self._draws(data)
         descent = self._begin(data.n_features, self._scale(data))
         rows = rows_of(data.X, descent.scale)
@@ -302,7 +302,7 @@ class StochasticRank(Ranker):
         )
 
     def _scale(self, data: RankingDataset) -> np.ndarray:
-        return spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        return spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
 
     def _begin(self, n_features: int, scale: np.ndarray) -> Descent:
         return Descent(n_features, scale, int(np.random.default_rng(self.random_state).integers(2**63)))

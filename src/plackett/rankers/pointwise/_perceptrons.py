@@ -13,11 +13,10 @@ from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
 from plackett.models.linear import deviation, moments
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer
 from plackett.solvers.monitor import Monitor
-from plackett.solvers.step_vectors import measure, rows_of, signed
+from plackett.solvers.training_vectors import measure, rows_of, signed
 
 __all__ = ["OrdinalPerceptron"]
 
@@ -77,7 +76,7 @@ class OrdinalPerceptron(Ranker):
                 f"{self}: passes and models must be 1 or more, a share of documents above 0 and at most 1, a margin 0 "
                 "or more"
             )
-        weight = document_weight(data)
+        weight = data.row_weight
         mean, scale = np.zeros(data.n_features), np.ones(data.n_features)
         if self.standardize:
             total, mean, square = moments(data.X, weight, self.n_jobs)

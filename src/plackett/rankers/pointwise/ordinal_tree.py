@@ -13,7 +13,6 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
 from plackett.solvers.monitor import Monitor, SilentMonitor
@@ -107,7 +106,7 @@ class OrdinalTree(Ranker):
 
 def _with_grades(scorer: TreeScorer, data: RankingDataset, grade: Callable[..., float]) -> TreeScorer:
     """The tree with the grade of each leaf in place of its mean."""
-    weight = document_weight(data)
+    weight = data.row_weight
     counts = np.flatnonzero((data.labels >= 0) & (weight > 0))
     labels, weights = data.labels[counts], weight[counts]
     grades = np.unique(labels)

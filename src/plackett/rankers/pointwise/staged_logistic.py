@@ -13,7 +13,7 @@ from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import check_sides
+from plackett.rankers.binary_labels import check_relevance
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
@@ -66,7 +66,7 @@ class StagedLogistic(Ranker):
         return {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        check_sides(data, self.rel)
+        check_relevance(data, self.rel)
         model = Linear(
             alpha=self.alpha, max_iter=self.max_iter, tol=self.tol, standardize=self.standardize, n_jobs=self.n_jobs
         )
