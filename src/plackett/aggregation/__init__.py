@@ -15,12 +15,12 @@ from plackett._lazy import open_package
 if TYPE_CHECKING:
     from plackett.aggregation.base import Aggregation as Aggregation
     from plackett.aggregation.borda import Borda as Borda
-    from plackett.aggregation.comb_anz import CombANZ as CombANZ
-    from plackett.aggregation.comb_max import CombMAX as CombMAX
-    from plackett.aggregation.comb_med import CombMED as CombMED
-    from plackett.aggregation.comb_min import CombMIN as CombMIN
-    from plackett.aggregation.comb_mnz import CombMNZ as CombMNZ
-    from plackett.aggregation.comb_sum import CombSUM as CombSUM
+    from plackett.aggregation.comb import CombANZ as CombANZ
+    from plackett.aggregation.comb import CombMAX as CombMAX
+    from plackett.aggregation.comb import CombMED as CombMED
+    from plackett.aggregation.comb import CombMIN as CombMIN
+    from plackett.aggregation.comb import CombMNZ as CombMNZ
+    from plackett.aggregation.comb import CombSUM as CombSUM
     from plackett.aggregation.condorcet import Condorcet as Condorcet
     from plackett.aggregation.cps import CPS as CPS
     from plackett.aggregation.fusing import aggregate as aggregate
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from plackett.aggregation.lists import RankLists as RankLists
     from plackett.aggregation.log_isr import LogISR as LogISR
     from plackett.aggregation.mallows import MallowsConsensus as MallowsConsensus
-    from plackett.aggregation.mc1 import MC1 as MC1
-    from plackett.aggregation.mc2 import MC2 as MC2
-    from plackett.aggregation.mc3 import MC3 as MC3
-    from plackett.aggregation.mc4 import MC4 as MC4
+    from plackett.aggregation.markov_chains import MC1 as MC1
+    from plackett.aggregation.markov_chains import MC2 as MC2
+    from plackett.aggregation.markov_chains import MC3 as MC3
+    from plackett.aggregation.markov_chains import MC4 as MC4
     from plackett.aggregation.median_rank import MedianRank as MedianRank
     from plackett.aggregation.plackett_luce import BayesianPlackettLuce as BayesianPlackettLuce
     from plackett.aggregation.rrf import RRF as RRF
