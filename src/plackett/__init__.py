@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from plackett.evaluation.friedman import friedman as friedman
     from plackett.evaluation.friedman import mean_ranks as mean_ranks
     from plackett.evaluation.friedman import nemenyi as nemenyi
-    from plackett.evaluation.importance import model_importance as model_importance
     from plackett.evaluation.importance import permutation_importance as permutation_importance
     from plackett.evaluation.importance import single_feature_importance as single_feature_importance
     from plackett.evaluation.risk import geo_risk as geo_risk
@@ -76,6 +75,7 @@ if TYPE_CHECKING:
     from plackett.experiments.result import Experiment as Experiment
     from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
     from plackett.explanations.explain import explain as explain
+    from plackett.explanations.model_importance import model_importance as model_importance
     from plackett.export.quickrank import read_quickrank as read_quickrank
     from plackett.export.ranklib import read_ranklib as read_ranklib
     from plackett.export.ranklib import write_ranklib as write_ranklib

@@ -143,7 +143,7 @@ PUBLIC: dict[str, str] = \
  'mean_ranks': 'plackett.evaluation.friedman',
  'measure': 'plackett.measures.custom',
  'measure_curve': 'plackett.measures.curves',
- 'model_importance': 'plackett.evaluation.importance',
+ 'model_importance': 'plackett.explanations.model_importance',
  'nemenyi': 'plackett.evaluation.friedman',
  'order_to_grades': 'plackett.data.judgements',
  'pair_precision': 'plackett.measures.pair_precision',

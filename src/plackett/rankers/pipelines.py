@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.rankers.parameters import from_plain, to_plain
+from plackett.models.parameters import from_plain, to_plain
 
 __all__ = ["put_together", "take_apart"]
 

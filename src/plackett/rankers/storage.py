@@ -18,10 +18,10 @@ import numpy as np
 from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett.catalogue import items, stored_class
+from plackett.models.parameters import from_plain, to_plain
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.rankers.calibration import CALIBRATIONS
-from plackett.rankers.parameters import from_plain, to_plain
 
 __all__ = ["card", "load", "pack", "save", "unpack"]
 

@@ -47,7 +47,7 @@ class OrderedScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays, those of the comparator with a prefix."""
-        from plackett.rankers.parameters import to_plain
+        from plackett.models.parameters import to_plain
 
         words = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
         arrays = {f"comparator.{name}": array for name, array in self.comparator.to_arrays().items()}
@@ -56,7 +56,7 @@ class OrderedScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrderedScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.parameters import from_plain
+        from plackett.models.parameters import from_plain
 
         words = json.loads(arrays["words"].tobytes())
         ordering = from_plain(words["ordering"])

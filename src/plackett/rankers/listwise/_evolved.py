@@ -115,10 +115,10 @@ class Evolved(Ranker):
         leaves = self.leaves(names)
         evolution = self._evolution(data.n_features if leaves is None else len(leaves))
         fitness = Fitness(
-            MeasureObjective(data, parse(self.measure), self.n_jobs), self._columns(data.X, leaves), self.n_jobs
+            MeasureObjective(data, parse(self.measure), self.n_jobs), self._leaf_columns(data.X, leaves), self.n_jobs
         )
         valid = monitor.valid
-        valid_columns = None if valid is None else self._columns(valid.X, leaves)
+        valid_columns = None if valid is None else self._leaf_columns(valid.X, leaves)
         best, highest, reached = None, -np.inf, []
         with monitor.training(self.n_runs * self.generations, f"{type(self).__name__} · {fitness.lists.measure}"):
             for programs, values in self._path(evolution, fitness):
@@ -164,7 +164,7 @@ class Evolved(Ranker):
             for _ in range(self.generations):
                 yield next(populations)
 
-    def _columns(self, X: Any, leaves: list[Program] | None) -> np.ndarray:
+    def _leaf_columns(self, X: Any, leaves: list[Program] | None) -> np.ndarray:
         columns = by_column(X, range(X.shape[1]))
         return columns if leaves is None else evaluate(leaves, columns, self.n_jobs)
 
