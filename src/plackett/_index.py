@@ -191,6 +191,16 @@ PUBLIC: dict[str, str] = \
  'write_svm_rank': 'plackett.export.svm_rank',
  'zrisk': 'plackett.evaluation.risk'}
 
+FORMATS: list[tuple] = \
+[('quickrank', 'plackett.export.quickrank', 'QuickRankFormat', '(<\\?xml.*>\\s*)?<ranker>.*|<\\?xml.*\\?>', False),
+ ('ranklib',
+  'plackett.export.ranklib',
+  'RankLibFormat',
+  '## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear '
+  'Regression|RankNet|LambdaRank|ListNet)',
+  True),
+ ('svm_rank', 'plackett.export.svm_rank', 'SVMRankFormat', 'SVM-light Version .*', True)]
+
 ITEMS: list[tuple] = \
 [('aggregation',
   'BayesianPlackettLuce',
