@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from plackett.data.letor import read_letor as read_letor
     from plackett.data.letor import read_letor_chunks as read_letor_chunks
     from plackett.data.letor import write_letor as write_letor
-    from plackett.data.normalise import QueryNormalizer as QueryNormalizer
     from plackett.data.permutations import PermutationSet as PermutationSet
     from plackett.data.permutations import best_order as best_order
     from plackett.data.permutations import sample_order as sample_order
     from plackett.data.pooling import pool as pool
     from plackett.data.preferences import Preferences as Preferences
     from plackett.data.profile import profile as profile
+    from plackett.data.query_normalizer import QueryNormalizer as QueryNormalizer
     from plackett.data.splits import Fold as Fold
     from plackett.data.splits import letor_folds as letor_folds
     from plackett.data.splits import split_queries as split_queries

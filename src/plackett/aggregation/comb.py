@@ -10,7 +10,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
-from plackett.aggregation.normalising import normalise
+from plackett.aggregation.normalising import normalize
 
 __all__ = ["CombANZ", "CombByOrder", "CombBySum", "CombMAX", "CombMED", "CombMIN", "CombMNZ", "CombSUM"]
 
@@ -19,14 +19,14 @@ __all__ = ["CombANZ", "CombByOrder", "CombBySum", "CombMAX", "CombMED", "CombMIN
 class CombBySum(Aggregation):
     """Methods that combine the sum of a document's scores with their number."""
 
-    normalise: str | None = "min-max"
+    normalize: str | None = "min-max"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         total, count = np.empty(lists.n_rows), np.empty(lists.n_rows)
-        values = normalise(lists, self.normalise, n_jobs)
+        values = normalize(lists, self.normalize, n_jobs)
         over_queries(_sums, lists.offsets, values, weights, total, count, n_jobs=n_jobs)
         return self._combine(total, count)
 
@@ -38,11 +38,11 @@ class CombByOrder(Aggregation):
     #: 0 the least, 1 the largest, ½ the median.
     quantile: ClassVar[float]
 
-    normalise: str | None = "min-max"
+    normalize: str | None = "min-max"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         out = np.empty(lists.n_rows)
-        values = normalise(lists, self.normalise, n_jobs)
+        values = normalize(lists, self.normalize, n_jobs)
         over_queries(_quantiles, lists.offsets, values, weights, self.quantile, out, n_jobs=n_jobs)
         return out
 
@@ -93,7 +93,7 @@ class CombSUM(CombBySum):
 
     Parameters
     ----------
-    normalise
+    normalize
         How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
         ``rank``, ``borda``, or None to take them as they are.
 
@@ -101,7 +101,7 @@ class CombSUM(CombBySum):
     --------
     >>> from plackett.aggregation import RankLists
     >>> lists = RankLists.from_runs([{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 1.0}}])
-    >>> CombSUM(normalise=None).scores(lists).tolist()
+    >>> CombSUM(normalize=None).scores(lists).tolist()
     [3.0, 3.0, 1.0]
 
     References
@@ -128,7 +128,7 @@ class CombMNZ(CombBySum):
 
     Parameters
     ----------
-    normalise
+    normalize
         How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
         ``rank``, ``borda``, or None to take them as they are.
 
@@ -136,7 +136,7 @@ class CombMNZ(CombBySum):
     --------
     >>> from plackett.aggregation import RankLists
     >>> lists = RankLists.from_runs([{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 1.0}}])
-    >>> CombMNZ(normalise=None).scores(lists).tolist()
+    >>> CombMNZ(normalize=None).scores(lists).tolist()
     [3.0, 6.0, 1.0]
 
     References
@@ -163,7 +163,7 @@ class CombANZ(CombBySum):
 
     Parameters
     ----------
-    normalise
+    normalize
         How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
         ``rank``, ``borda``, or None to take them as they are.
 
@@ -171,7 +171,7 @@ class CombANZ(CombBySum):
     --------
     >>> from plackett.aggregation import RankLists
     >>> lists = RankLists.from_runs([{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 1.0}}])
-    >>> CombANZ(normalise=None).scores(lists).tolist()
+    >>> CombANZ(normalize=None).scores(lists).tolist()
     [3.0, 1.5, 1.0]
 
     References
@@ -197,7 +197,7 @@ class CombMAX(CombByOrder):
 
     Parameters
     ----------
-    normalise
+    normalize
         How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
         ``rank``, ``borda``, or None to take them as they are.
 
@@ -205,7 +205,7 @@ class CombMAX(CombByOrder):
     --------
     >>> from plackett.aggregation import RankLists
     >>> lists = RankLists.from_runs([{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 1.0}}])
-    >>> CombMAX(normalise=None).scores(lists).tolist()
+    >>> CombMAX(normalize=None).scores(lists).tolist()
     [3.0, 2.0, 1.0]
 
     References
@@ -229,7 +229,7 @@ class CombMED(CombByOrder):
 
     Parameters
     ----------
-    normalise
+    normalize
         How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
         ``rank``, ``borda``, or None to take them as they are.
 
@@ -237,7 +237,7 @@ class CombMED(CombByOrder):
     --------
     >>> from plackett.aggregation import RankLists
     >>> lists = RankLists.from_runs([{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 1.0}}])
-    >>> CombMED(normalise=None).scores(lists).tolist()
+    >>> CombMED(normalize=None).scores(lists).tolist()
     [3.0, 1.5, 1.0]
 
     References
@@ -261,7 +261,7 @@ class CombMIN(CombByOrder):
 
     Parameters
     ----------
-    normalise
+    normalize
         How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
         ``rank``, ``borda``, or None to take them as they are.
 
@@ -269,7 +269,7 @@ class CombMIN(CombByOrder):
     --------
     >>> from plackett.aggregation import RankLists
     >>> lists = RankLists.from_runs([{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 1.0}}])
-    >>> CombMIN(normalise=None).scores(lists).tolist()
+    >>> CombMIN(normalize=None).scores(lists).tolist()
     [3.0, 1.0, 1.0]
 
     References

@@ -21,7 +21,7 @@ def fuse(
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as k=60; may be repeated.")
     ] = None,
-    normalise: Annotated[
+    normalize: Annotated[
         str | None, typer.Option(help="Of the Comb methods: min-max, max, sum, zmuv, rank, borda or none.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="One number per run, such as 1,2,0.5.")] = None,
@@ -46,8 +46,8 @@ def fuse(
     chosen = find_method(method)
     defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
     parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
-    if normalise is not None:
-        parameters["normalise"] = None if normalise.lower() == "none" else normalise
+    if normalize is not None:
+        parameters["normalize"] = None if normalize.lower() == "none" else normalize
     if weights is not None:
         parameters["weights"] = _numbers(weights)
     chosen = find_method(chosen, **parameters)

@@ -162,7 +162,7 @@ def test_refusals():
         ({"order": "bubble"}, "'quicksort'"),
         ({"pair_features": "product"}, "'difference'"),
         ({"max_pairs": 0}, "max_pairs"),
-        ({"estimator": KNeighborsClassifier(), "pair_normalize": True}, "KNeighborsClassifier takes none"),
+        ({"estimator": KNeighborsClassifier(), "normalize": True}, "KNeighborsClassifier takes none"),
     ):
         with pytest.raises(DataError, match=match):
             PairClassifier(**parameters).fit(X, y, qid=qid)

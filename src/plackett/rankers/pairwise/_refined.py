@@ -28,14 +28,14 @@ class Refined(GradientTrained, Linear):
     base
         A linear ranker to start from: used as it is where it is fitted, fitted to the same data first where it is
         not. None is a support vector machine of pairs (squared hinge).
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
     """
 
     allow_nan: ClassVar[bool] = False
 
     base: Any = None
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def parts(self) -> list[Ranker]:
         """The ranker to start from, where one is given."""
@@ -71,7 +71,7 @@ class Refined(GradientTrained, Linear):
     def _plain(self) -> tuple[Linear, SquaredHinge]:
         """Model and loss of the start, where no ranker is given."""
         plain = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)})
-        return plain, SquaredHinge(margin=1.0, normalize=self.pair_normalize)
+        return plain, SquaredHinge(margin=1.0, normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self.scorer_ = self.train(self.make_loss(), data, monitor, self._start(data))

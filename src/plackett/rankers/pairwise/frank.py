@@ -51,7 +51,7 @@ class FRank(PairBoosting):
         1 takes the steepest.
     tol
         End when a round lowers the mean loss of the pairs by less than this share of it.
-    pair_normalize
+    normalize
         Give each query the same weight, instead of each pair.
 
     Examples
@@ -70,10 +70,10 @@ class FRank(PairBoosting):
 
     n_candidates: int = 1
     tol: float = 1e-6
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def _make_loss(self) -> Loss:
-        return Fidelity(normalize=self.pair_normalize)
+        return Fidelity(normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.n_candidates < 1 or not self.tol >= 0:

@@ -36,7 +36,7 @@ class LinearDiscriminant(Ranker):
     start
         ``"perceptron"``, the averaged `RankingPerceptron`; or the number of a feature (from 0), such as the score of
         the search engine, which begins with weight 1 and the others with 0.
-    pair_normalize
+    normalize
         Let each query count the same, however many pairs it has.
     max_pairs
         With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
@@ -69,14 +69,14 @@ class LinearDiscriminant(Ranker):
     one_at_a_time: ClassVar[bool] = True
 
     start: str | int = "perceptron"
-    pair_normalize: bool = True
+    normalize: bool = True
     max_pairs: int = 200_000
     max_iter: int = 10
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.max_pairs < 1 or self.max_iter < 1:
             raise LossError("max_pairs and max_iter must be 1 or more")
-        winner, loser, weight = listed_pairs(data, self.max_pairs, self.pair_normalize, self.random_state)
+        winner, loser, weight = listed_pairs(data, self.max_pairs, self.normalize, self.random_state)
         w = self._first(data)
         gap = _gaps(data.X, w, winner, loser)
         X = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()

@@ -40,7 +40,7 @@ class NestedRanker(GradientTrained, Neural):
         How many documents the second stage, the third stage, … order anew: decreasing numbers.
     model
         Model of each stage, such as ``Trees()``; None is the network described by the other parameters.
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 
     Attributes
@@ -73,11 +73,11 @@ class NestedRanker(GradientTrained, Neural):
     max_epochs: int = 100
     keep: tuple[int, ...] = (1000, 100, 10)
     model: Any = None
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss of every stage."""
-        return Logistic(normalize=self.pair_normalize)
+        return Logistic(normalize=self.normalize)
 
     def make_model(self) -> Model:
         """The model of every stage."""

@@ -53,7 +53,7 @@ class PairClassifier(Ranker):
     pair_features
         ``"difference"`` of the features of the two documents, ``"concatenation"``, or ``"both"``. A linear model learns
         the same from all of them.
-    pair_normalize
+    normalize
         Let each query count the same, however many pairs it has.
     max_pairs
         With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
@@ -79,7 +79,7 @@ class PairClassifier(Ranker):
     estimator: Any = "linear"
     order: Any = "quicksort"
     pair_features: str = "difference"
-    pair_normalize: bool = False
+    normalize: bool = False
     max_pairs: int = 100_000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -89,7 +89,7 @@ class PairClassifier(Ranker):
             raise DataError(f"max_pairs={self.max_pairs}; give 1 or more")
         ordering = find_ordering(self.order, random_state=self.random_state)
         model = self._model()
-        winner, loser, weight = listed_pairs(data, self.max_pairs, self.pair_normalize, self.random_state)
+        winner, loser, weight = listed_pairs(data, self.max_pairs, self.normalize, self.random_state)
         some = weight > 0
         winner, loser, weight = winner[some], loser[some], weight[some] * some.sum()
         with monitor.training(1, "pairs"):
@@ -155,7 +155,7 @@ def _classifier(model: Any, table: Any, better: np.ndarray, weight: np.ndarray) 
         return classifier.fit(table, labels)
     if not has_fit_parameter(classifier, "sample_weight"):
         raise DataError(
-            f"the pairs have weights (sample_weight, query_weight, or pair_normalize=True), and a "
+            f"the pairs have weights (sample_weight, query_weight, or normalize=True), and a "
             f"{type(model).__name__} takes none in fit; train it without them"
         )
     return classifier.fit(table, labels, sample_weight=weight)

@@ -56,7 +56,7 @@ class RampRank(Refined):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return Ramp(height=self.height, normalize=self.pair_normalize)
+        return Ramp(height=self.height, normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.max_rounds < 1:
@@ -94,7 +94,7 @@ class _Tangent(BoundLoss):
 
     def __init__(self, ranker: RampRank, data: RankingDataset, scores: np.ndarray) -> None:
         super().__init__(data, n_jobs=ranker.n_jobs)
-        hinge = Hinge(margin=1.0, normalize=ranker.pair_normalize)
+        hinge = Hinge(margin=1.0, normalize=ranker.normalize)
         far = hinge.replace(margin=1.0 - ranker.height).bind(data, n_jobs=ranker.n_jobs)
         self.hinge = hinge.bind(data, n_jobs=ranker.n_jobs)
         self.slope = -far.evaluate(scores, value=False)[1]

@@ -100,7 +100,8 @@ def _head(trees: TreeArrays) -> dict[str, str]:
 
 def _sets_by_tree(trees: TreeArrays) -> tuple[np.ndarray, list[list[np.ndarray]]]:
     """Thresholds with sets of categories numbered tree by tree, as LightGBM has them, and the sets of each tree."""
-    threshold, sets = trees.threshold.copy(), [[] for _ in range(trees.n_trees)]
+    threshold = trees.threshold.copy()
+    sets: list[list[np.ndarray]] = [[] for _ in range(trees.n_trees)]
     by_category = np.flatnonzero(trees.categorical)
     tree = np.searchsorted(trees.split_offsets, by_category, side="right") - 1
     for t in np.unique(tree):
