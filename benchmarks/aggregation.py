@@ -88,7 +88,7 @@ def speed(n_queries: int = 1000, n_documents: int = 1000, n_runs: int = 5) -> No
     frames = [as_run(run) for run in runs]
     theirs = [ranx.Run(run, name=str(i)) for i, run in enumerate(runs)]
     for name, other, norm in (("RRF", "rrf", None), ("CombSUM", "sum", "min-max"), ("CombMNZ", "mnz", "min-max")):
-        options = {} if norm is None else {"normalise": norm}
+        options = {} if norm is None else {"normalize": norm}
         ours = fuse(frames, name, **options)
         fused = ranx.fuse(theirs, norm=norm, method=other)
         sample = dict(ours.filter(qid="q0").select("docid", "score").iter_rows())

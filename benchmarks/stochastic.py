@@ -22,7 +22,7 @@ from plackett import RankingDataset, read_letor_chunks, write_letor
 from plackett.data.canonical import canonical_order
 from plackett.rankers.pairwise.stochastic.loops import draw
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank
-from plackett.solvers.step_vectors import rows_of
+from plackett.solvers.training_vectors import rows_of
 
 TURNS = 3
 

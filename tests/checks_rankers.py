@@ -21,8 +21,8 @@ from sklearn.exceptions import NotFittedError
 
 from plackett import PlackettWarning, RankingDataset, _storage
 from plackett.evaluation.evaluate import evaluate
-from plackett.models.base import Monitor
 from plackett.rankers import storage
+from plackett.solvers.monitor import Monitor
 
 #: Small settings, for whichever of these a ranker has: a battery takes about a second.
 SMALL = {

@@ -80,7 +80,11 @@ def test_an_unknown_attribute_is_an_attribute_error():
 
 def test_items_can_be_imported():
     for item in catalogue.items():
-        assert callable(getattr(import_module(item.module), item.symbol))
+        found = getattr(import_module(item.module), item.symbol)
+        assert callable(found)
+        if item.kind in ("scorer", "comparator"):
+            assert found.kind == item.name
+            assert catalogue.stored_class(item.kind, item.name) is found
 
 
 def test_scan_reads_classes_and_functions(tmp_path):
@@ -137,3 +141,21 @@ def test_find_takes_any_spelling_and_names_the_nearest():
 def test_every_look_up_names_the_nearest(call):
     with pytest.raises(ValueError, match="unknown .*; did you mean"):
         call()
+
+
+def test_a_new_model_format_is_one_file(tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "other.py").write_text(
+        'class Other:\n    kind: ClassVar[str] = "other"\n    write = staticmethod(print)\n\nclass Helper:\n    pass\n',
+        encoding="utf-8",
+    )
+    found = catalogue.scan_formats(tmp_path)
+    assert found == [catalogue.Format("other", "plackett.export.other", "Other", "", True)]
+
+
+def test_model_formats_read_and_write_what_they_say():
+    for known in catalogue.formats():
+        cls = known.load()
+        assert cls.kind == known.name
+        assert hasattr(cls, "write") == known.writes
+        assert hasattr(cls, "read") == bool(known.first_line)

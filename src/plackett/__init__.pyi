@@ -73,7 +73,7 @@ from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambd
 from plackett.data.preferences import Preferences as Preferences
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
 from plackett.data.kfold import QueryKFold as QueryKFold
-from plackett.data.normalise import QueryNormalizer as QueryNormalizer
+from plackett.data.query_normalizer import QueryNormalizer as QueryNormalizer
 from plackett.rankers.pairwise.ramp_rank import RampRank as RampRank
 from plackett.rankers.pointwise.random_forest import RandomForest as RandomForest
 from plackett.rankers.pairwise.rank_boost import RankBoost as RankBoost
@@ -142,7 +142,7 @@ from plackett.losses.custom import loss as loss
 from plackett.evaluation.friedman import mean_ranks as mean_ranks
 from plackett.measures.custom import measure as measure
 from plackett.measures.curves import measure_curve as measure_curve
-from plackett.evaluation.importance import model_importance as model_importance
+from plackett.explanations.model_importance import model_importance as model_importance
 from plackett.evaluation.friedman import nemenyi as nemenyi
 from plackett.data.judgements import order_to_grades as order_to_grades
 from plackett.measures.pair_precision import pair_precision as pair_precision

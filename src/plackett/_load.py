@@ -5,23 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from plackett import _storage
 from plackett._errors import DataError, reading
+from plackett.catalogue import formats
 
 __all__ = ["foreign_reader", "load"]
 __public__ = ["load"]
-
-#: What the first line of another tool's model file is or begins with, and the module and function that read it. A
-#: dataset may begin with a comment, so RankLib's models are known by their whole first line.
-_FOREIGN = {
-    rb"SVM-light Version .*": ("plackett.export.svm_rank", "read_svm_rank"),
-    rb"(<\?xml.*>\s*)?<ranker>.*|<\?xml.*\?>": ("plackett.export.quickrank", "read_quickrank"),
-    rb"## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear Regression|RankNet|LambdaRank|"
-    rb"ListNet)": ("plackett.export.ranklib", "read_ranklib"),
-}
 
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
@@ -31,9 +22,9 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
             first = file.readline(100)
     except OSError:
         return None  # whoever opens it next says what is wrong
-    for line, (module, name) in _FOREIGN.items():
-        if re.fullmatch(line, first.rstrip()):
-            return getattr(import_module(module), name)
+    for known in formats():
+        if known.first_line and re.fullmatch(known.first_line, first.rstrip().decode("latin-1")):
+            return known.load().read
     return None
 
 

@@ -1,10 +1,10 @@
 """The catalogue: what the package has, which ids of the inventory each item fulfils, and what is still open.
 
 Everything is read from the sources without importing them: classes with literal attributes ``_ids`` (and ``name``,
-``aliases``, ``paper``), functions with the decorator `plackett._provenance.fulfils`, and the names that a module lists
-in ``__public__``. ``python -m plackett.catalogue`` writes `plackett._index` (the static index behind lazy attributes,
-`plackett list` and the measure language), the stubs ``__init__.pyi`` for type checkers and editors, and
-``docs/catalogue.md``; with ``--check`` it only says whether they are fresh.
+``aliases``, ``paper``), scorers with a literal ``kind``, functions with the decorator `plackett._provenance.fulfils`,
+and the names that a module lists in ``__public__``. ``python -m plackett.catalogue`` writes `plackett._index` (the
+static index behind lazy attributes, `plackett list` and the measure language), the stubs ``__init__.pyi`` for type
+checkers and editors, and ``docs/catalogue.md``; with ``--check`` it only says whether they are fresh.
 
 The inventory, ``docs/inventory.tsv``, belongs to the repository and is not installed.
 """
@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from typing import Any, NamedTuple
 from plackett._errors import DataError
 from plackett._names import nearest, plain, question
 
-__all__ = ["Item", "Requirement", "find", "items", "requirements"]
+__all__ = ["Format", "Item", "Requirement", "find", "formats", "items", "requirements", "stored_class"]
 
 #: What kind of item a folder of the package holds.
 KINDS = {
@@ -33,6 +34,7 @@ KINDS = {
     "models": "model",
     "solvers": "solver",
     "scorers": "scorer",
+    "scorers/comparators": "comparator",
     "rankers": "ranker",
     "datasets": "data",
     "data": "data",
@@ -55,6 +57,10 @@ KINDS = {
 TOP_LEVEL = ("ranker", "model", "permutation model")
 #: Sub-packages that give all their items by name when called, with the type of what they give.
 CALLABLE = {"aggregation": "type[Any]", "losses": "type[Any]", "measures": "Any", "rankers": "type[Any]"}
+#: Kinds of classes that model files name by the literal attribute ``kind`` of the class.
+_STORED = ("scorer", "comparator")
+#: Literal attributes that say what a class is.
+_WORDS = ("_ids", "name", "aliases", "paper")
 
 
 class Item(NamedTuple):
@@ -69,6 +75,21 @@ class Item(NamedTuple):
     aliases: tuple[str, ...]
     #: First sentence of its documentation.
     summary: str = ""
+
+
+class Format(NamedTuple):
+    """A model format of another tool: a class in ``export/`` with ``read`` or ``write`` or both."""
+
+    name: str
+    module: str
+    symbol: str
+    #: Regular expression of the first line of a file; none where files are not read.
+    first_line: str
+    writes: bool
+
+    def load(self) -> Any:
+        """The class."""
+        return getattr(import_module(self.module), self.symbol)
 
 
 class Requirement(NamedTuple):
@@ -87,6 +108,17 @@ def items(kind: str | None = None) -> list[Item]:
     from plackett._index import ITEMS
 
     return [item for item in (Item(*row) for row in ITEMS) if kind in (None, item.kind)]
+
+
+def formats() -> list[Format]:
+    """The model formats of other tools.
+
+    >>> [format.name for format in formats() if format.writes]
+    ['ranklib', 'svm_rank']
+    """
+    from plackett._index import FORMATS
+
+    return [Format(*row) for row in FORMATS]
 
 
 def find(
@@ -126,6 +158,18 @@ def find(
     near = list(dict.fromkeys(shown(known[match]) if match in known else match for match in matches))[:3]
     advice = question(near) if near else f"`plackett list --kind {kind!r}` shows all"
     raise error(f"unknown {kind} {name!r:.200}; {advice}")
+
+
+def stored_class(kind: str, name: str) -> Any:
+    """The class of a kind whose ``kind`` a model file names; spelled as it is, as no user wrote it.
+
+    >>> stored_class("scorer", "linear").__name__
+    'LinearScorer'
+    """
+    for item in items(kind):
+        if item.name == name:
+            return getattr(import_module(item.module), item.symbol)
+    raise DataError(f"the {kind} {name!r:.200} is not known to this version of plackett")
 
 
 @cache
@@ -168,15 +212,28 @@ def scan(package: Path) -> list[Item]:
     return sorted(found, key=lambda item: (item.kind, item.name.lower()))
 
 
+def scan_formats(package: Path) -> list[Format]:
+    """Model formats found in the sources: classes in ``export/`` with a literal ``kind``."""
+    found = []
+    for path in sorted((package / "export").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            words = _literals(node, ("kind", "first_line")) if isinstance(node, ast.ClassDef) else {}
+            if isinstance(node, ast.ClassDef) and "kind" in words:
+                names = {target.id for s in node.body if isinstance(s, ast.Assign) for target in s.targets}  # type: ignore[attr-defined]
+                module, first_line = f"plackett.export.{path.stem}", words.get("first_line", "")
+                found.append(Format(words["kind"], module, node.name, first_line, "write" in names))
+    return sorted(found)
+
+
 def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
     if isinstance(node, ast.ClassDef):
-        words = _literals(node)
-        if "_ids" in words:
-            name = words.get("name", node.name)
-            paper, aliases = words.get("paper", ""), words.get("aliases", ())
-            yield Item(kind, name, module, node.name, words["_ids"], paper, aliases, _summary(node))
+        words = _literals(node, ("kind", *_WORDS) if kind in _STORED else _WORDS)
+        if "_ids" in words or "kind" in words:
+            name = words.get("kind", words.get("name", node.name))
+            ids, paper, aliases = words.get("_ids", ()), words.get("paper", ""), words.get("aliases", ())
+            yield Item(kind, name, module, node.name, ids, paper, aliases, _summary(node))
     elif isinstance(node, ast.FunctionDef):
-        if kind in ("measure", "loss", "model", "ranker"):
+        if kind in ("measure", "loss", "model", "ranker", *_STORED):
             kind = "tool"  # those are classes; a function beside them is something that works with them
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fulfils":
@@ -185,7 +242,7 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
                 yield Item(kind, node.name, module, node.name, ids, named.get("paper", ""), (), _summary(node))
 
 
-def _literals(node: ast.ClassDef) -> dict[str, Any]:
+def _literals(node: ast.ClassDef, names: tuple[str, ...]) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for statement in node.body:
         if isinstance(statement, ast.Assign):
@@ -194,7 +251,7 @@ def _literals(node: ast.ClassDef) -> dict[str, Any]:
             target, value = statement.target, statement.value
         else:
             continue
-        if isinstance(target, ast.Name) and target.id in ("_ids", "name", "aliases", "paper"):
+        if isinstance(target, ast.Name) and target.id in names:
             words[target.id] = ast.literal_eval(value)
     return words
 
@@ -254,6 +311,7 @@ def index_source(package: Path) -> str:
         "# fmt: off\n"
         f"PUBLIC: dict[str, str] = \\\n{pprint.pformat(public, width=118)}\n\n"
         f"PACKAGES: dict[str, dict[str, str]] = \\\n{pprint.pformat(rooms, width=118)}\n\n"
+        f"FORMATS: list[tuple] = \\\n{pprint.pformat([tuple(found) for found in scan_formats(package)], width=118)}\n\n"
         f"ITEMS: list[tuple] = \\\n{pprint.pformat([tuple(item) for item in scan(package)], width=118)}\n"
     )
 

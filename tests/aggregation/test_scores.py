@@ -8,7 +8,7 @@ import pytest
 from plackett import DataError
 from plackett.aggregation import Borda, CombSUM, MedianRank, RankLists
 from plackett.aggregation.fusing import find_method
-from plackett.aggregation.normalising import NORMALISATIONS, normalise
+from plackett.aggregation.normalising import NORMALISATIONS, normalize
 
 
 def _random_runs(n_runs=4, n_queries=6, seed=0):
@@ -50,7 +50,7 @@ def test_comb_methods_agree_with_ranx(norm):
     ranx, theirs = _ranx_runs(runs)
     lists = RankLists.from_runs(runs)
     for name, other in NAMES.items():
-        _same(find_method(name, normalise=norm).run(lists), ranx.fuse(theirs, norm=norm, method=other).run)
+        _same(find_method(name, normalize=norm).run(lists), ranx.fuse(theirs, norm=norm, method=other).run)
 
 
 @pytest.mark.full
@@ -95,7 +95,7 @@ SCALE = {
 @pytest.mark.parametrize("name", COMBINE)
 def test_comb_methods_by_the_definition(name, norm):
     runs = _random_runs(seed=5)
-    fused = {(q, d): s for q, d, s in find_method(name, normalise=norm).run(RankLists.from_runs(runs)).iter_rows()}
+    fused = {(q, d): s for q, d, s in find_method(name, normalize=norm).run(RankLists.from_runs(runs)).iter_rows()}
     for q in runs[0]:
         scaled = [dict(zip(run[q], SCALE[norm](np.array(list(run[q].values()))), strict=True)) for run in runs]
         for d in set().union(*scaled):
@@ -114,14 +114,14 @@ def test_rrf_and_isr_by_the_definition():
 
 
 def test_an_unknown_normalisation_is_refused():
-    with pytest.raises(DataError, match="normalise='minimax'; the normalisations are min-max, max"):
-        CombSUM(normalise="minimax").scores(RankLists.from_arrays([[1.0]]))
+    with pytest.raises(DataError, match="normalize='minimax'; the normalisations are min-max, max"):
+        CombSUM(normalize="minimax").scores(RankLists.from_arrays([[1.0]]))
 
 
 def test_normalisation_of_a_constant_or_missing_list():
     lists = RankLists.from_arrays([[1.0, np.nan], [1.0, np.nan], [2.0, 5.0]], [0, 0, 1], kind="scores")
     for name in NORMALISATIONS:
-        values = normalise(lists, name)
+        values = normalize(lists, name)
         assert np.isfinite(values[:, 0]).all()
         assert values[0, 0] == values[1, 0]
 

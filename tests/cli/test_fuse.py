@@ -50,7 +50,7 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
         (["--weights", "1,b"], "write numbers"),
         (["-p", "kk=3"], "RRF has no parameter 'kk'"),
         (["--method", "rfr"], "did you mean RRF"),
-        (["--normalise", "zmuv"], "RRF has no parameter 'normalise'"),
+        (["--normalize", "zmuv"], "RRF has no parameter 'normalize'"),
         (["--method", "qqqq"], "shows all"),
         (["--weights", "1,2", "--qrels", "qrels"], "given, or fitted"),
     ],

@@ -164,7 +164,7 @@ def test_train_with_parameters_in_the_name(run, shop):
 
 def test_interrupted_training(run, shop, monkeypatch):
     """After a round the model is kept and saved; before, nothing is. Either way the shell sees Ctrl-C."""
-    from plackett.models.base import Monitor
+    from plackett.solvers.monitor import Monitor
 
     data, update = shop / "d.plackett", Monitor.update
     pk.write(pk.datasets.make_ranking(6, 5, 2, random_state=0), data)

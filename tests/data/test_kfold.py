@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from plackett import DataError, RankingDataset
 from plackett.data.kfold import QueryKFold
-from plackett.data.normalise import QueryNormalizer
+from plackett.data.query_normalizer import QueryNormalizer
 
 rng = np.random.default_rng(0)
 QID = rng.permutation(np.repeat([f"q{i:02}" for i in range(12)], rng.integers(1, 9, 12)))

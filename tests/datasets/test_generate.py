@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError
-from plackett.data.normalise import QueryNormalizer
+from plackett.data.query_normalizer import QueryNormalizer
 from plackett.datasets import make_ranking
 
 

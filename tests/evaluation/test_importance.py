@@ -10,7 +10,8 @@ import scipy.sparse as sp
 import plackett as pk
 from plackett import DataError, RankingDataset
 from plackett.datasets import make_ranking
-from plackett.evaluation.importance import model_importance, permutation_importance, single_feature_importance
+from plackett.evaluation.importance import permutation_importance, single_feature_importance
+from plackett.explanations.model_importance import model_importance
 from plackett.losses import Square
 from plackett.rankers import LambdaMART, ListNet, RankBoost, RankNet
 

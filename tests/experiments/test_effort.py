@@ -11,10 +11,10 @@ from checks_rankers import small
 from plackett.datasets import make_ranking
 from plackett.evaluation.estimators import fit
 from plackett.experiments.effort import effort_of, full_effort, settled
-from plackett.models.base import Monitor
 from plackett.models.linear import Linear
 from plackett.models.trees import Trees
 from plackett.rankers import storage
+from plackett.solvers.monitor import Monitor
 
 #: Rankers whose rounds no parameter counts: training again runs in full.
 WHOLE = {"SmoothRank", "RobustSparseRanker", "StagedLogistic"}

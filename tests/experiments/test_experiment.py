@@ -556,7 +556,7 @@ def test_damaged_cell_is_computed_again(data, tmp_path):
 
 def test_interrupted_training_is_no_finished_cell(data, tmp_path, monkeypatch):
     """A ranker keeps its best round on Ctrl-C; the experiment must not take that for a result."""
-    from plackett.models.base import Monitor
+    from plackett.solvers.monitor import Monitor
 
     original = Monitor.update
 

@@ -14,7 +14,7 @@ from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
 from plackett.explanations.explain import explain
 from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
-from plackett.models.linear import LinearScorer
+from plackett.scorers.linear import LinearScorer
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett.export.svm_rank import read_svm_rank, write_svm_rank
-from plackett.models.linear import LinearScorer
+from plackett.scorers.linear import LinearScorer
 
 MODEL = """SVM-light Version V6.20
 0 # kernel type

@@ -14,17 +14,14 @@ from plackett import RankingDataset
 from plackett._errors import MeasureError
 from plackett.measures.alpha_ndcg import alpha_nDCG
 from plackett.measures.ap import AP
-from plackett.measures.ap_ia import AP_IA
 from plackett.measures.err import ERR
 from plackett.measures.err_ia import ERR_IA
+from plackett.measures.intent_aware import AP_IA, P_IA, RR_IA, nDCG_IA
 from plackett.measures.ndcg import nDCG
-from plackett.measures.ndcg_ia import nDCG_IA
 from plackett.measures.nrbp import NRBP
-from plackett.measures.p_ia import P_IA
 from plackett.measures.precision import P
 from plackett.measures.ranking import Scored
 from plackett.measures.rr import RR
-from plackett.measures.rr_ia import RR_IA
 from plackett.measures.stprecision import StPrecision
 from plackett.measures.strecall import StRecall
 

@@ -9,7 +9,7 @@ from plackett.evaluation.evaluate import evaluate
 from plackett.losses.pointwise.square import Square
 from plackett.models.trees import Trees
 from plackett.rankers.pairwise.lambdamart import LambdaMART
-from plackett.solvers.silent_monitor import Quiet
+from plackett.solvers.monitor import SilentMonitor
 
 
 def task(seed=0):
@@ -23,10 +23,10 @@ def test_a_bag_is_boosting_on_its_bootstrap():
     """The first bag alone, times their number: the same as boosting the bootstrap as weights of the queries."""
     data = task()
     settings = {"min_child_samples": 1, "num_leaves": 5, "random_state": 3, "n_jobs": 1}
-    bagged = Trees(n_estimators=12, boosting="bagged", n_bags=3, **settings).train(Square(), data, Quiet())
+    bagged = Trees(n_estimators=12, boosting="bagged", n_bags=3, **settings).train(Square(), data, SilentMonitor())
     drawn = np.bincount(np.random.default_rng(3).choice(30, 30), minlength=30).astype(float)
     weighted = data.replace(query_weight=drawn)
-    alone = Trees(n_estimators=4, **settings).train(Square(), weighted, Quiet())
+    alone = Trees(n_estimators=4, **settings).train(Square(), weighted, SilentMonitor())
     first = 3 * bagged.booster.predict(data.X, num_iteration=4)
     np.testing.assert_allclose(first, alone.booster.predict(data.X), atol=1e-6)
     second = 3 * bagged.booster.predict(data.X, start_iteration=4, num_iteration=4)

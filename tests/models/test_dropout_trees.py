@@ -15,10 +15,11 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models import dropout_trees
-from plackett.models.base import Monitor
 from plackett.models.dropout_trees import DropoutTrees
-from plackett.models.trees import Trees, TreeScorer
-from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
+from plackett.models.trees import Trees
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees, scale_tree, split_trees
+from plackett.solvers.monitor import Monitor
 
 SETTINGS = {"n_estimators": 14, "num_leaves": 6, "min_child_samples": 2, "learning_rate": 0.4, "n_jobs": 1}
 

@@ -8,7 +8,7 @@ import pytest
 
 from plackett.models.grown_trees import Grower
 from plackett.models.leaf_table import LeafTable
-from plackett.scorers.tree_text import join_trees
+from plackett.scorers.trees.text import join_trees
 
 
 @pytest.mark.parametrize(("outputs", "leaves"), [(1, 6), (3, 6), (1, 400)])

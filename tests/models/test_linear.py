@@ -13,9 +13,10 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
 from plackett.measures.language import parse
-from plackett.models.base import Monitor
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 
 
 def task(seed=0, n_queries=15, shift=0.0):

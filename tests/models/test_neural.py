@@ -23,16 +23,18 @@ from plackett.losses.pointwise.square import Square
 from plackett.measures import parse
 from plackett.measures.ranking import Scored
 from plackett.models._torch import load_torch, threads
-from plackett.models.base import Monitor
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.models.networks import NETWORKS
 from plackett.models.networks.base import dropped
 from plackett.models.networks.blocks import batches
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.lists import Lists
 from plackett.models.networks.training import Training
-from plackett.models.neural import Neural, NeuralScorer
+from plackett.models.neural import Neural
 from plackett.models.trees import Trees
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.neural import NeuralScorer
+from plackett.solvers.monitor import Monitor
 
 torch = pytest.importorskip("torch", reason="neural models need PyTorch: pip install 'plackett[neural]'")
 

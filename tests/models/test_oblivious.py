@@ -11,9 +11,9 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.oblivious import Oblivious
 from plackett.models.oblivious_tree import Limits, ObliviousTree, Question, grow
 from plackett.models.threshold_bins import ThresholdBins
-from plackett.models.trees import TreeScorer
-from plackett.scorers.tree_text import check_text, join_trees, new_head, split_trees
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees, new_head, parse_trees, split_trees
+from plackett.solvers.monitor import SilentMonitor
 
 
 def worth(g, h, penalty):
@@ -87,7 +87,7 @@ def test_lightgbm_reads_the_same_tree():
     text = join_trees(
         new_head(2), [tree.words(), ObliviousTree((), np.array([0.25]), np.array([16]), np.ones(1)).words()]
     )
-    check_text(text)
+    parse_trees(text)
     X = np.array([[x, y] for x in (-2, -1, 0, np.nan) for y in (0.5, 0.6, 2.5, 3, np.nan)], np.float32)
     found = TreeScorer(text).predict(X, np.array([0, len(X)]), 1)
     np.testing.assert_array_equal(found, tree.predict(X) + 0.25)
@@ -127,7 +127,7 @@ def test_one_level_on_the_square_loss_is_the_best_stump():
     y = (X[:, 1] > 0.3) * 2.0 + rng.integers(0, 2, 50)
     data = pk.RankingDataset.from_arrays(X, y, np.zeros(50))
     model = Oblivious(n_estimators=1, depth=1, learning_rate=1.0, min_child_samples=1, n_jobs=1)
-    found = model.train(Square(), data, Quiet()).predict(data.X, data.offsets)
+    found = model.train(Square(), data, SilentMonitor()).predict(data.X, data.offsets)
     errors = {}
     for j in range(2):
         for t in data.X[:, j]:

@@ -13,8 +13,9 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.base import Monitor
-from plackett.models.trees import Trees, TreeScorer
+from plackett.models.trees import Trees
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.solvers.monitor import Monitor
 
 
 def task(seed=0, n_queries=40):

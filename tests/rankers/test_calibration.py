@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 import plackett as pk
 from checks_rankers import easy_task
 from plackett import DataError
-from plackett.rankers.calibration import Isotonic, Logistic, calibrate
+from plackett.rankers.calibration import IsotonicCalibration, LogisticCalibration, calibrate
 
 
 def scored(seed=0, n=4000):
@@ -94,9 +94,9 @@ def test_errors():
     with pytest.raises(DataError, match="no relevant"):
         calibrate(np.arange(3.0), np.zeros(3))
     with pytest.raises(DataError, match="damaged"):
-        Isotonic.from_arrays({"score": np.array([1.0, 0.0]), "value": np.array([0.0, 1.0])})
+        IsotonicCalibration.from_arrays({"score": np.array([1.0, 0.0]), "value": np.array([0.0, 1.0])})
     with pytest.raises(DataError, match="damaged"):
-        Logistic.from_arrays({"line": np.array([-1.0, 0.0])})
+        LogisticCalibration.from_arrays({"line": np.array([-1.0, 0.0])})
 
 
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])

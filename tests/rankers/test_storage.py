@@ -17,7 +17,7 @@ from plackett.measures.language import parse
 from plackett.models.trees import Trees
 from plackett.rankers import storage
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.scorers.tree_text import parse_trees
+from plackett.scorers.trees.text import parse_trees, write_text
 
 
 def task():
@@ -132,7 +132,7 @@ def test_damaged_files(trees, tmp_path):
         except ValueError as error:
             assert "m.plackett" in str(error)  # noqa: PT017 - most changes are refused, all by name
         else:  # spaces that pad the header, or words about the format
-            assert found.scorer_.text == parse_trees(trees.scorer_.text).text()
+            assert found.scorer_.text == write_text(parse_trees(trees.scorer_.text))
     for size in (0, 7, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(ValueError, match="plackett"):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import plackett as pk
-from plackett.scorers.tree_text import split_trees
+from plackett.scorers.trees.text import split_trees
 
 TREES = {"n_estimators": 12, "num_leaves": 6, "min_child_samples": 3, "n_jobs": 1}
 

@@ -8,7 +8,7 @@ import pytest
 from plackett import DataError, MeasureError, RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.measures import parse
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 
 
 def random_lists(rng, **columns):
@@ -21,7 +21,7 @@ def test_many_vectors_are_each_what_evaluate_says(name):
     rng = np.random.default_rng(0)
     data, measure = random_lists(rng), parse(name)
     scores = rng.integers(0, 4, (5, data.n_rows)).astype(float)
-    lists = MeasuredLists(data, measure)
+    lists = MeasureObjective(data, measure)
     expected = [evaluate(data, s, [measure]).mean[str(measure)] for s in scores]
     np.testing.assert_allclose(lists.values(scores), lists.sign * np.array(expected), rtol=1e-12)
     assert lists.value(scores[2]) == lists.values(scores[2:3])[0]
@@ -39,14 +39,14 @@ def test_weights_of_queries_and_documents():
         weight = query[q] * sample[rows].mean()
         value = evaluate(RankingDataset.from_arrays(None, data.y[counted]), scores[counted], ["AP"]).mean["AP"]
         total, mass = total + weight * value, mass + weight
-    np.testing.assert_allclose(MeasuredLists(data, parse("AP")).value(scores), total / mass, rtol=1e-12)
+    np.testing.assert_allclose(MeasureObjective(data, parse("AP")).value(scores), total / mass, rtol=1e-12)
 
 
 def test_what_cannot_be_measured_is_refused():
     data = RankingDataset.from_arrays(None, [0.5, 0.0])
     with pytest.raises(DataError, match=r"no label is relevant to AP: the largest is 0.5.*AP\(rel=0.5\)"):
-        MeasuredLists(data, parse("AP"))
+        MeasureObjective(data, parse("AP"))
     with pytest.raises(DataError, match="needs labels"):
-        MeasuredLists(RankingDataset.from_arrays(None, None, [1, 1]), parse("AP"))
+        MeasureObjective(RankingDataset.from_arrays(None, None, [1, 1]), parse("AP"))
     with pytest.raises(MeasureError, match="between -1 and 1"):
-        MeasuredLists(data, parse("DCG")).check_bounds("AdaRank")
+        MeasureObjective(data, parse("DCG")).check_bounds("AdaRank")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from plackett import LossError, PlackettWarning, RankingDataset
-from plackett.models.base import Monitor
 from plackett.rankers.listwise.permurank import PermuRank
 from plackett.rankers.listwise.svm_map import SVMMAP
 from plackett.rankers.listwise.svm_mrr import SVMMRR
@@ -18,6 +17,7 @@ from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit
 from plackett.rankers.storage import load, save
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import relative_gap
 
 #: The first round of many has weights of 0, and one round is what some of these tests allow.

@@ -101,7 +101,7 @@ def fuse(
         With judgements the method is fitted first: the weights of the runs are those with the best mean of the measure
         on the judged queries (of ``CPS``: the most probable ones).
     parameters
-        Parameters of the method, such as ``k`` of ``RRF``, ``normalise`` of ``CombSUM``, ``weights``.
+        Parameters of the method, such as ``k`` of ``RRF``, ``normalize`` of ``CombSUM``, ``weights``.
 
     Returns
     -------

@@ -32,7 +32,7 @@ class Judged:
         found = np.where(self.rows >= 0, scores[self.rows], -np.inf)
         scored = Scored(self.data, found, found > -np.inf, n_jobs=n_jobs)
         value = measure.mean(measure.per_query(scored))
-        return value if measure.ascending else -value
+        return measure.worth(value)
 
     def labels(self, n_rows: int) -> np.ndarray:
         """Label of each row of the lists; -2 where it has none."""

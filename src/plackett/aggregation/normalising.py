@@ -10,13 +10,13 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["NORMALISATIONS", "normalise"]
+__all__ = ["NORMALISATIONS", "normalize"]
 
 #: A spread below this counts as none.
 _LEAST = 1e-9
 
 
-def normalise(lists: RankLists, name: str | None, n_jobs: int | None = None) -> np.ndarray:
+def normalize(lists: RankLists, name: str | None, n_jobs: int | None = None) -> np.ndarray:
     """Values of the lists on one scale, rows × lists, NaN where a list lacks a document (``borda`` has no NaN).
 
     ``min-max``: (x − min)/(max − min). ``max``: x/max. ``sum``: (x − min)/Σ(x − min). ``zmuv``: (x − mean)/standard
@@ -24,14 +24,14 @@ def normalise(lists: RankLists, name: str | None, n_jobs: int | None = None) -> 
     query, and documents that the list lacks share what is left. None: as they are.
 
     >>> lists = RankLists.from_arrays([[4.0], [2.0], [0.0]], kind="scores")
-    >>> normalise(lists, "min-max").ravel().tolist()
+    >>> normalize(lists, "min-max").ravel().tolist()
     [1.0, 0.5, 0.0]
     """
     if name is None:
         return lists.values
     plain = name.lower().replace("_", "").replace("-", "")
     if plain not in _BY_NAME:
-        raise DataError(f"normalise={name!r}; the normalisations are {', '.join(NORMALISATIONS)}, or None")
+        raise DataError(f"normalize={name!r}; the normalisations are {', '.join(NORMALISATIONS)}, or None")
     return lists.once(("normalised", plain), lambda: _BY_NAME[plain](lists, n_jobs))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from plackett.catalogue import formats
 from plackett.cli.arguments import Force, check_out
 
-_FORMS = "plackett, ranklib, svm_rank"
+_FORMS = ", ".join(["plackett", *(known.name for known in formats() if known.writes)])
 
 
 def convert_model(
@@ -23,15 +24,13 @@ def convert_model(
 ) -> None:
     """Convert a model from the form of one tool into that of another; the scores stay the same."""
     from plackett._load import foreign_reader
-    from plackett.export.ranklib import write_ranklib
-    from plackett.export.svm_rank import write_svm_rank
     from plackett.rankers.storage import load, save
 
-    writers: dict[str, Any] = {"plackett": save, "ranklib": write_ranklib, "svm_rank": write_svm_rank}
-    if to not in writers:
+    written = {known.name: known for known in formats() if known.writes}
+    if to != "plackett" and to not in written:
         raise typer.BadParameter(f"{to!r}; give one of {_FORMS}", param_hint="--to")
     check_out(target, force, "TARGET")
     foreign = foreign_reader(source)
     ranker = load(source) if foreign is None else foreign(source, n_features=n_features)
-    writers[to](ranker, target)
+    (save if to == "plackett" else written[to].load().write)(ranker, target)
     print(f"{target}: {type(ranker).__name__} as {to}")

@@ -21,7 +21,7 @@ def fuse(
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as k=60; may be repeated.")
     ] = None,
-    normalise: Annotated[
+    normalize: Annotated[
         str | None, typer.Option(help="Of the Comb methods: min-max, max, sum, zmuv, rank, borda or none.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="One number per run, such as 1,2,0.5.")] = None,
@@ -46,8 +46,8 @@ def fuse(
     chosen = find_method(method)
     defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
     parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
-    if normalise is not None:
-        parameters["normalise"] = None if normalise.lower() == "none" else normalise
+    if normalize is not None:
+        parameters["normalize"] = None if normalize.lower() == "none" else normalize
     if weights is not None:
         parameters["weights"] = _numbers(weights)
     chosen = find_method(chosen, **parameters)
@@ -59,11 +59,10 @@ def fuse(
     if qrels is not None:
         judged = judge(lists, qrels)
         chosen = chosen.fit(lists, judged, parsed)
-        sign = 1.0 if parsed.ascending else -1.0
-        rows = {name: sign * judged.value(lists.column(m), parsed) for m, name in enumerate(names)}
-        rows[_ROWS[1]] = sign * judged.value(scores, parsed)
+        rows = {name: parsed.worth(judged.value(lists.column(m), parsed)) for m, name in enumerate(names)}
+        rows[_ROWS[1]] = parsed.worth(judged.value(scores, parsed))
         scores = chosen.scores(lists)
-        rows[_ROWS[0]] = sign * judged.value(scores, parsed)
+        rows[_ROWS[0]] = parsed.worth(judged.value(scores, parsed))
     write_run(lists.run(scores), out, tag=tag)
     found = dict(zip(names, chosen.list_weights(lists).tolist(), strict=True))
     if as_json:

@@ -5,7 +5,7 @@ from plackett.data.splits import Fold as Fold
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.data.preferences import Preferences as Preferences
 from plackett.data.kfold import QueryKFold as QueryKFold
-from plackett.data.normalise import QueryNormalizer as QueryNormalizer
+from plackett.data.query_normalizer import QueryNormalizer as QueryNormalizer
 from plackett.data.dataset import RankingDataset as RankingDataset
 from plackett.data.permutations import best_order as best_order
 from plackett.data.concat import concat as concat

@@ -14,6 +14,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._optional import optional
 from plackett.data import validation
+from plackett.data.dense import dense
 from plackett.data.grouping import ids_array
 
 if TYPE_CHECKING:
@@ -310,6 +311,20 @@ class RankingDataset:
     def query_of_row(self) -> np.ndarray:
         """Number of the query of each row, int64."""
         return np.repeat(np.arange(self.n_queries), self.group)
+
+    @property
+    def row_weight(self) -> np.ndarray:
+        """Weight of each row: that of the document times that of its query, 1 where neither is given.
+
+        >>> RankingDataset.from_arrays(None, [1, 0, 0], qid=[1, 1, 2], query_weight=[2.0, 1.0]).row_weight.tolist()
+        [2.0, 2.0, 1.0]
+        """
+        weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
+        return weight if self.query_weight is None else weight * self.query_weight[self.query_of_row]
+
+    def dense(self) -> np.ndarray:
+        """The features as an array, sparse ones filled with zeros."""
+        return dense(self.X)
 
     @property
     def qid(self) -> np.ndarray:

@@ -239,7 +239,7 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
     table = pl.DataFrame(columns)
     if not names:
         return table
-    X = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+    X = data.dense()
     return table.hstack(pl.from_numpy(X, schema=list(names), orient="row"))
 
 

@@ -17,7 +17,6 @@ from plackett.evaluation.friedman import friedman as friedman
 from plackett.evaluation.risk import geo_risk as geo_risk
 from plackett.evaluation.significance.corrections import holm as holm
 from plackett.evaluation.friedman import mean_ranks as mean_ranks
-from plackett.evaluation.importance import model_importance as model_importance
 from plackett.evaluation.friedman import nemenyi as nemenyi
 from plackett.evaluation.winning_number import normalised_winning_number as normalised_winning_number
 from plackett.evaluation.importance import permutation_importance as permutation_importance

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett.evaluation.significance.corrections import CORRECTIONS
-from plackett.evaluation.tables import Cell, Renderable, Table
+from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
 
 if TYPE_CHECKING:
@@ -104,9 +104,9 @@ class Comparison(Renderable):
                 if intervals:
                     text += f" [{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
                 marks = [letters[worse] for worse in row["better_than"]]
-                cells.append(Cell(text, row["best"], (", " if len(self.systems) > 26 else "").join(marks)))
+                cells.append(TableCell(text, row["best"], (", " if len(self.systems) > 26 else "").join(marks)))
             columns.append(cells)
-        names = [(Cell(letters[system]), Cell(system)) for system in self.systems]
+        names = [(TableCell(letters[system]), TableCell(system)) for system in self.systems]
         rows = tuple((*name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True))
         return Table(("", "system", *self.measures), rows, notes=self._notes(intervals), n_names=2)
 
@@ -119,12 +119,12 @@ class Comparison(Renderable):
         letters = self.letters
         rows = tuple(
             (
-                Cell(row["measure"]),
-                Cell(f"{letters[row['a']]} − {letters[row['b']]}"),
-                Cell(f"{row['difference']:+.{digits}f}", row["significant"]),
-                Cell(f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"),
-                Cell("<0.0001" if row["p_corrected"] < 5e-5 else f"{row['p_corrected']:.4f}"),
-                Cell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
+                TableCell(row["measure"]),
+                TableCell(f"{letters[row['a']]} − {letters[row['b']]}"),
+                TableCell(f"{row['difference']:+.{digits}f}", row["significant"]),
+                TableCell(f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"),
+                TableCell("<0.0001" if row["p_corrected"] < 5e-5 else f"{row['p_corrected']:.4f}"),
+                TableCell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
             )
             for row in self.pairs.iter_rows(named=True)
         )

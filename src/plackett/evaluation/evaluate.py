@@ -13,7 +13,7 @@ import numpy as np
 from plackett._errors import PlackettWarning
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.tables import Cell, Renderable, Table
+from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
 from plackett.measures.doubts import every_document_relevant, measure_doubts
 from plackett.measures.language import parse_all
@@ -69,7 +69,7 @@ class Evaluation(Renderable):
         return f"Evaluation({self.qids.size} queries: {means})"
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
-        rows = tuple((Cell(name), Cell(f"{value:.{digits}f}")) for name, value in self.mean.items())
+        rows = tuple((TableCell(name), TableCell(f"{value:.{digits}f}")) for name, value in self.mean.items())
         notes = (f"{self.qids.size} queries.", *(f"Beware: {doubt}" for doubt in self.doubts.values()))
         return Table(("measure", "mean"), rows, notes=notes)
 

@@ -1,4 +1,4 @@
-"""Which features matter: for ranking by themselves, for a fitted ranker's quality, inside its model."""
+"""Which features matter: for ranking by themselves, and for a fitted ranker's quality."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import Loss
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
@@ -18,8 +17,10 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["feature_names", "feature_scores", "model_importance", "permutation_importance", "single_feature_importance"]
-__public__ = ["model_importance", "permutation_importance", "single_feature_importance"]
+    from plackett.losses.base import Loss
+
+__all__ = ["feature_names", "feature_scores", "permutation_importance", "single_feature_importance"]
+__public__ = ["permutation_importance", "single_feature_importance"]
 
 
 @fulfils("features.importance", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
@@ -142,48 +143,6 @@ def permutation_importance(
     return frame.sort("importance", descending=True, maintain_order=True)
 
 
-def model_importance(ranker: Any, data: RankingDataset) -> pl.DataFrame | None:
-    """What a fitted model itself says of its features; None for models that say nothing.
-
-    Trees: total ``gain`` of the splits on each feature. Linear models: ``|weight|`` times the standard deviation of the
-    feature in ``data``. Sums of one function per feature (RankBoost and its like): the standard deviation of that
-    function over ``data``. Figures of one model can be compared with each other, not with those of another.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``feature``, ``importance``, ``share`` (of the sum over all features) and ``kind`` (what the importance is); the
-        most important feature first.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.datasets.make_ranking(30, 8, 3, random_state=0)
-    >>> model_importance(pk.ListNet().fit(data), data)["kind"][0]
-    '|weight| × standard deviation'
-    """
-    import polars as pl
-
-    scorer = getattr(ranker, "scorer_", None)
-    found = _OWN.get(getattr(scorer, "kind", ""))
-    if found is None:
-        return None
-    kind, function = found
-    importance = function(scorer, data)
-    if importance.shape != (data.n_features,):
-        return None
-    total = importance.sum()
-    frame = pl.DataFrame(
-        {
-            "feature": feature_names(data),
-            "importance": importance,
-            "share": importance / total if total > 0 else np.zeros_like(importance),
-            "kind": kind,
-        }
-    )
-    return frame.sort("importance", descending=True, maintain_order=True)
-
-
 def feature_names(data: RankingDataset) -> list[str]:
     """Names of the features; numbers from 1 on, as in LETOR files, where they have none."""
     return [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
@@ -196,13 +155,12 @@ def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: in
     """The mean of a measure for given scores, or the value of a loss, so that larger is better."""
     if data.y is None:
         raise DataError("the data have no labels, by which features could be judged")
-    if isinstance(measure, Loss):
+    if not isinstance(measure, (str, Measure)):
         return lambda scores: -float(measure(scores, data))
     found = parse(measure)
-    sign = 1.0 if found.ascending else -1.0
 
     def worth(scores: np.ndarray) -> float:
-        return sign * found.mean(found.per_query(Scored(data, scores, random_state=random_state)))
+        return found.worth(found.mean(found.per_query(Scored(data, scores, random_state=random_state))))
 
     return worth
 
@@ -258,35 +216,3 @@ class _Shuffled:
         changed.indices[of_column] = place[changed.indices[of_column]]
         changed.has_sorted_indices = False
         return changed.tocsr()
-
-
-# --------------------------------------------------------------------------------------------------------- by model
-
-
-def _gain(scorer: Any, data: RankingDataset) -> np.ndarray:
-    return np.asarray(scorer.booster.feature_importance("gain"), np.float64)
-
-
-def _weights(scorer: Any, data: RankingDataset) -> np.ndarray:
-    from sklearn.utils.sparsefuncs import mean_variance_axis
-
-    X = data.X
-    variance = np.nanvar(X, axis=0, dtype=np.float64) if isinstance(X, np.ndarray) else mean_variance_axis(X, 0)[1]
-    return np.abs(scorer.weights).sum(axis=1) * np.sqrt(variance)
-
-
-def _functions(scorer: Any, data: RankingDataset) -> np.ndarray:
-    from plackett.explanations.exact import EXACT
-
-    rows = np.linspace(0, data.n_rows - 1, min(data.n_rows, 10_000)).astype(np.int64)
-    X = data.X[rows] if isinstance(data.X, np.ndarray) else data.X[rows].toarray()
-    parts, _ = EXACT["additive"](scorer, X, X)
-    return parts.std(axis=0)
-
-
-#: By kind of scorer: what the importance is, and the function that gives it.
-_OWN: dict[str, tuple[str, Callable[[Any, RankingDataset], np.ndarray]]] = {
-    "trees": ("total gain of the splits", _gain),
-    "linear": ("|weight| × standard deviation", _weights),
-    "additive": ("standard deviation of its function", _functions),
-}

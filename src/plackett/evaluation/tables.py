@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console, ConsoleOptions, RenderableType
 
-__all__ = ["FORMATS", "Cell", "Renderable", "Table", "latex_text"]
+__all__ = ["FORMATS", "Renderable", "Table", "TableCell", "latex_text"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One cell of a table: its text, whether it is the best of its column, and the marks that stand above it."""
 
     text: str
@@ -37,7 +37,7 @@ class Table:
     """What the formats draw: the first ``n_names`` columns are names, the others numbers."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     caption: str = ""
     notes: tuple[str, ...] = ()
     n_names: int = 1
@@ -167,11 +167,11 @@ def terminal(table: Table) -> str:
 def markdown(table: Table) -> str:
     """The table in Markdown; marks are ``<sup>``."""
 
-    def cell(c: Cell) -> str:
+    def cell(c: TableCell) -> str:
         text = _markdown_text(c.text)
         return (f"**{text}**" if c.best else text) + (f"<sup>{html.escape(c.marks)}</sup>" if c.marks else "")
 
-    rows = [[cell(Cell(name)) for name in table.header]] + [[cell(c) for c in row] for row in table.rows]
+    rows = [[cell(TableCell(name)) for name in table.header]] + [[cell(c) for c in row] for row in table.rows]
     widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(table.header))]
 
     def line(row: list[str]) -> str:
@@ -196,7 +196,7 @@ def markdown(table: Table) -> str:
 def latex(table: Table) -> str:
     """The table in LaTeX with booktabs' rules."""
 
-    def cell(c: Cell) -> str:
+    def cell(c: TableCell) -> str:
         text = latex_text(c.text)
         return (rf"\textbf{{{text}}}" if c.best else text) + (f"$^{{{latex_text(c.marks)}}}$" if c.marks else "")
 
@@ -212,17 +212,17 @@ def latex(table: Table) -> str:
 def html_table(table: Table) -> str:
     """The table in HTML, without styles of its own but the side of the text."""
 
-    def cell(c: Cell, tag: str, side: str) -> str:
+    def cell(c: TableCell, tag: str, side: str) -> str:
         text = html.escape(c.text)
         text = f"<b>{text}</b>" if c.best else text
         marks = f"<sup>{html.escape(c.marks)}</sup>" if c.marks else ""
         return f'<{tag} style="text-align:{side}">{text}{marks}</{tag}>'
 
-    def line(cells: tuple[Cell, ...], tag: str) -> str:
+    def line(cells: tuple[TableCell, ...], tag: str) -> str:
         return "<tr>" + "".join(cell(c, tag, s) for c, s in zip(cells, table.sides, strict=True)) + "</tr>"
 
     caption = f"<caption>{html.escape(table.caption)}</caption>" if table.caption else ""
-    head = line(tuple(Cell(name) for name in table.header), "th")
+    head = line(tuple(TableCell(name) for name in table.header), "th")
     body = "\n".join(line(row, "td") for row in table.rows)
     notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in table.notes)
     return f"<table>{caption}\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody></table>{notes}"

@@ -63,10 +63,9 @@ def blended_cells(
     for cell in cells:
         if cell.validation is not None and cell.model_path is not None:  # some parameters cannot be saved
             by_fold.setdefault((cell.dataset, cell.fold), []).append(cell)
-    sign = 1.0 if protocol.select.ascending else -1.0
     found = []
     for (dataset, fold), candidates in by_fold.items():
-        best = sorted(candidates, key=lambda cell: -sign * (cell.validation or 0.0))[: row.n_best]
+        best = sorted(candidates, key=lambda cell: -protocol.select.worth(cell.validation or 0.0))[: row.n_best]
         if len(best) < 2:
             continue
         split, key = splits[dataset][fold], blended_key(best)

@@ -190,11 +190,10 @@ def _in_order(tasks: Iterator[tuple], threads: int) -> Iterator[_Run]:
 
 def _best(best: _Run, others: Iterable[_Run], select: Measure, tried: list[Trial]) -> _Run:
     """The run of a fold with the best validation value, the first of equal ones; the others are let go."""
-    sign = 1 if select.ascending else -1
 
     def worth(run: _Run) -> float:
         value = run.trial.validation
-        return -np.inf if value is None or np.isnan(value) else sign * value
+        return -np.inf if value is None or np.isnan(value) else select.worth(value)
 
     before = len(tried)
     tried.append(best.trial)

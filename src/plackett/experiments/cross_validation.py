@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett.evaluation.evaluate import Evaluation
-from plackett.evaluation.tables import Cell, Renderable, Table
+from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
 
 if TYPE_CHECKING:
@@ -133,10 +133,16 @@ class CrossValidation(Renderable):
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
         rows = [
-            (Cell(str(trial.fold)), Cell(trial.label), *(Cell(f"{e.mean[name]:.{digits}f}") for name in self.measures))
+            (
+                TableCell(str(trial.fold)),
+                TableCell(trial.label),
+                *(TableCell(f"{e.mean[name]:.{digits}f}") for name in self.measures),
+            )
             for trial, e in zip(self.chosen, self.evaluations, strict=True)
         ]
-        rows.append((Cell("mean"), Cell(""), *(Cell(f"{self.mean[name]:.{digits}f}") for name in self.measures)))
+        rows.append(
+            (TableCell("mean"), TableCell(""), *(TableCell(f"{self.mean[name]:.{digits}f}") for name in self.measures))
+        )
         notes = (
             () if len(self.tried) == len(self.chosen) else (f"Settings selected by {self.select} on validation data.",)
         )

@@ -147,11 +147,11 @@ class Experiment(Renderable):
         complete = self.complete(dataset)
         if not complete:
             raise DataError(f"no ranker is finished in every fold of {dataset!r}")
-        sign = 1 if parse(self.select).ascending else -1
+        select = parse(self.select)
         worth = {}
         for ranker in complete:
             value = self.validation(dataset, ranker)
-            worth[ranker] = -np.inf if value is None or np.isnan(value) else sign * value
+            worth[ranker] = -np.inf if value is None or np.isnan(value) else select.worth(value)
         best = max(complete, key=lambda ranker: worth[ranker])
         if worth[best] == -np.inf and len(complete) > 1:
             raise DataError(f"{dataset!r} has no validation values to choose by")

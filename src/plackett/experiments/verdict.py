@@ -23,8 +23,7 @@ def verdict(found: Experiment, dataset: str) -> str:
     rows: dict[str, dict[str, Any]] = {row["ranker"]: row for row in board.iter_rows(named=True)}
     if not rows:
         return "No ranker is finished in every fold."
-    sign = 1.0 if measure.ascending else -1.0
-    order = sorted(rows, key=lambda ranker: -sign * rows[ranker]["mean_over_queries"])
+    order = sorted(rows, key=lambda ranker: -measure.worth(rows[ranker]["mean_over_queries"]))
     best = order[0]
     if len(rows) == 1:
         return f"{best}, {first} {rows[best]['mean_over_queries']:.4f}; there is no other ranker to compare with"

@@ -2,3 +2,4 @@
 from typing import Any
 
 from plackett.explanations.explain import explain as explain
+from plackett.explanations.model_importance import model_importance as model_importance

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
@@ -136,7 +137,7 @@ def _query(data: RankingDataset, qid: Any) -> RankingDataset:
 
 
 def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
+    return np.asarray(dense(X))
 
 
 def _scorer(ranker: Any, query: RankingDataset) -> Score:

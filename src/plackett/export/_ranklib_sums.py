@@ -6,8 +6,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.export._lines import ModelText, below32
-from plackett.models.linear import LinearScorer
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
+from plackett.scorers.linear import LinearScorer
 
 __all__ = ["read_linear", "read_rankboost", "write_linear", "write_rankboost"]
 

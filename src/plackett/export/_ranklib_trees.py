@@ -10,8 +10,8 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.export._lines import ModelText, below32
 from plackett.export._tags import Tags
-from plackett.models.trees import TreeScorer
-from plackett.scorers.tree_text import join_trees, new_head, split_trees
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees, new_head, split_trees
 
 __all__ = ["ensemble_trees", "float32", "read_trees", "tree_scorer", "write_trees"]
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from plackett._provenance import fulfils
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_trees import ensemble_trees, tree_scorer
 from plackett.export._tags import Tags
-from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
+from plackett.scorers.linear import LinearScorer
 
-__all__ = ["read_quickrank"]
+__all__ = ["QuickRankFormat", "read_quickrank"]
 __public__ = ["read_quickrank"]
 
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*\?>")
@@ -190,3 +190,11 @@ def _settings(info: dict[str, str], known: dict[str, tuple[str, Callable[[str], 
         except (KeyError, ValueError):
             continue
     return found
+
+
+class QuickRankFormat:
+    """QuickRank's models."""
+
+    kind: ClassVar[str] = "quickrank"
+    first_line: ClassVar[str] = r"(<\?xml.*>\s*)?<ranker>.*|<\?xml.*\?>"
+    read = staticmethod(read_quickrank)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
@@ -17,7 +17,7 @@ from plackett.export._ranklib_sums import read_linear, read_rankboost, write_lin
 from plackett.export._ranklib_trees import read_trees, write_trees
 from plackett.rankers.base import Ranker
 
-__all__ = ["read_ranklib", "write_ranklib"]
+__all__ = ["RankLibFormat", "read_ranklib", "write_ranklib"]
 __public__ = ["read_ranklib", "write_ranklib"]
 
 
@@ -70,7 +70,7 @@ _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 
 def _trees(ranker: Ranker) -> tuple[str, str]:
     name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
-    n_trees = ranker.scorer_.booster.num_trees()
+    n_trees = ranker.scorer_.trees.n_trees
     settings = {"No. of trees": n_trees, "No. of leaves": getattr(ranker, "num_leaves", 0), "Learning rate": 1.0}
     if name == "Random Forests":
         settings = {"No. of bags": 1} | settings
@@ -187,3 +187,15 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     name, body = _WRITERS[ranker.scorer_.kind](ranker)
     with replacing(path) as file:
         file.write(f"## {name}\n{body}".encode())
+
+
+class RankLibFormat:
+    """RankLib's models; a dataset may begin with a comment too, so the whole first line must fit."""
+
+    kind: ClassVar[str] = "ranklib"
+    first_line: ClassVar[str] = (
+        r"## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear Regression|RankNet|LambdaRank|"
+        r"ListNet)"
+    )
+    read = staticmethod(read_ranklib)
+    write = staticmethod(write_ranklib)

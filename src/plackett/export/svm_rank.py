@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,10 +11,10 @@ from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._lines import ModelText
-from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
+from plackett.scorers.linear import LinearScorer
 
-__all__ = ["read_svm_rank", "write_svm_rank"]
+__all__ = ["SVMRankFormat", "read_svm_rank", "write_svm_rank"]
 __public__ = ["read_svm_rank", "write_svm_rank"]
 
 #: The lines between the version and the support vectors: what stands there, and after which comment.
@@ -129,3 +130,12 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     lines.append(" ".join(["1", *kept, "#"]))
     with replacing(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
+
+
+class SVMRankFormat:
+    """svm_rank's models."""
+
+    kind: ClassVar[str] = "svm_rank"
+    first_line: ClassVar[str] = r"SVM-light Version .*"
+    read = staticmethod(read_svm_rank)
+    write = staticmethod(write_svm_rank)

@@ -3,7 +3,7 @@ from typing import Any
 
 from plackett.measures.ap import AveragePrecision as _AveragePrecision
 AP: _AveragePrecision
-from plackett.measures.ap_ia import IntentAwareAP as _IntentAwareAP
+from plackett.measures.intent_aware import IntentAwareAP as _IntentAwareAP
 AP_IA: _IntentAwareAP
 from plackett.measures.arp import AverageRelevancePosition as _AverageRelevancePosition
 ARP: _AverageRelevancePosition
@@ -43,11 +43,11 @@ IPrec: _InterpolatedPrecision
 from plackett.measures.iprec11 import AverageInterpolatedPrecision as _AverageInterpolatedPrecision
 IPrec11: _AverageInterpolatedPrecision
 from plackett.measures.infap import InferredAP as InferredAP
-from plackett.measures.ap_ia import IntentAwareAP as IntentAwareAP
+from plackett.measures.intent_aware import IntentAwareAP as IntentAwareAP
 from plackett.measures.err_ia import IntentAwareERR as IntentAwareERR
-from plackett.measures.ndcg_ia import IntentAwareNDCG as IntentAwareNDCG
-from plackett.measures.p_ia import IntentAwareP as IntentAwareP
-from plackett.measures.rr_ia import IntentAwareRR as IntentAwareRR
+from plackett.measures.intent_aware import IntentAwareNDCG as IntentAwareNDCG
+from plackett.measures.intent_aware import IntentAwareP as IntentAwareP
+from plackett.measures.intent_aware import IntentAwareRR as IntentAwareRR
 from plackett.measures.iprec import InterpolatedPrecision as InterpolatedPrecision
 from plackett.measures.judged import JudgedShare as _JudgedShare
 Judged: _JudgedShare
@@ -79,7 +79,7 @@ OPA: _OrderedPairAccuracy
 from plackett.measures.opa import OrderedPairAccuracy as OrderedPairAccuracy
 from plackett.measures.precision import Precision as _Precision
 P: _Precision
-from plackett.measures.p_ia import IntentAwareP as _IntentAwareP
+from plackett.measures.intent_aware import IntentAwareP as _IntentAwareP
 P_IA: _IntentAwareP
 from plackett.measures.precision import Precision as Precision
 from plackett.measures.counts import Queries as Queries
@@ -92,7 +92,7 @@ RC: _RankCorrelation
 from plackett.measures.rprec import RPrecision as RPrecision
 from plackett.measures.rr import ReciprocalRank as _ReciprocalRank
 RR: _ReciprocalRank
-from plackett.measures.rr_ia import IntentAwareRR as _IntentAwareRR
+from plackett.measures.intent_aware import IntentAwareRR as _IntentAwareRR
 RR_IA: _IntentAwareRR
 from plackett.measures.rbp import RankBiasedPrecision as RankBiasedPrecision
 from plackett.measures.rc import RankCorrelation as RankCorrelation
@@ -133,7 +133,7 @@ from plackett.measures.custom import measure as measure
 from plackett.measures.curves import measure_curve as measure_curve
 from plackett.measures.ndcg import NDCG as _NDCG
 nDCG: _NDCG
-from plackett.measures.ndcg_ia import IntentAwareNDCG as _IntentAwareNDCG
+from plackett.measures.intent_aware import IntentAwareNDCG as _IntentAwareNDCG
 nDCG_IA: _IntentAwareNDCG
 from plackett.measures.nerr import NormalisedERR as _NormalisedERR
 nERR: _NormalisedERR

@@ -111,6 +111,15 @@ class Measure:
                 raise MeasureError(f"{self.name}: rel={self.rel!r}; the least relevant label is a number of 0 or more")
             object.__setattr__(self, "rel", float(self.rel))
 
+    def worth(self, value: Any) -> Any:
+        """A value of the measure, or an array of them, so that larger is better: errors are negated.
+
+        >>> from plackett.measures import AP
+        >>> AP.worth(0.25)
+        0.25
+        """
+        return value if self.ascending else -value
+
     # ------------------------------------------------------------------------------------------------------ language
 
     def __call__(self, **parameters: Any) -> Self:

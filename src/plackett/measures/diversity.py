@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored, docid_key
 
-__all__ = ["DiversityMeasure", "IntentAware", "known_subtopics", "novelty", "relevant_subtopics", "subtopic_weights"]
+__all__ = ["DiversityMeasure", "known_subtopics", "novelty", "relevant_subtopics", "subtopic_weights"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,49 +39,6 @@ class DiversityMeasure(Measure):
                 n_jobs=scored.n_jobs,
             )
         return super().per_query(scored)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAware(DiversityMeasure):
-    r"""Base of intent-aware measures: the mean of a plain measure over the subtopics of a query.
-
-    .. math:: M\text{-IA} = \sum_t P(t \mid q)\,M(\text{labels for } t)
-
-    with the ideal list of each subtopic its own. An ideal of 1 need not exist: one order cannot be best for all. The
-    probabilities are ``data.subtopic_weight``, or equal.
-
-    Parameters
-    ----------
-    missing
-        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
-        ``"renormalise"``, the weight goes to the other subtopics.
-    """
-
-    missing: str = "zero"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.missing not in ("zero", "renormalise"):
-            raise MeasureError(f"{self.name}: missing={self.missing!r}; give 'zero' or 'renormalise'")
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        raise NotImplementedError
-
-    def values(self, ranking: Ranking) -> np.ndarray:
-        """One number per query."""
-        data = ranking.data
-        plain, weights = self.plain(data), subtopic_weights(data)
-        total, used = np.zeros(data.n_queries), np.zeros(data.n_queries)
-        for t, grades in enumerate(np.asarray(data.subtopics).T):
-            labels = np.nan_to_num(grades.astype(np.float64))
-            values = plain.values(replace(ranking, data=data.replace(y=labels), labels=labels[ranking.rows]))
-            measured = ~np.isnan(values)
-            total += np.where(measured, weights[:, t] * np.nan_to_num(values), 0.0)
-            used += np.where(measured, weights[:, t], 0.0)
-        if self.missing == "zero":
-            return np.where(used > 0, total, np.nan)
-        return np.divide(total, used, out=np.full(total.shape, np.nan), where=used > 0)
 
 
 def relevant_subtopics(ranking: Ranking, rel: float) -> np.ndarray:

@@ -11,9 +11,9 @@ from plackett._errors import MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.alpha_ndcg import discounted_novelty
 from plackett.measures.base import Measure
-from plackett.measures.diversity import IntentAware
 from plackett.measures.err import ERR
 from plackett.measures.gains import discount_table
+from plackett.measures.intent_aware import IntentAware
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import where_relevant
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError, MeasureError
+from plackett._fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernel import kernel, over_queries
-from plackett._levels import distinct, level_of, tree_add, tree_sum
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernel import kernel
-from plackett._levels import distinct, level_of, tree_add, tree_sum
 from plackett._provenance import fulfils
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 

@@ -11,15 +11,17 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.measures.language import parse
-from plackett.models.base import Monitor, Scorer
 from plackett.models.dropout import RESCALES, SAMPLES, DropCount
 from plackett.models.grown_trees import Grower, GrownTrees
 from plackett.models.openmp import dismiss_waiting_threads
 from plackett.models.search_space import Real, SearchSpace
 from plackett.models.tree_start import start_scores, start_trees
-from plackett.models.trees import Trees, TreeScorer, boosted_gradients, lightgbm_dataset
-from plackett.scorers.tree_text import join_trees
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.models.trees import Trees, boosted_gradients, lightgbm_dataset
+from plackett.scorers.base import Scorer
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees
+from plackett.solvers.measure_objective import MeasureObjective
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["DropoutTrees"]
 
@@ -182,7 +184,7 @@ class _Ensemble:
         datasets += [lightgbm_dataset(lgb, part, parameters, reference=datasets[0]) for part in parts[1:]]
         self.grower = Grower(parameters, datasets, [part.offsets for part in parts], model.n_jobs)
         self.gradients = boosted_gradients(model, loss, bound)
-        self.row_weight = bound.query_weight[data.query_of_row] * bound.sample_weight
+        self.row_weight = data.row_weight
         self.rng = np.random.default_rng(model.random_state).spawn(1)[0]  # apart from the draws of queries
         self.count = DropCount(model.drop_rate, model.drop_growth, model.drop_restart)
         self.trees: list[GrownTrees] = []
@@ -192,9 +194,9 @@ class _Ensemble:
         measure = parse(model.drop_measure)
         self.lists = self.steps = None
         if model.drop_for_good != "never" or model.drop_growth is not None:
-            self.lists = MeasuredLists(parts[self.judge], measure, model.n_jobs)
+            self.lists = MeasureObjective(parts[self.judge], measure, model.n_jobs)
         if model.rescale == "line_search":
-            self.steps = MeasuredLists(data, measure, model.n_jobs)
+            self.steps = MeasureObjective(data, measure, model.n_jobs)
         self.last = self.best = -np.inf
 
     def round(self) -> None:

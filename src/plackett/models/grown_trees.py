@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.models.leaf_table import LeafTable
-from plackett.scorers.tree_text import scale_tree, split_trees, trees_only
+from plackett.scorers.trees.text import scale_tree, split_trees, trees_only
 
 __all__ = ["Grower", "GrownTrees"]
 

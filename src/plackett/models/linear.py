@@ -7,46 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
+from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
-from plackett.models.base import Monitor, Scorer
 from plackett.models.batches import query_batches
 from plackett.models.search_space import Real, SearchSpace
 from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.base import Scorer
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 
-__all__ = ["Linear", "LinearScorer", "deviation", "moments", "spread"]
+__all__ = ["Linear", "deviation", "moments", "spread"]
 
 _SPREAD_ROWS = 4096
-
-
-@dataclass(frozen=True)
-class LinearScorer:
-    """Scores ``X @ weights + intercept``; one column of weights per output."""
-
-    kind: ClassVar[str] = "linear"
-    list_aware: ClassVar[bool] = False
-    weights: np.ndarray
-    intercept: np.ndarray
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row, or one per output; a score does not depend on the rows scored with it."""
-        scores = table_times(X, self.weights, n_jobs) + self.intercept
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {"weights": self.weights, "intercept": self.intercept}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> LinearScorer:
-        """The scorer that `to_arrays` wrote."""
-        weights, intercept = (np.array(arrays.get(name)) for name in ("weights", "intercept"))
-        if weights.dtype != np.float64 or weights.ndim != 2 or intercept.dtype != np.float64:
-            raise DataError("the weights of the linear model are damaged")
-        if intercept.shape != weights.shape[1:]:
-            raise DataError(f"a linear model of {weights.shape[1]} outputs with intercepts of shape {intercept.shape}")
-        return cls(weights, intercept)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -120,7 +93,7 @@ class _Problem:
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
         if model.standardize:
-            weight = self.bound.sample_weight * self.bound.query_weight[data.query_of_row]
+            weight = data.row_weight
             self.scale = spread(data.X, weight, model.n_jobs)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
@@ -148,10 +121,7 @@ class _Problem:
 
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
         """Tell the monitor of a finished round: whether these weights are to be kept, and whether to end."""
-        before = monitor.best_round
-        valid = monitor.valid
-        stop = monitor.update(None if valid is None else self.loss.ranking_scores(self.scores(valid.X, weights)))
-        return valid is None or monitor.best_round != before, stop
+        return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)))
 
     def pull_back(self, X: Any, gradient: np.ndarray) -> np.ndarray:
         """Gradient for the weights from the gradient for the scores."""

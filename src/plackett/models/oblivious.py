@@ -10,14 +10,15 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
-from plackett.models.base import Monitor, Scorer
 from plackett.models.oblivious_tree import Limits, grow
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.threshold_bins import ThresholdBins
 from plackett.models.tree_start import start_scores, start_trees
-from plackett.models.trees import TreeScorer
-from plackett.scorers.tree_text import join_trees, new_head
+from plackett.scorers.base import Scorer
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees, new_head
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Oblivious"]
 

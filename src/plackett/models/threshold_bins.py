@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett.data.dense import dense
 
 __all__ = ["MISSING", "ThresholdBins", "columns"]
 
@@ -73,8 +74,8 @@ class ThresholdBins:
 def columns(X: Any, chosen: slice | int) -> np.ndarray:
     """Some columns of a dense or sparse table as the rows of a dense one; one column as a vector."""
     part = X[:, [chosen]] if isinstance(chosen, int) else X[:, chosen]
-    dense = part if isinstance(part, np.ndarray) else part.toarray()
-    return dense[:, 0] if isinstance(chosen, int) else np.ascontiguousarray(dense.T)
+    filled = dense(part)
+    return filled[:, 0] if isinstance(chosen, int) else np.ascontiguousarray(filled.T)
 
 
 def _thresholds(ordered: np.ndarray, n_thresholds: int) -> np.ndarray:

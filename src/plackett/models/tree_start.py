@@ -6,9 +6,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Scorer
-from plackett.models.trees import TreeScorer
-from plackett.scorers.tree_text import split_trees
+from plackett.scorers.base import Scorer
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import split_trees
 
 __all__ = ["start_scores", "start_trees"]
 

@@ -37,9 +37,9 @@ def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
     2
     """
     name = checked_measure(found, measure)
-    sign = -1 if found.measures[name].ascending else 1
+    worth = found.measures[name].worth
     rows = sorted(
-        found.table.filter(found.table["measure"] == name).iter_rows(named=True), key=lambda row: sign * row["mean"]
+        found.table.filter(found.table["measure"] == name).iter_rows(named=True), key=lambda row: -worth(row["mean"])
     )
     share = f"{1 - found.alpha:.0%}".replace("%", " %")
     hover = []

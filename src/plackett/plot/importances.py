@@ -8,9 +8,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.importance import model_importance
 from plackett.experiments.report.numbers import short, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.explanations.model_importance import model_importance
 from plackett.plot._figure import figure
 
 if TYPE_CHECKING:

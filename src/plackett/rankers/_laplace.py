@@ -9,12 +9,12 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianPosterior, spread_points
 from plackett.solvers.intervals import Intervals
 from plackett.solvers.laplace import LaplaceFit, LaplaceProcess
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["LaplaceRanker"]
 
@@ -111,9 +111,8 @@ class LaplaceRanker(Ranker):
                 center, spread * length, points / length, fit.heights, np.ones(1), fit.shrink, np.exp(rest[:1]), bounds,
                 grades,
             )  # fmt: skip
-            before, valid = monitor.best_round, monitor.valid
-            stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets))
-            if valid is None or monitor.best_round != before:
+            stop = monitor.keep(scorer)
+            if monitor.best is scorer:
                 self.scorer_ = scorer
                 self.length_scale_, self.noise_, self.log_evidence_ = length, float(np.exp(rest[0])), -fit.value
             return stop

@@ -19,7 +19,7 @@ from plackett.data.splits import split_queries
 from plackett.losses.base import Loss
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.base import Model, Monitor
+from plackett.models.base import Model
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.calibration import CALIBRATIONS, Calibration, calibrate
@@ -28,6 +28,7 @@ from plackett.rankers.columns import Columns
 from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["GradientTrained", "Ranker"]
 
@@ -447,7 +448,7 @@ class Ranker(FittedAttributes, BaseEstimator):
         self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         value = measure.mean(measure.per_query(Scored(data, self._score_rows(data), n_jobs=self.n_jobs)))
-        return value if measure.ascending else -value
+        return measure.worth(value)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")

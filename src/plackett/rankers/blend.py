@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,12 +13,13 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.base import Monitor
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
+from plackett.scorers.blend import BlendScorer
+from plackett.solvers.monitor import Monitor
 
-__all__ = ["Blend", "BlendScorer", "spread_within_lists"]
+__all__ = ["Blend", "spread_within_lists"]
 
 #: Fast rankers that differ: linear functions and trees, each trained on documents, pairs and lists.
 MEMBERS = ("LinearRegression", "RankSVM", "ListNet", "ApproxNDCG", "MART", "QBRank", "LambdaMART", "XENDCG")
@@ -132,8 +131,8 @@ class Blend(Ranker):
         kept = np.arange(len(members))
         if self.n_best is not None:
             measure = parse(self.eval_measure)
-            worth = [measure.mean(measure.per_query(Scored(data, s, n_jobs=self.n_jobs))) for s in scores]
-            order = np.argsort(-np.array(worth) if measure.ascending else np.array(worth), kind="stable")
+            values = [measure.mean(measure.per_query(Scored(data, s, n_jobs=self.n_jobs))) for s in scores]
+            order = np.argsort(-measure.worth(np.array(values)), kind="stable")
             kept = np.sort(order[: self.n_best])
         self.weights_ = weights[kept] / weights[kept].sum()
         spreads = np.array([spread_within_lists(scores[i], data) for i in kept])
@@ -212,53 +211,3 @@ def spread_within_lists(scores: np.ndarray, data: RankingDataset) -> float:
     mean = np.bincount(of, scores, minlength=data.n_queries) / np.maximum(data.group, 1)
     spread = float(np.sqrt(np.mean((scores - mean[of]) ** 2)))
     return spread if spread > 0.0 else 1.0
-
-
-@dataclass(frozen=True)
-class BlendScorer:
-    """Trained rankers, and what the score of each is multiplied with before they are added."""
-
-    kind: ClassVar[str] = "blend"
-    rankers: tuple[Ranker, ...]
-    factors: np.ndarray
-
-    @property
-    def list_aware(self) -> bool:
-        """Whether a document's score depends on its list: where that of any member does."""
-        return any(ranker.scorer_.list_aware for ranker in self.rankers)
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row."""
-        data = RankingDataset(X=X, y=None, offsets=offsets, qids=np.arange(offsets.size - 1))
-        scores = np.zeros(X.shape[0])
-        for ranker, factor in zip(self.rankers, self.factors, strict=True):
-            member = copy(ranker)
-            member.n_jobs = n_jobs
-            scores += factor * member._score_rows(data)
-        return scores
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays, those of member i with the prefix ``i.``."""
-        from plackett.rankers.storage import pack
-
-        packed = [pack(ranker) for ranker in self.rankers]
-        headers = json.dumps([header for header, _ in packed], ensure_ascii=False).encode()
-        arrays = {"factors": self.factors, "members": np.frombuffer(headers, np.uint8)}
-        for i, (_, parts) in enumerate(packed):
-            arrays |= {f"{i}.{name}": array for name, array in parts.items()}
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> BlendScorer:
-        """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.storage import unpack
-
-        headers, factors = json.loads(arrays["members"].tobytes()), np.array(arrays["factors"])
-        fitting = factors.dtype == np.float64 and factors.shape == (len(headers),)
-        if not fitting or not 0 < len(headers) <= len(arrays):  # every member has arrays
-            raise DataError(f"a blend of {len(headers)} rankers with factors of shape {factors.shape}")
-        rankers = []
-        for i, header in enumerate(headers):
-            parts = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
-            rankers.append(unpack(header, parts))
-        return cls(tuple(rankers), factors)

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 
-__all__ = ["CALIBRATIONS", "Calibration", "Isotonic", "Logistic", "calibrate"]
+__all__ = ["CALIBRATIONS", "Calibration", "IsotonicCalibration", "LogisticCalibration", "calibrate"]
 __public__ = ["calibrate"]
 
 
@@ -31,7 +31,7 @@ class Calibration(Protocol):
 
 
 @dataclass(frozen=True)
-class Isotonic:
+class IsotonicCalibration:
     """The rising function with the least squared error (Zadrozny, Elkan 2002).
 
     Linear between the scores that it was fitted to, and constant beyond them.
@@ -43,7 +43,7 @@ class Isotonic:
     value: np.ndarray
 
     @classmethod
-    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> Isotonic:
+    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> IsotonicCalibration:
         """The function for some scores and what is known of them."""
         from sklearn.isotonic import IsotonicRegression
 
@@ -59,7 +59,7 @@ class Isotonic:
         return {"score": self.score, "value": self.value}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Isotonic:
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> IsotonicCalibration:
         """The function that `to_arrays` wrote."""
         score, value = arrays["score"], arrays["value"]
         rising = score.ndim == 1 and score.size > 0 and (np.diff(score) > 0).all() and (np.diff(value) >= 0).all()
@@ -69,7 +69,7 @@ class Isotonic:
 
 
 @dataclass(frozen=True)
-class Logistic:
+class LogisticCalibration:
     """Platt's sigmoid 1 / (1 + exp(−(a s + b))), a ≥ 0, by maximum likelihood with Platt's smoothed targets."""
 
     kind: ClassVar[str] = "logistic"
@@ -78,7 +78,7 @@ class Logistic:
     intercept: float
 
     @classmethod
-    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> Logistic:
+    def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> LogisticCalibration:
         """The function for some scores and what is known of them."""
         from scipy.optimize import minimize
 
@@ -109,7 +109,7 @@ class Logistic:
         return {"line": np.array([self.slope, self.intercept])}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Logistic:
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> LogisticCalibration:
         """The function that `to_arrays` wrote."""
         line = arrays["line"]
         if line.shape != (2,) or not np.isfinite(line).all() or line[0] < 0:
@@ -117,7 +117,7 @@ class Logistic:
         return cls(float(line[0]), float(line[1]))
 
 
-CALIBRATIONS: dict[str, Any] = {kind.kind: kind for kind in (Isotonic, Logistic)}
+CALIBRATIONS: dict[str, Any] = {kind.kind: kind for kind in (IsotonicCalibration, LogisticCalibration)}
 
 
 @fulfils(paper="Platt 1999; Zadrozny and Elkan 2002")

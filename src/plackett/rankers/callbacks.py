@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plackett._errors import DataError
-from plackett.models.base import Monitor
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["VALIDATION", "after_round"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 
 __all__ = ["contributions"]
 
@@ -37,7 +38,7 @@ def _trees(scorer: Any, data: RankingDataset, n_jobs: int | None) -> np.ndarray 
     if data.n_rows == 0:
         return np.empty((0, data.n_features + 1))
     found = scorer.booster.predict(data.X, pred_contrib=True, num_threads=n_threads(n_jobs))
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), np.float64)
+    return np.asarray(dense(found), np.float64)
 
 
 def _linear(scorer: Any, data: RankingDataset, n_jobs: int | None) -> np.ndarray | None:

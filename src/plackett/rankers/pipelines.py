@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.rankers.parameters import from_plain, to_plain
+from plackett.models.parameters import from_plain, to_plain
 
 __all__ = ["put_together", "take_apart"]
 
 #: Transformers that can be saved, with the module that has them and what they learned.
 TRANSFORMERS = {
-    "QueryNormalizer": ("plackett.data.normalise", ("n_features_in_", "feature_names_in_", "_columns_out")),
+    "QueryNormalizer": ("plackett.data.query_normalizer", ("n_features_in_", "feature_names_in_", "_columns_out")),
 }
 
 

@@ -13,10 +13,10 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.models.openmp import scoring_threads
-from plackett.models.trees import TreeScorer
 from plackett.rankers.columns import Columns
-from plackett.scorers.tree_text import join_trees, scale_tree, split_trees
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import join_trees, scale_tree, split_trees
+from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.problem import LinearProblem
 
@@ -148,7 +148,7 @@ class _Weighted:
     def __init__(self, outputs: np.ndarray, data: RankingDataset, measure: Any, n_jobs: int | None) -> None:
         self.outputs, self.data, self.n_jobs = outputs, data, n_jobs
         self.measure = parse(measure)
-        self.lists = MeasuredLists(data, self.measure, n_jobs)
+        self.lists = MeasureObjective(data, self.measure, n_jobs)
 
     def searched(
         self, kept: np.ndarray, start: np.ndarray, max_iter: int, tol: float, rng: np.random.Generator

@@ -19,7 +19,7 @@ __all__ = ["scorer"]
 __public__ = ["scorer"]
 
 
-def scorer(measure: str | Measure) -> Scorer:
+def scorer(measure: str | Measure) -> MeasureScorer:
     """A measure as the ``scoring`` of `GridSearchCV`, `cross_validate` and the like.
 
     scikit-learn's own `make_scorer` does not hand the query ids to ``predict``. Measures of which less is better are
@@ -44,10 +44,10 @@ def scorer(measure: str | Measure) -> Scorer:
     >>> sorted(found)
     ['fit_time', 'score_time', 'test_AP', 'test_nDCG@10']
     """
-    return Scorer(parse(measure))
+    return MeasureScorer(parse(measure))
 
 
-class Scorer:
+class MeasureScorer:
     """Called as ``scorer(estimator, X, y, qid=…)``, as scikit-learn does; made by `scorer`."""
 
     def __init__(self, measure: Measure, requests: dict[str, Any] | None = None) -> None:
@@ -71,14 +71,14 @@ class Scorer:
         if not isinstance(X, RankingDataset):
             scores = data.from_input_order(scores)
         value = self.measure.mean(self.measure.per_query(Scored(data, scores)))
-        return value if self.measure.ascending else -value
+        return self.measure.worth(value)
 
-    def set_score_request(self, **requests: bool | str | None) -> Scorer:
+    def set_score_request(self, **requests: bool | str | None) -> MeasureScorer:
         """The scorer with other requests, such as ``qid="query"`` for ids that are passed under another name."""
         unknown = set(requests) - {"qid"}
         if unknown:
             raise TypeError(f"a scorer takes no {sorted(unknown)[0]!r}; it has qid")
-        return Scorer(self.measure, requests)
+        return MeasureScorer(self.measure, requests)
 
     def get_metadata_routing(self) -> MetadataRequest:
         """What scikit-learn should hand on."""

@@ -17,35 +17,13 @@ import numpy as np
 
 from plackett import _storage
 from plackett._errors import DataError, reading
-from plackett.catalogue import items
+from plackett.catalogue import items, stored_class
+from plackett.models.parameters import from_plain, to_plain
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.rankers.calibration import CALIBRATIONS
-from plackett.rankers.parameters import from_plain, to_plain
 
 __all__ = ["card", "load", "pack", "save", "unpack"]
-
-#: Scorers by the name under which they are stored, with the module that has them.
-SCORERS = {
-    "linear": ("plackett.models.linear", "LinearScorer"),
-    "trees": ("plackett.models.trees", "TreeScorer"),
-    "neural": ("plackett.models.neural", "NeuralScorer"),
-    "kernel": ("plackett.scorers.kernel", "KernelScorer"),
-    "ordinal": ("plackett.scorers.ordinal", "OrdinalScorer"),
-    "voting": ("plackett.scorers.voting", "VotingScorer"),
-    "additive": ("plackett.scorers.additive", "AdditiveScorer"),
-    "expected_utility": ("plackett.rankers.listwise.decision_theoretic", "ExpectedUtilityScorer"),
-    "gaussian_process": ("plackett.scorers.gaussian_process", "GaussianProcessScorer"),
-    "gaussian_posterior": ("plackett.scorers.gaussian_process", "GaussianPosterior"),
-    "hyperplanes": ("plackett.rankers.pairwise.multiple_hyperplane_ranker", "HyperplanesScorer"),
-    "stagewise": ("plackett.rankers.listwise.cps_ranker", "StagewiseScorer"),
-    "formula": ("plackett.scorers.formula", "FormulaScorer"),
-    "rules": ("plackett.scorers.rules", "RuleScorer"),
-    "sigmoid_layers": ("plackett.scorers.sigmoid_layers", "SigmoidLayersScorer"),
-    "blend": ("plackett.rankers.blend", "BlendScorer"),
-    "nested": ("plackett.rankers.pairwise.nested_ranker", "NestedScorer"),
-    "ordered": ("plackett.rankers.pairwise._ordered", "OrderedScorer"),
-}
 
 #: What the names of a calibration's arrays begin with, and those of other learned arrays.
 _CALIBRATION, _LEARNED = "calibration/", "learned/"
@@ -133,7 +111,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     """The ranker that `pack` took apart."""
     algorithm, scorer = header["algorithm"], header["scorer"]
     found = [item for item in items("ranker") if item.symbol == algorithm]
-    if not found or scorer not in SCORERS:
+    if not found or scorer not in [item.name for item in items("scorer")]:
         raise DataError(f"holds a {algorithm} ({scorer}), which this version of plackett does not have")
     cls = getattr(import_module(found[0].module), algorithm)
     parameters = header["parameters"]
@@ -155,8 +133,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     if "calibration" in header:
         parts = _taken(arrays, _CALIBRATION)
         ranker.calibration_ = CALIBRATIONS[header["calibration"]].from_arrays(parts)
-    module, symbol = SCORERS[scorer]
-    ranker.scorer_ = getattr(import_module(module), symbol).from_arrays(arrays)
+    ranker.scorer_ = stored_class("scorer", scorer).from_arrays(arrays)
     return ranker
 
 

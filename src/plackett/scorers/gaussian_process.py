@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.dense import dense
 
 __all__ = ["GaussianPosterior", "GaussianProcessScorer", "spread_points"]
 
@@ -30,7 +31,7 @@ class GaussianProcessScorer:
         """Covariance of each row with each point; the features are standardised first."""
         from scipy.spatial.distance import cdist
 
-        X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+        X = np.asarray(dense(X), np.float64)
         far = cdist((X - self.center) / self.spread, self.points, "sqeuclidean")
         return np.exp(-0.5 * far / self.length_scale[0] ** 2)
 
@@ -96,7 +97,7 @@ def spread_points(X: Any, n_points: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
     A document that is there twice says nothing new about where documents are: all of this is of the different rows.
     """
-    table = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+    table = np.asarray(dense(X), np.float64)
     different = np.unique(table, axis=0)
     center, spread = different.mean(axis=0), different.std(axis=0)
     spread = np.where(spread > 1e-7 * np.abs(center), spread, 1.0)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.dense import dense
 from plackett.scorers._products import table_times
 
 __all__ = ["KERNELS", "KernelScorer", "KernelSpace"]
@@ -45,7 +46,7 @@ class KernelScorer:
         products = np.ascontiguousarray((self.support / self.scale).T)
         for start in range(0, X.shape[0], _BLOCK_ROWS):
             part = X[start : start + _BLOCK_ROWS]
-            scaled = part / self.scale if isinstance(part, np.ndarray) else part.toarray() / self.scale
+            scaled = dense(part) / self.scale
             dot = table_times(part, products, n_jobs)
             values = KERNELS[self.kernel](dot, (scaled**2).sum(axis=1), lengths, *self.numbers[1:])
             scores[start : start + _BLOCK_ROWS] += (values * self.weights).sum(axis=1)
@@ -99,7 +100,7 @@ class KernelSpace:
 
     def scaled(self, X: Any) -> np.ndarray:
         """Features divided by their scales, dense."""
-        return (X if isinstance(X, np.ndarray) else X.toarray()) / self.scale
+        return dense(X) / self.scale
 
     def kernel(self, X: Any, support: np.ndarray) -> np.ndarray:
         """Kernel of rows with a support of scaled features."""

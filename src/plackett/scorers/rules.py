@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett.data.dense import dense
 from plackett.models.threshold_bins import MISSING
 from plackett.solvers.rules.bits import lowest_bit
 from plackett.solvers.rules.ranges import range_code, range_text
@@ -85,9 +86,9 @@ class RuleScorer:
         step = max(X.shape[0], 1) if isinstance(X, np.ndarray) else _DENSE_ROWS
         for start in range(0, X.shape[0], step):
             rows = X[start : start + step]
-            dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-            blocks = np.append(np.arange(0, dense.shape[0], _BLOCK), dense.shape[0])
-            args = dense, features, rules, out[start : start + step]
+            filled = dense(rows)
+            blocks = np.append(np.arange(0, filled.shape[0], _BLOCK), filled.shape[0])
+            args = filled, features, rules, out[start : start + step]
             over_queries(_score, blocks, *args, n_jobs=n_jobs, rows_per_thread=_BLOCK)
         return out
 

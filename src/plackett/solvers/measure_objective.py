@@ -9,13 +9,13 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["MeasuredLists"]
+__all__ = ["MeasureObjective"]
 
 #: Score vectors are ranked together up to this many scores; more would only cost memory.
 _SCORES_AT_ONCE = 1 << 20
 
 
-class MeasuredLists:
+class MeasureObjective:
     """The lists of a dataset and a measure of them, larger is better (a measure of errors is negated).
 
     A measure has no place for the weight of a document, so weights count as far as they can: documents of weight 0 are
@@ -39,7 +39,7 @@ class MeasuredLists:
     --------
     >>> from plackett.measures import AP
     >>> data = RankingDataset.from_arrays(None, [1, 0, 0, 1], qid=[1, 1, 2, 2])
-    >>> MeasuredLists(data, AP).values(np.array([[2.0, 1.0, 2.0, 1.0], [2.0, 1.0, 1.0, 2.0]])).tolist()
+    >>> MeasureObjective(data, AP).values(np.array([[2.0, 1.0, 2.0, 1.0], [2.0, 1.0, 1.0, 2.0]])).tolist()
     [0.75, 1.0]
     """
 
@@ -53,13 +53,12 @@ class MeasuredLists:
                 f'such as "{measure(rel=largest)}"'
             )
         self.measure, self.n_jobs = measure, n_jobs
-        self.sign = 1.0 if measure.ascending else -1.0
+        self.sign = float(measure.worth(1.0))
         self.rows: np.ndarray | None = None
         self.lists = data.replace(X=np.empty((data.n_rows, 0), np.float32), preferences=None, comments=None)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        self.row_weight = weight[data.query_of_row]
+        self.row_weight = data.row_weight
         if data.sample_weight is not None:
-            self.row_weight = self.row_weight * data.sample_weight
             sums = np.bincount(data.query_of_row, data.sample_weight, data.n_queries)
             weight = weight * sums / np.maximum(data.group, 1)
             if not data.sample_weight.all():

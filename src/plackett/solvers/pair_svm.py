@@ -10,9 +10,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.losses.pairwise._margin_pairs import MarginPairs
-from plackett.models.base import Monitor
 from plackett.scorers._products import table_times, transposed_times
 from plackett.solvers import cutting_plane, truncated_newton
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
 __all__ = ["LinearPairs", "check_loss", "train"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import LossError, PlackettWarning
-from plackett.models.base import Monitor
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Trained", "check_settings", "keep_best", "relative_gap", "warn_of_open_gap"]
 
@@ -46,10 +46,8 @@ def keep_best(
 
     def step(weights: np.ndarray) -> bool:
         kept.n_iter += 1
-        before = monitor.best_round
-        scores = None if monitor.valid is None else valid_scores(weights)
-        kept.stopped = monitor.update(scores)
-        if scores is None or monitor.best_round != before:
+        better, kept.stopped = monitor.judge(lambda valid: valid_scores(weights))
+        if better:
             kept.weights = weights.copy()
         return kept.stopped
 

@@ -69,7 +69,7 @@ class Case:
         parts = {r: _parts(explain(cell.model(), self.list), good, bad) for r, cell in self.cells.items()}
         win, lose = parts[self.winner], parts[self.loser]
         shown = np.argsort(-np.abs(win - lose), kind="stable")[:_FEATURES].tolist()
-        X = self.list.X if isinstance(self.list.X, np.ndarray) else self.list.X.toarray()
+        X = self.list.dense()
         features = [self._feature(j, X[good, j], X[bad, j]) for j in shown]
         rest = {r: float(values.sum() - values[shown].sum()) for r, values in parts.items()}
         frame = pl.DataFrame(

@@ -12,7 +12,7 @@ import numpy as np
 from plackett.catalogue import Item, find, items
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import evaluate
-from plackett.evaluation.tables import Cell, Renderable, Table
+from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.experiments.data import folds_by_dataset
 from plackett.measures.base import Measure
 
@@ -83,7 +83,7 @@ class Study(Renderable):
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
         import polars as pl
 
-        rows = tuple(tuple(Cell(_text(value, digits)) for value in row) for row in self.frame.iter_rows())
+        rows = tuple(tuple(TableCell(_text(value, digits)) for value in row) for row in self.frame.iter_rows())
         kinds = [kind == pl.String for kind in self.frame.dtypes]
         n_names = kinds.index(False) if False in kinds else len(kinds)
         return Table(tuple(self.frame.columns), rows, self.question, self.notes, n_names)

@@ -104,7 +104,7 @@ def _queries(found: Experiment) -> Any:
                     "relevant": np.add.reduceat(test.labels > 0, test.offsets[:-1]).astype(np.int64),
                     a: values[0],
                     b: values[1],
-                    "difference": np.nan_to_num(values[0] - values[1]) * (1 if measure.ascending else -1),
+                    "difference": measure.worth(np.nan_to_num(values[0] - values[1])),
                 }
             )
         )

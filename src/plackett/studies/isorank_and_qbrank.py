@@ -102,8 +102,8 @@ def _methods() -> Mapping[str, Any]:
 
     return {
         "IsoRank": IsoRank,
-        "QBRank, sum over pairs": lambda **words: QBRank(pair_normalize=False, **words),
-        "QBRank, mean over pairs": lambda **words: QBRank(pair_normalize=True, **words),
+        "QBRank, sum over pairs": lambda **words: QBRank(normalize=False, **words),
+        "QBRank, mean over pairs": lambda **words: QBRank(normalize=True, **words),
     }
 
 

@@ -12,7 +12,7 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.scorers._products import table_times
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 
 __all__ = ["AdaRankResidual", "adarank_residual"]
 
@@ -84,7 +84,7 @@ def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any 
             f"weak has shape {weak.shape}; give one row for each of the {alphas.size} alphas, with a weight for each "
             f"of the {data.n_features} features"
         )
-    lists = MeasuredLists(data, parse(measure))
+    lists = MeasureObjective(data, parse(measure))
     lists.check_bounds("adarank_residual")
     both = np.vstack([weak, np.cumsum(alphas[:, None] * weak, axis=0)])
     found = lists.per_query(np.ascontiguousarray(table_times(data.X, both.T).T))

@@ -7,7 +7,8 @@ import pytest
 
 from plackett import RankingDataset
 from plackett.aggregation import CPS, RankLists
-from plackett.rankers.listwise.cps_ranker import CPSRanker, StagewiseScorer
+from plackett.rankers.listwise.cps_ranker import CPSRanker
+from plackett.scorers.stagewise import StagewiseScorer
 
 
 def _data(seed=0):

@@ -9,7 +9,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
-from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic, ExpectedUtilityScorer
+from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic
+from plackett.scorers.expected_utility import ExpectedUtilityScorer
 from plackett.solvers.moment_matching import probit_moments, probit_posterior_steps
 
 

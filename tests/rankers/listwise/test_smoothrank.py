@@ -7,9 +7,9 @@ import pytest
 
 from plackett import LossError, RankingDataset
 from plackett.losses import SmoothRankLoss, Square
-from plackett.models.base import Monitor
 from plackett.models.linear import Linear
 from plackett.rankers.listwise.smoothrank import SmoothRank
+from plackett.solvers.monitor import Monitor
 
 
 def task(seed):

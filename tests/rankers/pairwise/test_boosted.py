@@ -55,11 +55,11 @@ def test_ties_bring_documents_of_equal_labels_together(comparison):
 
 
 def test_parameters_reach_the_loss():
-    assert QBRank(tau=0.3, pair_normalize=False).make_loss() == QuadraticBound(margin=0.3)
+    assert QBRank(tau=0.3, normalize=False).make_loss() == QuadraticBound(margin=0.3)
     assert MPBoost(beta=1.5).make_loss() == MagnitudePreserving(beta=1.5, normalize=True)
     loss = TieBoost(width=np.log(3.0), tie_weight=0.5).make_loss()
     assert isinstance(loss, RaoKupper) and loss.theta == pytest.approx(3.0) and loss.tie_weight == 0.5
-    other = TieBoost(comparison="thurstone", width=0.2, tie_weight=1.0, pair_normalize=False).make_loss()
+    other = TieBoost(comparison="thurstone", width=0.2, tie_weight=1.0, normalize=False).make_loss()
     assert other == ThurstoneMosteller(epsilon=0.2)
     assert LambdaLossMART(bound="ARP1", mu=3.0, sigma=2.0, gain="linear").make_loss() == LambdaLoss(
         bound="ARP1", mu=3.0, sigma=2.0, gain="linear"

@@ -9,8 +9,9 @@ import plackett as pk
 from checks_rankers import CHECKS, easy_task
 from plackett import DataError
 from plackett.aggregation.orderings import GreedyOrder
-from plackett.rankers.pairwise._experts import ExpertsComparator, expert_losses
+from plackett.rankers.pairwise._experts import expert_losses
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker
+from plackett.scorers.comparators.experts import ExpertsComparator
 from plackett.solvers.hedge import hedge, hedge_beta, hedge_bound
 
 #: A greedy order alone does not show that the weights changed a little, which `check_sample_weight` looks for.

@@ -56,10 +56,10 @@ def share(ranker, X, y, qid, normalize):
 @pytest.mark.parametrize("start", ["perceptron", 2])
 def test_misordered_pairs_never_grow(start, normalize):
     X, y, qid = task()
-    ranker = LinearDiscriminant(start=start, pair_normalize=normalize).fit(X, y, qid=qid)
+    ranker = LinearDiscriminant(start=start, normalize=normalize).fit(X, y, qid=qid)
     assert (np.diff(ranker.errors_) <= 1e-12).all() and ranker.errors_[-1] < ranker.errors_[0]
     np.testing.assert_allclose(ranker.errors_[-1], share(ranker, X, y, qid, normalize), atol=1e-9)
-    sparse = LinearDiscriminant(start=start, pair_normalize=normalize).fit(csr_matrix(X), y, qid=qid)
+    sparse = LinearDiscriminant(start=start, normalize=normalize).fit(csr_matrix(X), y, qid=qid)
     np.testing.assert_allclose(sparse.errors_, ranker.errors_, atol=1e-9)
 
 
@@ -69,7 +69,7 @@ def test_one_feature_is_where_it_starts():
     data = RankingDataset.from_arrays(X, y, qid)
     pairs = Preferences.from_labels(data)
     gap = X[pairs.winner, 3] - X[pairs.loser, 3]
-    ranker = LinearDiscriminant(start=3, pair_normalize=False).fit(data)
+    ranker = LinearDiscriminant(start=3, normalize=False).fit(data)
     np.testing.assert_allclose(ranker.errors_[0], (gap < 0).mean(), atol=1e-9)
 
 

@@ -23,7 +23,7 @@ def test_mprank_is_ridge_regression_on_centred_queries():
         A, b = X[qid == q] - X[qid == q].mean(axis=0), y[qid == q] - y[qid == q].mean()
         left += 2 * b.size / 24 * A.T @ A  # m Σ (r - r̄)² per query, mean over 24 queries
         right += 2 * b.size / 24 * A.T @ b
-    ranker = MPRank(alpha=alpha, pair_normalize=False, **EXACT).fit(X, y, qid=qid)
+    ranker = MPRank(alpha=alpha, normalize=False, **EXACT).fit(X, y, qid=qid)
     np.testing.assert_allclose(ranker.scorer_.weights[:, 0], np.linalg.solve(left, right), rtol=1e-4)
 
 
@@ -55,7 +55,7 @@ def test_owpc_comes_near_the_minimum(weights):
 @pytest.mark.spec("pairwise.pnorm_push")
 def test_pnorm_push_with_p_1_is_the_objective_of_rankboost():
     X, y, qid = easy_task()
-    push = PNormPush(p=1.0, alpha=0.1, pair_normalize=False, **EXACT).fit(X, y, qid=qid)
+    push = PNormPush(p=1.0, alpha=0.1, normalize=False, **EXACT).fit(X, y, qid=qid)
     other = GradientRanker(loss=Exponential(), model=Linear(alpha=0.1, **EXACT)).fit(X, y, qid=qid)
     np.testing.assert_allclose(push.scorer_.weights, other.scorer_.weights, rtol=1e-4)
 

@@ -10,10 +10,12 @@ import pytest
 
 from checks_rankers import CHECKS, easy_task, small
 from plackett import LossError, RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.models.trees import Trees
-from plackett.rankers.pairwise.nested_ranker import NestedRanker, NestedScorer
+from plackett.rankers.pairwise.nested_ranker import NestedRanker
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.nested import NestedScorer
+from plackett.solvers.monitor import Monitor
 
 pytestmark = pytest.mark.spec("pairwise.nested_ranker")
 

@@ -94,7 +94,7 @@ def test_any_classifier_with_probabilities(estimator, features, tmp_path):
 @pytest.mark.parametrize("features", ["difference", "concatenation", "both"])
 def test_linear_models_are_not_asked_for_each_pair(features):
     """The short way, by the scores of the documents, gives what the model says of the pairs."""
-    from plackett.rankers.pairwise._pair_model import pair_table
+    from plackett.scorers.comparators.pair_model import pair_table
 
     X, y, qid = easy_task()
     comparator = PairClassifier(pair_features=features).fit(X, y, qid=qid).scorer_.comparator
@@ -162,7 +162,7 @@ def test_refusals():
         ({"order": "bubble"}, "'quicksort'"),
         ({"pair_features": "product"}, "'difference'"),
         ({"max_pairs": 0}, "max_pairs"),
-        ({"estimator": KNeighborsClassifier(), "pair_normalize": True}, "KNeighborsClassifier takes none"),
+        ({"estimator": KNeighborsClassifier(), "normalize": True}, "KNeighborsClassifier takes none"),
     ):
         with pytest.raises(DataError, match=match):
             PairClassifier(**parameters).fit(X, y, qid=qid)

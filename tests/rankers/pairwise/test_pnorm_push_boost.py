@@ -31,7 +31,7 @@ def objective(scores, y, qid, p):
 @pytest.mark.spec("pairwise.pnorm_push")
 def test_the_first_power_is_rankboost():
     X, y, qid = noisy()
-    found = PNormPushBoost(p=1, pair_normalize=False, n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
+    found = PNormPushBoost(p=1, normalize=False, n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
     expected = RankBoost(step="search", n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
     for name in ("feature", "threshold"):
         np.testing.assert_array_equal(found[name], expected[name])
@@ -43,7 +43,7 @@ def test_the_first_power_is_rankboost():
 def test_weights_edges_and_steps_by_loops():
     X, y, qid = noisy(4)
     p, scores = 3.0, np.zeros(y.size)
-    rounds = PNormPushBoost(p=p, pair_normalize=False, n_estimators=4, n_jobs=1).fit(X, y, qid=qid).rounds_
+    rounds = PNormPushBoost(p=p, normalize=False, n_estimators=4, n_jobs=1).fit(X, y, qid=qid).rounds_
     for row in rounds:
         weight = np.zeros((y.size, y.size))  # of the pair u before v: e^-(s_u - s_v) · (Σ_u e^-(s_u - s_v))^(p-1)
         for v in range(y.size):

@@ -288,7 +288,7 @@ def test_normalised_queries_weigh_the_same():
     y = np.array([1, 0, 1, 0] + [0] * 9)
     qid = np.array([0, 0] + [1] * 11)
     plain = RankBoost(n_estimators=1, step="closed").fit(X, y, qid=qid)
-    even = RankBoost(n_estimators=1, step="closed", pair_normalize=True).fit(X, y, qid=qid)
+    even = RankBoost(n_estimators=1, step="closed", normalize=True).fit(X, y, qid=qid)
     assert plain.rounds_["edge"][0] == pytest.approx(-9 / 11)
     assert len(even.rounds_) == 0  # one query for, one against: no ranker has an edge
 

@@ -97,5 +97,5 @@ def test_bases(cls, tmp_path):
 
 
 def test_parameters_reach_the_loss():
-    assert SigmoidRank(sigma=5.0, pair_normalize=False).make_loss() == Sigmoid(sigma=5.0)
+    assert SigmoidRank(sigma=5.0, normalize=False).make_loss() == Sigmoid(sigma=5.0)
     assert RampRank(height=1.0).make_loss() == Ramp(height=1.0, normalize=True)

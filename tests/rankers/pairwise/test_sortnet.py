@@ -12,9 +12,9 @@ import torch
 import plackett as pk
 from checks_rankers import easy_task, ndcg
 from plackett import DataError
-from plackett.rankers.pairwise._comparative_network import ComparativeNetwork, outputs
 from plackett.rankers.pairwise._sortnet_training import SortNetTraining
 from plackett.rankers.pairwise.sortnet import SortNet
+from plackett.scorers.comparators.comparative_network import ComparativeNetwork, outputs
 
 
 def random_network(rng, d=5, h=7):

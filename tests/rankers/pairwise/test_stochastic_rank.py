@@ -23,7 +23,7 @@ from plackett.rankers.pairwise.stochastic.learners import LEARNERS
 from plackett.rankers.pairwise.stochastic.loops import IRRELEVANT, LOOPS, RELEVANT, draw, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank
-from plackett.solvers.step_vectors import rows_of
+from plackett.solvers.training_vectors import rows_of
 
 
 def task(seed=0, n_queries=6, n_features=5, weighted=False, sparse=False):

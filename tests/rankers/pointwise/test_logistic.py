@@ -11,7 +11,7 @@ from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
 from plackett.rankers.pointwise.logistic_regression import LogisticRegression
 from plackett.rankers.pointwise.staged_logistic import StagedLogistic
-from plackett.solvers.silent_monitor import Quiet
+from plackett.solvers.monitor import SilentMonitor
 
 EXACT = {"tol": 1e-12, "max_iter": 2000, "n_jobs": 1}
 
@@ -72,7 +72,7 @@ def test_the_second_stage_improves_the_likelihood():
     first = np.zeros(y.size)
     for j in range(4):
         part = RankingDataset.from_arrays(X[:, [j]], y, qid)
-        scorer = Linear(alpha=0.0, **EXACT).train(loss, part, Quiet())
+        scorer = Linear(alpha=0.0, **EXACT).train(loss, part, SilentMonitor())
         first += scorer.predict(part.X, part.offsets)
     second = staged.predict(data)
     assert loss(second, data) < loss(first, data) - 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plackett import DataError, RankingDataset
 from plackett.measures import parse
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.crossings import crossings, n_pairs
 from plackett.solvers.search.forms import neighbour_form
 from plackett.solvers.search.lines import make_line
@@ -59,11 +59,11 @@ def test_changes_add_up_to_the_measure_in_every_interval(name):
     for seed in range(8):
         for levels in (None, 3, 1):  # levels: many documents meet at once, or are equal on the whole line
             data, scores, slope = random_line(seed, levels)
-            lists = MeasuredLists(data, measure, 1)
+            lists = MeasureObjective(data, measure, 1)
             points, changes = crossings(lists, neighbour_form(measure, lists.lists), scores, slope)
             assert (np.diff(points) >= 0).all() and points.size <= n_pairs(data.offsets)
             t = inside(np.unique(points))
-            expected = MeasuredLists(data, low_first, 1).values(scores + t[:, None] * slope)
+            expected = MeasureObjective(data, low_first, 1).values(scores + t[:, None] * slope)
             found = np.array([changes[points < x].sum() for x in t])
             np.testing.assert_allclose(found, expected - expected[0], atol=1e-12)
 
@@ -76,7 +76,7 @@ def test_the_best_step_is_the_best_of_all_intervals(name):
         data, scores, slope = random_line(seed, None)
         if seed % 2:
             data = data.replace(sample_weight=weight.choice([0.0, 1.0, 2.0], data.n_rows))
-        lists = MeasuredLists(data, parse(name), 1)
+        lists = MeasureObjective(data, parse(name), 1)
         step, value = make_line("exact", lists)(scores, slope)
         grid = np.concatenate((inside(all_crossings(data, scores, slope)), [0.0], np.linspace(-9, 9, 401)))
         np.testing.assert_allclose(value, lists.values(scores + grid[:, None] * slope).max(), rtol=1e-12)
@@ -87,7 +87,7 @@ def test_the_best_step_is_the_best_of_all_intervals(name):
 def test_no_step_makes_it_worse(seed, name, levels):
     data, scores, slope = random_line(seed, levels)
     for search in ("exact", "steps"):
-        lists = MeasuredLists(data, parse(name), 1)
+        lists = MeasureObjective(data, parse(name), 1)
         step, value = make_line(search, lists)(scores, slope)
         assert value >= lists.value(scores) and value == lists.value(scores + step * slope)
 
@@ -97,14 +97,14 @@ def test_scores_that_move_along_themselves():
     rng = np.random.default_rng(0)
     data = RankingDataset.from_arrays(None, rng.integers(0, 3, 80), np.zeros(80, int))
     scores = rng.normal(size=80)
-    lists = MeasuredLists(data, parse("nDCG"), 1)
+    lists = MeasureObjective(data, parse("nDCG"), 1)
     points, changes = crossings(lists, neighbour_form(lists.measure, lists.lists), 3.0 * scores, scores)
     np.testing.assert_allclose(points, -3.0, rtol=1e-9)
     np.testing.assert_allclose(changes.sum(), lists.value(scores) - lists.value(-scores), atol=1e-12)
 
 
 def test_line_searches_by_name():
-    lists = MeasuredLists(RankingDataset.from_arrays(None, [1, 0]), parse("KendallTau"), 1)
+    lists = MeasureObjective(RankingDataset.from_arrays(None, [1, 0]), parse("KendallTau"), 1)
     with pytest.raises(DataError, match="line_search='exact' needs a measure that knows"):
         make_line("exact", lists)
     with pytest.raises(DataError, match="give auto, exact or steps"):

@@ -18,7 +18,7 @@ from plackett.evaluation.evaluate import Evaluation, measure_scored
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.rankers.parameters import from_plain, to_plain
+from plackett.models.parameters import from_plain, to_plain
 
 __all__ = ["Cell", "CellTrial", "Failure", "read_cell", "write_cell"]
 

@@ -20,8 +20,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.experiments.cells.source_stamp import source_stamp
 from plackett.experiments.contestants import THREAD_PARAMETERS, Contestant
 from plackett.measures.base import Measure
+from plackett.models.parameters import to_plain
 from plackett.models.search_space import Integer, Real
-from plackett.rankers.parameters import to_plain
 
 if TYPE_CHECKING:
     from plackett.experiments.cells.cell import Cell

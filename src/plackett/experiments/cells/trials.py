@@ -98,7 +98,7 @@ class Trials:
         """The validation value so that larger is better."""
         if value is None or np.isnan(value):
             return -np.inf
-        return value if self.protocol.select.ascending else -value
+        return self.protocol.select.worth(value)
 
     def value(self, ranker: Any, data: RankingDataset) -> float:
         """Mean of the selecting measure."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.doubts import doubts
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value, plural, seconds
@@ -38,7 +38,7 @@ def _unfinished(view: View) -> list[Block]:
         )
     if failed:
         header = ("ranker", "dataset", "folds", "error")
-        rows = tuple(tuple(map(Cell, (f.ranker, f.dataset, ", ".join(f.folds), f.error))) for f in failed)
+        rows = tuple(tuple(map(TableCell, (f.ranker, f.dataset, ", ".join(f.folds), f.error))) for f in failed)
         notes = ("A ranker that failed in a fold is left out of all comparisons on that dataset.",)
         blocks.append(Tabular(Table(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
     return blocks
@@ -91,8 +91,7 @@ def _cost(view: View, dataset: str) -> list[str]:
     ]
     fastest = min(rows, key=lambda name: rows[name]["train_seconds"])
     if fastest != ranker and rows[fastest]["train_seconds"] * 2 < row["train_seconds"]:
-        sign = 1 if view.found.measures[view.first].ascending else -1
-        loss = sign * (row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
+        loss = view.found.measures[view.first].worth(row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
         said.append(
             f"The fastest to train is {fastest}, in {seconds(rows[fastest]['train_seconds'] / row['n_folds'])}; its "
             f"{view.first} is {abs(loss):.4f} {'worse' if loss >= 0 else 'better'}."

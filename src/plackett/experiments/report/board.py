@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.published import beside_published, other_rules
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
@@ -49,18 +49,18 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
     header += [f"95 % interval of {view.first}", f"validation {view.select}", "train s per fold"]
     rows = []
     for ranker, row in view.rows(dataset).items():
-        cells = [Cell(ranker, bool(row["chosen"]))]
+        cells = [TableCell(ranker, bool(row["chosen"]))]
         for name in found.measures:
             entry = by_measure[name][ranker]
             mark = "−" if entry["significantly_worse"] else ""
-            cells.append(Cell(fixed(entry["mean_over_folds"]), bool(entry["best"]), mark))
+            cells.append(TableCell(fixed(entry["mean_over_folds"]), bool(entry["best"]), mark))
             if name in beside:
-                cells.append(Cell(fixed(published.get((dataset, ranker, name)), 3)))
-        cells += [Cell(fixed(row["mean_over_queries"]))] if folds > 1 else []
+                cells.append(TableCell(fixed(published.get((dataset, ranker, name)), 3)))
+        cells += [TableCell(fixed(row["mean_over_queries"]))] if folds > 1 else []
         cells += [
-            Cell("–" if row["low"] is None else f"[{fixed(row['low'])}, {fixed(row['high'])}]"),
-            Cell(fixed(row["validation"])),
-            Cell(f"{row['train_seconds'] / row['n_folds']:.3g}"),
+            TableCell("–" if row["low"] is None else f"[{fixed(row['low'])}, {fixed(row['high'])}]"),
+            TableCell(fixed(row["validation"])),
+            TableCell(f"{row['train_seconds'] / row['n_folds']:.3g}"),
         ]
         rows.append(tuple(cells))
     queries = next(iter(view.rows(dataset).values()))["n_queries"]
@@ -126,13 +126,13 @@ def _points(view: View, rows: dict[str, dict[str, Any]], title: str, colour: str
 def _published(view: View, known: Any) -> list[Block]:
     rows = tuple(
         (
-            *([Cell(row["dataset"])] if view.several else []),
-            Cell(row["ranker"]),
-            Cell(row["method"]),
-            Cell(row["measure"]),
-            Cell(fixed(row["measured"])),
-            Cell(fixed(row["published"], 3)),
-            Cell(signed(row["difference"])),
+            *([TableCell(row["dataset"])] if view.several else []),
+            TableCell(row["ranker"]),
+            TableCell(row["method"]),
+            TableCell(row["measure"]),
+            TableCell(fixed(row["measured"])),
+            TableCell(fixed(row["published"], 3)),
+            TableCell(signed(row["difference"])),
         )
         for row in known.iter_rows(named=True)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, seconds
 from plackett.experiments.report.plots import axis, layout, place_names, plain, time_axis
@@ -61,9 +61,9 @@ def _times(view: View, dataset: str) -> dict[str, dict[str, float]]:
 
 
 def _points(view: View, dataset: str, times: dict[str, float]) -> dict[str, tuple[float, float]]:
-    sign = 1 if view.found.measures[view.first].ascending else -1
+    worth = view.found.measures[view.first].worth
     rows = view.rows(dataset)
-    return {ranker: (time, sign * rows[ranker]["mean_over_folds"]) for ranker, time in times.items()}
+    return {ranker: (time, worth(rows[ranker]["mean_over_folds"])) for ranker, time in times.items()}
 
 
 def _figure(view: View, dataset: str, times: dict[str, float], front: list[str], title: str, name: str) -> Figure:
@@ -110,11 +110,11 @@ def _table(view: View, dataset: str, times: dict[str, dict[str, float]], fronts:
     rows = view.rows(dataset)
     body = tuple(
         (
-            Cell(ranker),
-            Cell(fixed(row["mean_over_folds"])),
-            Cell(f"{times['train'][ranker]:.3g}", marks="f" if ranker in fronts["train"] else ""),
-            Cell(f"{1000 * times['score'][ranker]:.3g}", marks="f" if ranker in fronts["score"] else ""),
-            Cell(f"{row['search_seconds'] / row['n_folds']:.3g}"),
+            TableCell(ranker),
+            TableCell(fixed(row["mean_over_folds"])),
+            TableCell(f"{times['train'][ranker]:.3g}", marks="f" if ranker in fronts["train"] else ""),
+            TableCell(f"{1000 * times['score'][ranker]:.3g}", marks="f" if ranker in fronts["score"] else ""),
+            TableCell(f"{row['search_seconds'] / row['n_folds']:.3g}"),
         )
         for ranker, row in rows.items()
     )

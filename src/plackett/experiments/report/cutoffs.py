@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett.evaluation.evaluate import measure_scored
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.plots import axis, end_labels, layout
@@ -79,6 +79,8 @@ def _figure(view: View, dataset: str, m: int, curves: dict[str, np.ndarray], nam
         float(finite.max()),
     )
     shown = [k for k in _IN_TABLE if k <= depth]
-    rows = tuple((Cell(ranker), *(Cell(fixed(values[k - 1])) for k in shown)) for ranker, values in curves.items())
+    rows = tuple(
+        (TableCell(ranker), *(TableCell(fixed(values[k - 1])) for k in shown)) for ranker, values in curves.items()
+    )
     table = Table(("ranker", *(f"{measure}@{k}" for k in shown)), rows, caption=f"{measure} by cut-off on {dataset}")
     return Figure(name, f"{measure} at cut-offs 1 to {depth} on {dataset}, a line per ranker.", traces, figure, table)

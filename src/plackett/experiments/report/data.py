@@ -10,7 +10,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import leaks
 from plackett.data.profile import Profile, profile
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import plural, short
 from plackett.experiments.report.plots import axis, layout
@@ -63,10 +63,10 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
         ("documents twice in a query", lambda p: f"{p.duplicate_rows:,}"),
         ("of these with another label", lambda p: f"{p.conflicting_rows:,}"),
     ]
-    rows = [(Cell(fact), *(Cell(value(p)) for p in profiles.values())) for fact, value in facts]
+    rows = [(TableCell(fact), *(TableCell(value(p)) for p in profiles.values())) for fact, value in facts]
     for label in sorted({label for p in profiles.values() for label in p.labels or {}}):
         counts = (f"{(p.labels or {}).get(label, 0):,}" for p in profiles.values())
-        rows.append((Cell(f"documents of label {label:g}"), *map(Cell, counts)))
+        rows.append((TableCell(f"documents of label {label:g}"), *map(TableCell, counts)))
     return Table(("", *(_ROLES[role] for role in profiles)), tuple(rows), caption=f"Profile of {where}")
 
 
@@ -105,10 +105,10 @@ def _leaks(folds: Any, dataset: str) -> Table:
             found = leaks(fold.train, part)
             rows.append(
                 (
-                    Cell(str(name)),
-                    Cell(_ROLES[role]),
-                    *(Cell(f"{count:,}") for count in (found.queries, found.lists, found.rows)),
-                    Cell(f"{100 * found.rows / max(part.n_rows, 1):.1f} %"),
+                    TableCell(str(name)),
+                    TableCell(_ROLES[role]),
+                    *(TableCell(f"{count:,}") for count in (found.queries, found.lists, found.rows)),
+                    TableCell(f"{100 * found.rows / max(part.n_rows, 1):.1f} %"),
                 )
             )
     notes = (
@@ -145,7 +145,7 @@ def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figur
         axis("documents in the list"), axis("share of queries (%)", rangemode="tozero"), height=320, showlegend=True
     )
     rows = tuple(
-        (Cell(span), *(Cell(f"{found[i]:,}") for found in counts.values()))
+        (TableCell(span), *(TableCell(f"{found[i]:,}") for found in counts.values()))
         for i, span in enumerate(spans)
         if any(found[i] for found in counts.values())
     )

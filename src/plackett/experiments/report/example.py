@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett.evaluation.tables import Cell, Table
-from plackett.experiments.cells.cell import Cell as ExperimentCell
+from plackett.evaluation.tables import Table, TableCell
+from plackett.experiments.cells.cell import TableCell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
@@ -100,11 +100,11 @@ def _table(found: Explanation, top: list[int], names: list[str], labels: np.ndar
         reasons = ", ".join(f"{found.feature_names[j]} {signed(found.contributions[i, j], 3)}" for j in most)
         rows.append(
             (
-                Cell(str(position)),
-                Cell(name),
-                Cell(reasons),
-                Cell(f"{labels[i]:g}"),
-                Cell(short(float(found.scores[i]))),
+                TableCell(str(position)),
+                TableCell(name),
+                TableCell(reasons),
+                TableCell(f"{labels[i]:g}"),
+                TableCell(short(float(found.scores[i]))),
             )
         )
     caption = f"The first {len(top)} documents of query {found.qid}, and the features that count most for each"
@@ -136,7 +136,7 @@ def _contributions(found: Explanation, top: list[int], names: list[str], name: s
         showlegend=True,
     )
     label = f"Contributions of features to the scores of the first {len(top)} documents of query {found.qid}, stacked."
-    rows = tuple((Cell(title), *(Cell(signed(float(v))) for v in values)) for title, values, _ in columns)
+    rows = tuple((TableCell(title), *(TableCell(signed(float(v))) for v in values)) for title, values, _ in columns)
     caption = f"Contributions to the scores of query {found.qid}"
     table = Table(("", *names), rows, caption=caption, notes=("A column and the base add up to the score.",))
     return Figure(name, label, traces, figure, table)
@@ -169,7 +169,12 @@ def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Fi
         height=bars_height(len(labels)),
     )
     rows = tuple(
-        (Cell(r["feature"]), Cell(short(r["above"])), Cell(short(r["below"])), Cell(signed(r["contribution"])))
+        (
+            TableCell(r["feature"]),
+            TableCell(short(r["above"])),
+            TableCell(short(r["below"])),
+            TableCell(signed(r["contribution"])),
+        )
         for r in head.iter_rows(named=True)
     )
     caption = f"Why {names[0]} is above {names[1]}: the scores differ by {short(float(np.sum(values)))}"
@@ -183,7 +188,7 @@ def _passing(found: Explanation, top: list[int], names: list[str]) -> list[Block
     if not ways.height:
         return [Text(f"No value seen in the data, of any one or few features, would lift {names[1]} above {names[0]}.")]
     rows = tuple(
-        tuple(Cell(value if isinstance(value, str) else short(float(value))) for value in row.values())
+        tuple(TableCell(value if isinstance(value, str) else short(float(value))) for value in row.values())
         for row in ways.drop("together").iter_rows(named=True)
     )
     how = "these changes together" if bool(ways["together"][0]) else "one of these changes would be enough"

@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.importance import model_importance, permutation_importance, single_feature_importance
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.importance import permutation_importance, single_feature_importance
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, plural, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
+from plackett.explanations.model_importance import model_importance
 
 __all__ = ["features"]
 
@@ -100,7 +101,12 @@ def _alone(measure: str, alone: pl.DataFrame, where: str, name: str) -> Figure:
     figure = layout(axis(f"{measure} when ranked by this feature alone"), y, height=bars_height(best.height) + 40)
     figure |= {"showlegend": True, "barmode": "overlay", "bargap": 0.25}
     rows = tuple(
-        (Cell(r["feature"]), Cell(r["direction"]), Cell(fixed(r["high_first"])), Cell(fixed(r["low_first"])))
+        (
+            TableCell(r["feature"]),
+            TableCell(r["direction"]),
+            TableCell(fixed(r["high_first"])),
+            TableCell(fixed(r["low_first"])),
+        )
         for r in best.iter_rows(named=True)
     )
     caption = f"The {best.height} features that rank best alone, by {measure} ({where})"
@@ -142,7 +148,7 @@ def _permuted(view: View, permuted: dict[str, pl.DataFrame], where: str, name: s
         showlegend=True,
     )
     values_of = {r: dict(zip(f["feature"], f["importance"], strict=True)) for r, f in permuted.items()}
-    rows = tuple((Cell(f), *(Cell(signed(values_of[r][f])) for r in permuted)) for f in shown)
+    rows = tuple((TableCell(f), *(TableCell(signed(values_of[r][f])) for r in permuted)) for f in shown)
     caption = f"Permutation importance: loss of {view.first} ({where}; {_REPEATS} random orders per feature)"
     table = Table(("feature", *(view.names[r] for r in permuted)), rows, caption=caption)
     return Figure(name, f"Permutation importance of {len(shown)} features on {where}.", traces, figure, table)
@@ -157,11 +163,11 @@ def _uses(permuted: dict[str, pl.DataFrame], own: dict[str, pl.DataFrame], where
         loss = frame.filter(pl.col("importance") > 2 * pl.col("std"))
         rows.append(
             (
-                Cell(ranker),
-                Cell(_first(frame)),
-                Cell("–" if inside is None else _first(inside)),
-                Cell(used),
-                Cell(str(loss.filter(pl.col("importance") > 0).height)),
+                TableCell(ranker),
+                TableCell(_first(frame)),
+                TableCell("–" if inside is None else _first(inside)),
+                TableCell(used),
+                TableCell(str(loss.filter(pl.col("importance") > 0).height)),
             )
         )
     notes = (
@@ -180,11 +186,11 @@ def _first(frame: pl.DataFrame) -> str:
 def _own(own: dict[str, pl.DataFrame], where: str) -> Table:
     rows = tuple(
         (
-            Cell(ranker),
-            Cell(row["kind"]),
-            Cell(row["feature"]),
-            Cell(short(row["importance"])),
-            Cell(f"{100 * row['share']:.1f} %"),
+            TableCell(ranker),
+            TableCell(row["kind"]),
+            TableCell(row["feature"]),
+            TableCell(short(row["importance"])),
+            TableCell(f"{100 * row['share']:.1f} %"),
         )
         for ranker, frame in own.items()
         for row in frame.head(10).iter_rows(named=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plackett.evaluation.tables import Cell, Table
-from plackett.experiments.cells.cell import Cell as ExperimentCell
+from plackett.evaluation.tables import Table, TableCell
+from plackett.experiments.cells.cell import TableCell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.plots import axis, layout, round_axis
@@ -43,7 +43,7 @@ def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) ->
         traces += learning_lines(label, ranker, fold, values, best, colour, dash, legend=ranker not in seen)
         seen.add(ranker)
         figures = (fixed(float(values[i])) for i in (0, best, -1))
-        rows.append(tuple(map(Cell, (ranker, str(cell.fold), str(values.size), str(best + 1), *figures))))
+        rows.append(tuple(map(TableCell, (ranker, str(cell.fold), str(values.size), str(best + 1), *figures))))
     figure = layout(
         round_axis("round of training (logarithmic)", max(cell.history.size for cell in cells)),
         axis(f"{view.select} on validation data"),

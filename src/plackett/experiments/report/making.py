@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett.evaluation.tables import Cell, Table
-from plackett.experiments.cells.cell import Cell as ExperimentCell
+from plackett.evaluation.tables import Table, TableCell
+from plackett.experiments.cells.cell import TableCell as ExperimentCell
 from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, plural
 from plackett.experiments.report.view import View
@@ -66,7 +66,7 @@ def _value(value: Any) -> str:
 
 def _settings(view: View) -> Table:
     rows = tuple(
-        tuple(map(Cell, (cell.dataset, str(cell.fold), cell.ranker, _words(cell.setting), *_tried(cell))))
+        tuple(map(TableCell, (cell.dataset, str(cell.fold), cell.ranker, _words(cell.setting), *_tried(cell))))
         for cell in view.found.cells
     )
     header = ("dataset", "fold", "ranker", "chosen setting", "trials", "validation")
@@ -83,7 +83,7 @@ def _rankers(view: View) -> Table:
         kind = words.get("class") or words.get("function") or ""
         given = words.get("parameters") or {}
         library = words.get("library") or f"plackett {view.found.versions.get('plackett', '')}"
-        rows.append((Cell(name), Cell(str(kind)), Cell(str(library)), Cell(_words(given))))
+        rows.append((TableCell(name), TableCell(str(kind)), TableCell(str(library)), TableCell(_words(given))))
     header = ("ranker", "class", "library", "parameters")
     return Table(header, tuple(rows), caption="Rankers as given", n_names=4)
 
@@ -96,11 +96,11 @@ def _data(view: View) -> Table:
                 part = getattr(fold, role, None)
                 if part is not None:
                     sizes = f"{part.n_queries:,}", f"{part.n_rows:,}"
-                    rows.append(tuple(map(Cell, (dataset, str(name), role, part.fingerprint(), *sizes))))
+                    rows.append(tuple(map(TableCell, (dataset, str(name), role, part.fingerprint(), *sizes))))
     header = ("dataset", "fold", "part", "fingerprint", "queries", "documents")
     return Table(header, tuple(rows), caption="Fingerprints of the data", n_names=4)
 
 
 def _versions(view: View) -> Table:
-    rows = tuple((Cell(name), Cell(version)) for name, version in view.found.versions.items())
+    rows = tuple((TableCell(name), TableCell(version)) for name, version in view.found.versions.items())
     return Table(("library", "version"), rows, caption="Versions", n_names=2)

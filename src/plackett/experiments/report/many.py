@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plackett.evaluation.friedman import Nemenyi, friedman_permuted, nemenyi
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.report.blocks import Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value
@@ -27,10 +27,10 @@ def many(view: View) -> Section | None:
     order = sorted(rankers, key=lambda ranker: (found.mean_ranks[ranker], -wins[ranker]))
     rows = tuple(
         (
-            Cell(ranker),
-            Cell(fixed(found.mean_ranks[ranker], 2)),
-            Cell(str(wins[ranker])),
-            *(Cell(fixed(row[ranker])) for row in both.values()),
+            TableCell(ranker),
+            TableCell(fixed(found.mean_ranks[ranker], 2)),
+            TableCell(str(wins[ranker])),
+            *(TableCell(fixed(row[ranker])) for row in both.values()),
         )
         for ranker in order
     )

@@ -10,8 +10,8 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate import Evaluation
-from plackett.evaluation.tables import Cell, Table
-from plackett.experiments.cells.cell import Cell as ExperimentCell
+from plackett.evaluation.tables import Table, TableCell
+from plackett.experiments.cells.cell import TableCell as ExperimentCell
 from plackett.experiments.report.blocks import Block, Browser, Section, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.view import View
@@ -156,17 +156,16 @@ def _table(view: View, dataset: str) -> Table:
     a, b = _pair(view, dataset)
     name = view.first
     ours, theirs = (view.found.evaluation(dataset, ranker) for ranker in (a, b))
-    sign = 1 if view.found.measures[name].ascending else -1
-    difference = np.nan_to_num(sign * (ours.values[name] - theirs.values[name]))
+    difference = np.nan_to_num(view.found.measures[name].worth(ours.values[name] - theirs.values[name]))
     order = np.argsort(-difference, kind="stable")
     picked = dict.fromkeys([*order[:5].tolist(), *order[-5:].tolist()])
     qids = ours.qids.tolist()
     rows = tuple(
         (
-            Cell(str(qids[i])),
-            Cell(fixed(float(ours.values[name][i]))),
-            Cell(fixed(float(theirs.values[name][i]))),
-            Cell(signed(float(difference[i]))),
+            TableCell(str(qids[i])),
+            TableCell(fixed(float(ours.values[name][i]))),
+            TableCell(fixed(float(theirs.values[name][i]))),
+            TableCell(signed(float(difference[i]))),
         )
         for i in picked
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.plots import axis, layout, place_names, plain
@@ -83,7 +83,7 @@ def _table(view: View, dataset: str) -> Table:
             float(np.mean([_number(cell.chosen_by[part]) for cell in view.found.of(dataset, ranker)]))
             for part in ("train", "valid", "test")
         ]
-        rows.append((Cell(ranker), *(Cell(fixed(v)) for v in parts), Cell(signed(parts[2] - parts[1]))))
+        rows.append((TableCell(ranker), *(TableCell(fixed(v)) for v in parts), TableCell(signed(parts[2] - parts[1]))))
     header = ("ranker", "training", "validation", "test", "test − validation")
     caption = f"{view.select} on the parts of {dataset}, means over folds"
     return Table(header, tuple(rows), caption=caption)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from plackett.evaluation.tables import FORMATS, Cell, Table, latex_text
+from plackett.evaluation.tables import FORMATS, Table, TableCell, latex_text
 from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
 
 __all__ = ["to_latex", "to_markdown"]
@@ -63,7 +63,7 @@ def _latex_table(table: Table) -> str:
     return "\n\n".join(parts)
 
 
-def _cut(cell: Cell) -> Cell:
+def _cut(cell: TableCell) -> TableCell:
     return cell if len(cell.text) <= _LONGEST else replace(cell, text=cell.text[: _LONGEST - 1] + "…")
 
 

@@ -80,8 +80,7 @@ def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha:
                 }
             )
         if number == 0:  # the first measure says the order, for all of them
-            sign = -1 if measure.ascending else 1
-            rows.sort(key=lambda row: sign * row["mean_over_folds"])
+            rows.sort(key=lambda row, worth=measure.worth: -worth(row["mean_over_folds"]))
             rankers = [row["ranker"] for row in rows]
     return rows
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plackett.evaluation.tables import Cell, Table
+from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.doubts import doubts
 from plackett.experiments.tables.failures import failed_cells
 from plackett.experiments.verdict import verdict
@@ -39,7 +39,7 @@ def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
             of = {row["measure"]: row for row in part.filter(part["ranker"] == ranker).iter_rows(named=True)}
             row = of[first]
             figures = (
-                Cell(
+                TableCell(
                     _number(entry["mean_over_folds"], digits),
                     bool(entry["best"]),
                     "−" if entry["significantly_worse"] else "",
@@ -48,13 +48,13 @@ def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
             )
             rows.append(
                 (
-                    *((Cell(dataset),) if several else ()),
-                    Cell(ranker, bool(row["chosen"])),
+                    *((TableCell(dataset),) if several else ()),
+                    TableCell(ranker, bool(row["chosen"])),
                     *figures,
-                    Cell(_number(row["mean_over_queries"], digits)),
-                    Cell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
-                    Cell(_number(row["validation"], digits)),
-                    Cell(f"{row['train_seconds']:.1f}"),
+                    TableCell(_number(row["mean_over_queries"], digits)),
+                    TableCell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
+                    TableCell(_number(row["validation"], digits)),
+                    TableCell(f"{row['train_seconds']:.1f}"),
                 )
             )
     return Table(header, tuple(rows), notes=_notes(found, rows=len(rows)), n_names=2 if several else 1)

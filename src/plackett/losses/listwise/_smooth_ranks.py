@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plackett._kernel import REASSOC, kernel
-from plackett._maths import exp
+from plackett._vector_math import exp
 
 __all__ = ["smooth_rank", "to_scores"]
 

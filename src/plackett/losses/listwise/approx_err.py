@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._maths import exp
+from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._smooth_ranks import smooth_rank, to_scores

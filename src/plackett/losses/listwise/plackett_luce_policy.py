@@ -102,8 +102,7 @@ class _Bound(BoundLoss):
         total = np.zeros(data.n_queries)
         for draw in found:  # one by one: the last bits of a mean must not depend on the number of queries
             total += draw
-        sign = -1.0 if measure.ascending else 1.0
-        worth = sign * (found - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
+        worth = -measure.worth(found - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
         over_queries(_score_function, data.offsets, scores, noisy, worth, self.k, out[1], n_jobs=self.n_jobs)
         return out  # type: ignore[return-value]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._maths import exp
 from plackett._sort import argsort_descending
+from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg

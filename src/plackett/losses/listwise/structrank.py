@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._maths import log
 from plackett._random import below as draw_below
 from plackett._random import mix
+from plackett._vector_math import log
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._maths import exp, log1p
+from plackett._vector_math import exp, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.measures.language import parse

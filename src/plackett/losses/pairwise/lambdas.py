@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._maths import exp32
 from plackett._scratch import lane, room
 from plackett._sort import argsort_descending
+from plackett._vector_math import exp32
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order

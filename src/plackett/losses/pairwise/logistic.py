@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import REASSOC, kernel
-from plackett._maths import exp, log, log1p
 from plackett._scratch import lane, room
+from plackett._vector_math import exp, log, log1p
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Logistic"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel
-from plackett._maths import exp, log1p
+from plackett._vector_math import exp, log1p
 from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
 from plackett.losses.pairwise._ties import TieLoss
 

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise.base import label_order
 from plackett.losses.pairwise.lambdas import Lambda
@@ -109,7 +110,7 @@ def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.nda
     if not 0 <= baseline < data.n_features:
         raise LossError(f"baseline={baseline}; the data have the features 0 to {data.n_features - 1}")
     column = data.X[:, [int(baseline)]]
-    values = (column if isinstance(column, np.ndarray) else column.toarray())[:, 0].astype(np.float64)
+    values = dense(column)[:, 0].astype(np.float64)
     return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)  # unknown comes last
 
 
@@ -127,7 +128,7 @@ class _Bound(BoundLoss):
     def _good(self, scores: np.ndarray) -> np.ndarray:
         """The measure of each query, larger is better."""
         values = self.measure.per_query(Scored(self.data, scores, n_jobs=self.n_jobs))
-        return values if self.measure.ascending else -values
+        return self.measure.worth(values)
 
     def gap(self, scores: np.ndarray) -> np.ndarray:
         """By how much each query is above the baseline; 0 where there is nothing to measure."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from plackett._errors import LossError
 from plackett._kernel import kernel
-from plackett._maths import exp
+from plackett._vector_math import exp
 from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
 from plackett.losses.pairwise.base import PairLoss
 

@@ -13,7 +13,7 @@ __all__ = ["judged_weight", "sides", "sum_by_query"]
 def judged_weight(bound: BoundLoss) -> np.ndarray:
     """Weight of each document with that of its query; 0 where it is not judged."""
     data = bound.data
-    return bound.sample_weight * bound.query_weight[data.query_of_row] * (data.labels >= 0)
+    return data.row_weight * (data.labels >= 0)
 
 
 def sides(bound: BoundLoss, rel: float) -> tuple[np.ndarray, np.ndarray]:

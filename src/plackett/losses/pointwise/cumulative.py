@@ -80,7 +80,7 @@ class _Bound(BoundLoss):
     def __init__(self, loss: Cumulative, data: RankingDataset, n_jobs: int | None) -> None:
         whole, judged, classes = classes_of(loss, data)
         super().__init__(data, n_jobs=n_jobs, n_outputs=max(classes - 1, 2))
-        self.weight = (self.sample_weight * self.query_weight[data.query_of_row] * judged)[:, None]
+        self.weight = (data.row_weight * judged)[:, None]
         self.target = (whole[:, None] > np.arange(self.n_outputs)).astype(np.float64)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ class _Bound(BoundLoss):
         whole, judged, classes = classes_of(loss, data)
         super().__init__(data, n_jobs=n_jobs, n_outputs=max(classes, 2))
         self.gamma = loss.gamma
-        self.weight = (self.sample_weight * self.query_weight[data.query_of_row] * judged)[:, None]
+        self.weight = (data.row_weight * judged)[:, None]
         self.target = np.zeros((data.n_rows, self.n_outputs))
         self.target[np.flatnonzero(judged), whole[judged]] = 1.0
 

@@ -49,7 +49,7 @@ class _Bound(BoundLoss):
     def __init__(self, loss: Square, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.target = finite_gains(data.labels, loss.target, loss.name)
-        self.weight = self.sample_weight * self.query_weight[data.query_of_row] * (data.labels >= 0)
+        self.weight = data.row_weight * (data.labels >= 0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett.data.dense import dense
 from plackett.models._torch import load_torch
 
 __all__ = ["FeatureMap", "dense_rows"]
@@ -56,7 +57,7 @@ class FeatureMap:
 def dense_rows(X: Any, rows: Any) -> np.ndarray:
     """Some rows of the features, given by number or a slice, as a dense array."""
     taken = X[rows]
-    return taken if isinstance(taken, np.ndarray) else taken.toarray()
+    return dense(taken)
 
 
 def _signed_log(values: np.ndarray) -> np.ndarray:

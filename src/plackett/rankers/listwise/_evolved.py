@@ -12,7 +12,6 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.formula import FormulaScorer
@@ -22,7 +21,8 @@ from plackett.solvers.formulas.machine import by_column, evaluate
 from plackett.solvers.formulas.program import Program
 from plackett.solvers.formulas.simplify import simplify
 from plackett.solvers.formulas.text import default_names, to_text
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Evolved"]
 
@@ -115,7 +115,7 @@ class Evolved(Ranker):
         leaves = self.leaves(names)
         evolution = self._evolution(data.n_features if leaves is None else len(leaves))
         fitness = Fitness(
-            MeasuredLists(data, parse(self.measure), self.n_jobs), self._leaf_columns(data.X, leaves), self.n_jobs
+            MeasureObjective(data, parse(self.measure), self.n_jobs), self._leaf_columns(data.X, leaves), self.n_jobs
         )
         valid = monitor.valid
         valid_columns = None if valid is None else self._leaf_columns(valid.X, leaves)
@@ -128,10 +128,8 @@ class Evolved(Ranker):
                     monitor.update()
                     better, stop = merit > highest, False
                 else:
-                    before = monitor.best_round
                     chosen, scores = self._best_on(monitor, valid, valid_columns, programs)
-                    stop = monitor.update(scores)
-                    better = monitor.best_round != before
+                    better, stop = monitor.judge(lambda _, scores=scores: scores)
                 if better:
                     best, highest = chosen, merit
                 if stop:
@@ -180,7 +178,7 @@ class Evolved(Ranker):
         if len(candidates) == 1 or measure is None:
             return candidates[0], scores[0]
         values = [measure.mean(measure.per_query(Scored(valid, row, n_jobs=self.n_jobs))) for row in scores]
-        top = int(np.argmax(np.nan_to_num(values) * (1.0 if measure.ascending else -1.0)))
+        top = int(np.argmax(measure.worth(np.nan_to_num(values))))
         return candidates[top], scores[top]
 
     # -------------------------------------------------------------------------------------------------- description

@@ -12,9 +12,9 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
 from plackett.rankers.base import Ranker
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.search.problem import LinearProblem
 
 __all__ = ["Searched"]
@@ -73,10 +73,9 @@ class Searched(Ranker):
         what = f"{type(self).__name__} · {problem.lists.measure}"
         with monitor.training(solver.max_iter * (1 + self.n_restarts), what):
             for weights in self._path(solver, problem, rng):
-                before, valid = monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else problem.scores(weights, valid.X))
+                better, stop = monitor.judge(lambda valid, weights=weights: problem.scores(weights, valid.X))
                 value = float(problem.values(weights[None])[0])
-                if value > highest if valid is None else monitor.best_round != before:
+                if value > highest if monitor.valid is None else better:
                     best, highest = weights, value
                 if stop:
                     break

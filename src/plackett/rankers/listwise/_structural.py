@@ -10,12 +10,13 @@ import numpy as np
 
 from plackett._kernel import over_queries
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.linear import LinearScorer
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
 __all__ = ["Lists", "Problem", "StructuralSVM", "Violations"]

@@ -10,13 +10,14 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.measures.language import parse
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.measure_objective import MeasureObjective
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["AdaRank"]
 
@@ -96,12 +97,12 @@ class AdaRank(Ranker):
             raise DataError(
                 f"AdaRank: n_estimators={self.n_estimators}, max_repeats={self.max_repeats}; give 1 or more"
             )
-        lists = MeasuredLists(data, parse(self.measure), self.n_jobs)
+        lists = MeasureObjective(data, parse(self.measure), self.n_jobs)
         lists.check_bounds("AdaRank")
         scale = np.ones(data.n_features)
         if self.standardize:
             scale = spread(data.X, lists.row_weight, self.n_jobs)
-        weights, best = np.zeros(data.n_features), np.zeros(data.n_features)
+        weights = np.zeros(data.n_features)
         weak, alphas = [], []
         with monitor.training(self.n_estimators, f"AdaRank · {lists.measure}"):
             for feature, sign, alpha in self._rounds(data, lists, scale):
@@ -110,20 +111,14 @@ class AdaRank(Ranker):
                 weights = weights + alpha * step
                 weak.append(step)
                 alphas.append(alpha)
-                before = monitor.best_round
-                valid = monitor.valid
-                scores = None if valid is None else table_times(valid.X, weights[:, None], self.n_jobs)[:, 0]
-                stop = monitor.update(scores)
-                if valid is None or monitor.best_round != before:
-                    best = weights
-                if stop:
+                if monitor.keep(LinearScorer(weights[:, None], np.zeros(1))):
                     break
-        kept = len(alphas) if monitor.best_round < 0 else monitor.best_round + 1
+        kept = monitor.kept
         self.weak_, self.alphas_ = np.array(weak[:kept]).reshape(-1, data.n_features), np.array(alphas[:kept])
-        self.scorer_ = LinearScorer(best[:, None], np.zeros(1))
+        self.scorer_ = monitor.best or LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
 
     def _rounds(
-        self, data: RankingDataset, lists: MeasuredLists, scale: np.ndarray
+        self, data: RankingDataset, lists: MeasureObjective, scale: np.ndarray
     ) -> Iterator[tuple[int, float, float]]:
         """Feature, direction and coefficient of each round."""
         signs = (1.0, -1.0) if self.descending else (1.0,)
@@ -161,10 +156,10 @@ class AdaRank(Ranker):
 def _columns(X: Any, start: int, stop: int) -> np.ndarray:
     """Some features as rows of float64."""
     part = X[:, start:stop]
-    return np.ascontiguousarray((part if isinstance(part, np.ndarray) else part.toarray()).T, dtype=np.float64)
+    return np.ascontiguousarray(dense(part).T, dtype=np.float64)
 
 
-def _feature_values(X: Any, lists: MeasuredLists, sign: float) -> np.ndarray:
+def _feature_values(X: Any, lists: MeasureObjective, sign: float) -> np.ndarray:
     """Measure of each query, ranked by each feature alone: ``(features, queries)``."""
     step = max(1, _SCORES_AT_ONCE // max(X.shape[0], 1))
     groups = (sign * _columns(X, start, start + step) for start in range(0, X.shape[1], step))

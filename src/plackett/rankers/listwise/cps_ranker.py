@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.aggregation.cps import CPS, stagewise_objective
-from plackett.aggregation.lists import RankLists
+from plackett.aggregation.cps import stagewise_objective
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.scorers.stagewise import StagewiseScorer, feature_lists
+from plackett.solvers.monitor import Monitor
 
-__all__ = ["CPSRanker", "StagewiseScorer"]
-
-
-class StagewiseScorer:
-    """Documents of each query in the order in which the stages choose them: n for the first, then n − 1, …"""
-
-    kind: ClassVar[str] = "stagewise"
-    list_aware: ClassVar[bool] = True
-
-    def __init__(self, theta: np.ndarray) -> None:
-        self.theta = theta
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row; 0 for all where no list counts."""
-        if not self.theta.any():
-            return np.zeros(X.shape[0])
-        return CPS(weights=tuple(self.theta)).scores(_lists(X, offsets), n_jobs=n_jobs)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The weights of the lists."""
-        return {"theta": self.theta}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The scorer that `to_arrays` wrote."""
-        theta = np.array(arrays["theta"], np.float64)
-        if theta.ndim != 1 or not np.isfinite(theta).all():
-            raise DataError(f"the weights of a stagewise model must be finite numbers, got shape {theta.shape}")
-        return cls(theta)
+__all__ = ["CPSRanker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -88,29 +60,17 @@ class CPSRanker(Ranker):
 
         if not (self.alpha >= 0 and self.max_iter >= 1):
             raise DataError(f"CPSRanker: alpha={self.alpha}, max_iter={self.max_iter}; give 0 or more, and 1 or more")
-        lists = _lists(data.X, data.offsets)
+        lists = feature_lists(data.X, data.offsets)
         scale = float(lists.group.max())
         weights = (data.query_weight, data.sample_weight)
         objective = stagewise_objective(lists, data.labels, self.alpha, scale, *weights, n_jobs=self.n_jobs)
 
         def callback(scaled: np.ndarray) -> None:
-            current = StagewiseScorer(scaled / scale)
-            before = monitor.best_round
-            valid = monitor.valid
-            stop = monitor.update(None if valid is None else current.predict(valid.X, valid.offsets, self.n_jobs))
-            if valid is None or monitor.best_round != before:
-                self.scorer_ = current
-            if stop:
+            if monitor.keep(StagewiseScorer(scaled / scale)):
                 raise StopIteration
 
         start = np.zeros(data.n_features)
-        self.scorer_ = StagewiseScorer(start)
         options = {"maxiter": self.max_iter, "ftol": self.tol}
         with monitor.training(self.max_iter, "CPSRanker · L-BFGS"):
             minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
-
-
-def _lists(X: Any, offsets: np.ndarray) -> RankLists:
-    values = np.array(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
-    names = tuple(str(i) for i in range(values.shape[1]))
-    return RankLists(values, np.array(offsets, np.int64), np.arange(offsets.size - 1), None, names)
+        self.scorer_ = monitor.best or StagewiseScorer(start)

@@ -10,57 +10,16 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import check_gain, gains_of
-from plackett.models.base import Monitor
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times
+from plackett.scorers.expected_utility import ExpectedUtilityScorer
 from plackett.solvers.moment_matching import probit_posterior_steps
+from plackett.solvers.monitor import Monitor
 
-__all__ = ["DecisionTheoretic", "ExpectedUtilityScorer"]
+__all__ = ["DecisionTheoretic"]
 
-#: Nodes of the quadrature over the uncertain score of a document.
-_NODES = 20
 #: Largest number of trials: the expected utility sums over all labels.
 _MOST_TRIALS = 1000
-
-
-@dataclass(frozen=True)
-class ExpectedUtilityScorer:
-    """Expected gain of a document whose label is binomial, given a normal posterior of the weights."""
-
-    kind: ClassVar[str] = "expected_utility"
-    list_aware: ClassVar[bool] = False
-    #: Columns: the mean of the weights, then a factor of their covariance; the same for the intercept.
-    weights: np.ndarray
-    intercept: np.ndarray
-    #: Gain of each label 0..n, and the scale of the probit.
-    gains: np.ndarray
-    scale: np.ndarray
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Expected gain of each row."""
-        from scipy.special import ndtr
-        from scipy.stats import binom
-
-        found = table_times(X, self.weights, n_jobs) + self.intercept
-        mean, deviation = found[:, 0], np.sqrt(np.square(found[:, 1:]).sum(axis=1))
-        nodes, shares = np.polynomial.hermite_e.hermegauss(_NODES)
-        trials = self.gains.size - 1
-        out = np.zeros(mean.size)
-        for node, share in zip(nodes, shares / shares.sum(), strict=True):
-            chance = ndtr((mean + node * deviation) / self.scale[0])
-            for label in np.flatnonzero(self.gains):
-                out += share * self.gains[label] * binom.pmf(label, trials, chance)
-        return out
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {"weights": self.weights, "intercept": self.intercept, "gains": self.gains, "scale": self.scale}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ExpectedUtilityScorer:
-        """The scorer that `to_arrays` wrote."""
-        return cls(*(np.array(arrays[name]) for name in ("weights", "intercept", "gains", "scale")))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -120,15 +79,14 @@ class DecisionTheoretic(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         trials = self._trials(data)
         gains = gains_of(np.arange(trials + 1.0), check_gain(self.gain, "DecisionTheoretic"))
-        X = np.asarray(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), np.float64)
+        X = np.asarray(data.dense(), np.float64)
         counted = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         rows = counted[data.query_of_row]
         center = rows @ X / rows.sum()
         spread = np.sqrt(rows @ np.square(X - center) / rows.sum())
         spread = np.where(spread > 1e-7 * np.abs(center), spread, 1.0)
         design = np.column_stack([(X - center) / spread, np.ones(data.n_rows)])
-        weight = rows if data.sample_weight is None else rows * data.sample_weight
-        weight = np.where(data.labels >= 0, weight, 0.0)
+        weight = np.where(data.labels >= 0, data.row_weight, 0.0)
         labels = np.maximum(data.labels, 0.0)
         steps = probit_posterior_steps(
             design, weight * labels, weight * (trials - labels), self.prior_variance, self.scale
@@ -139,15 +97,10 @@ class DecisionTheoretic(Ranker):
                 columns = np.column_stack([mean, factor])
                 folded = columns[:-1] / spread[:, None]
                 scorer = ExpectedUtilityScorer(folded, columns[-1] - center @ folded, gains, np.array([self.scale]))
-                best = monitor.best_round
-                stop = monitor.update(
-                    None if monitor.valid is None else scorer.predict(monitor.valid.X, monitor.valid.offsets)
-                )
-                if monitor.valid is None or monitor.best_round != best:
-                    self.scorer_ = scorer
-                if stop or np.abs(mean - before).max() <= self.tol:
+                if monitor.keep(scorer) or np.abs(mean - before).max() <= self.tol:
                     break
                 before = mean
+        self.scorer_ = monitor.best
 
     def _trials(self, data: RankingDataset) -> int:
         judged = data.labels[data.labels >= 0]

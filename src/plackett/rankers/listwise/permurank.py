@@ -12,10 +12,10 @@ from scipy.special import gammaln
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._sort import argsort_descending
+from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
 from plackett.rankers.listwise.svm_ndcg import classes, ndcg_terms, ndcg_violations
-from plackett.rankers.pointwise._sides import check_sides
 from plackett.scorers._products import block_sums
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.proved_gap import relative_gap
@@ -358,7 +358,7 @@ def ndcg_search(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> S
 
 
 def _ap(ranker: PermuRank, lists: Lists) -> Search:
-    check_sides(lists, ranker.rel)
+    check_relevance(lists, ranker.rel)
     return ap_search(lists, ranker.rel, ranker.n_jobs)
 
 

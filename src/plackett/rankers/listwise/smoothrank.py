@@ -12,9 +12,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.listwise.smoothrank import SmoothRankLoss
 from plackett.losses.pointwise.square import Square
-from plackett.models.base import Monitor, Scorer
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+from plackett.scorers.base import Scorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["SmoothRank"]
 
@@ -80,7 +81,6 @@ class SmoothRank(GradientTrained, Linear):
         model = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)} | {"max_iter": rounds})
         for stage in stages:
             start = model.train(stage, data, monitor, start)
-            waited = len(monitor.history) - 1 - monitor.best_round
-            if monitor.interrupted or (monitor.patience is not None and waited >= monitor.patience):
+            if monitor.interrupted or monitor.out_of_patience:
                 break
         return start

@@ -12,10 +12,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import finite_gains
 from plackett.losses.listwise.softrank import SoftRankBound
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
-from plackett.models.base import Monitor
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianProcessScorer, spread_points
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["GaussianProcessScorer", "SoftRankGP"]
 
@@ -101,21 +101,14 @@ class SoftRankGP(Ranker):
             return value, features.T @ gradient / total + self.alpha * weights
 
         def callback(weights: np.ndarray) -> None:
-            current = scorer(weights)
-            before = monitor.best_round
-            stop = monitor.update(
-                None if monitor.valid is None else current.predict(monitor.valid.X, monitor.valid.offsets)
-            )
-            if monitor.valid is None or monitor.best_round != before:
-                self.scorer_ = current
-            if stop:
+            if monitor.keep(scorer(weights)):
                 raise StopIteration
 
         start = np.zeros(features.shape[1])
-        self.scorer_ = scorer(start)
         options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-2}
         with monitor.training(self.max_iter, "SoftRankGP · L-BFGS"):
             minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+        self.scorer_ = monitor.best or scorer(start)
 
     def _bound(self, data: RankingDataset, variance: np.ndarray) -> SoftRankBound:
         """SoftRank's loss with a variance for each document."""

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
-from plackett.rankers.pointwise._sides import check_sides
 
 __all__ = ["SVMMAP", "ap_violations"]
 
@@ -57,7 +57,7 @@ class SVMMAP(StructuralSVM):
     rel: float = 1.0
 
     def _violations(self, lists: Lists) -> Violations:
-        check_sides(lists, self.rel)
+        check_relevance(lists, self.rel)
         return ap_violations(lists, self.rel, self.n_jobs)
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.pair_svm import train
 
 __all__ = ["LinearPairSVM"]
@@ -75,7 +75,7 @@ class LinearPairSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, document_weight(data), self.n_jobs)
+            scale = spread(data.X, data.row_weight, self.n_jobs)
         found = train(
             data.X,
             scale,

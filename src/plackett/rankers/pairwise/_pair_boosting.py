@@ -14,12 +14,12 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.exponential import Exponential
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._pair_sides import pair_sides
 from plackett.rankers.pairwise._weak_rankers import WEAK_RANKERS, WeakRanker
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["ROUND", "PairBoosting", "Round", "root"]
 
@@ -143,7 +143,7 @@ class PairBoosting(Ranker):
         kept: list[tuple[WeakRanker, Any]] = []
         with monitor.training(self.n_estimators, type(self).__name__):
             self._boost(bound, monitor, kept)
-        kept = kept[: len(kept) if monitor.best_round < 0 else monitor.best_round + 1]
+        kept = kept[: monitor.kept]
         terms = AdditiveTerms()
         for weak, row in kept:
             weak.add_to(terms, row[3])

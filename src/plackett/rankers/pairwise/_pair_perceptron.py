@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett._random import mix
-from plackett.solvers.step_vectors import difference, measure, signed
+from plackett.solvers.training_vectors import difference, measure, signed
 
 __all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
 

@@ -10,10 +10,11 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.losses.pairwise._drawn_pairs import DrawnPairs
-from plackett.models.base import Scorer
-from plackett.models.linear import LinearScorer
+from plackett.scorers.base import Scorer
 from plackett.scorers.kernel import KernelScorer, KernelSpace
+from plackett.scorers.linear import LinearScorer
 
 __all__ = ["KernelStream", "LinearStream", "Stream"]
 
@@ -59,7 +60,7 @@ class LinearStream(Stream):
             for start in range(0, 0 if pairs.empty else steps, _AT_ONCE):
                 winner, loser, wanted = pairs.draw(min(_AT_ONCE, steps - start), self.rng)
                 difference = data.X[winner] - data.X[loser]
-                difference = difference if isinstance(difference, np.ndarray) else difference.toarray()
+                difference = dense(difference)
                 _linear_steps(difference / self.scale, wanted, alpha, self.state, self.weights, self.mean)
 
         return learn

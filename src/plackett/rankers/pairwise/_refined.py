@@ -10,10 +10,11 @@ from sklearn.base import clone
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
-from plackett.models.base import Monitor, Scorer
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained, Ranker
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.base import Scorer
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["Refined"]
 
@@ -27,14 +28,14 @@ class Refined(GradientTrained, Linear):
     base
         A linear ranker to start from: used as it is where it is fitted, fitted to the same data first where it is
         not. None is a support vector machine of pairs (squared hinge).
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
     """
 
     allow_nan: ClassVar[bool] = False
 
     base: Any = None
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def parts(self) -> list[Ranker]:
         """The ranker to start from, where one is given."""
@@ -46,13 +47,13 @@ class Refined(GradientTrained, Linear):
             return self.scorer_
         if self.base is None:
             plain, loss = self._plain()
-            return plain.train(loss, data, Quiet())
+            return plain.train(loss, data, SilentMonitor())
         if not isinstance(self.base, Ranker):
             raise LossError(f"base={self.base!r}; give a linear ranker such as PairHinge(), or None")
         fitted = self.base
         if not hasattr(fitted, "scorer_"):
             fitted = clone(self.base)
-            fitted._fit(data, Quiet())
+            fitted._fit(data, SilentMonitor())
         if not isinstance(fitted.scorer_, LinearScorer):
             raise LossError(f"base={self.base!r} is no linear ranker, and the start must be one")
         return fitted.scorer_
@@ -70,7 +71,7 @@ class Refined(GradientTrained, Linear):
     def _plain(self) -> tuple[Linear, SquaredHinge]:
         """Model and loss of the start, where no ranker is given."""
         plain = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)})
-        return plain, SquaredHinge(margin=1.0, normalize=self.pair_normalize)
+        return plain, SquaredHinge(margin=1.0, normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self.scorer_ = self.train(self.make_loss(), data, monitor, self._start(data))

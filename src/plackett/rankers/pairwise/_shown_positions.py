@@ -12,10 +12,10 @@ import numpy as np
 from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models.base import Monitor
 from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.inputs import training_data
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Biases", "ClickTrained", "JointlyBound"]
 

@@ -11,8 +11,8 @@ from plackett.aggregation.orderings.quicksort import QuickSort
 from plackett.data.dataset import RankingDataset
 from plackett.models._torch import load_torch
 from plackett.models.networks.features import FeatureMap, dense_rows
-from plackett.rankers.pairwise._comparative_network import ComparativeNetwork, outputs
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
+from plackett.scorers.comparators.comparative_network import ComparativeNetwork, outputs
 
 if TYPE_CHECKING:
     from plackett.rankers.pairwise.sortnet import SortNet

@@ -12,10 +12,10 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.fidelity import Fidelity
-from plackett.models.base import Monitor
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round
 from plackett.rankers.pairwise._slope_sides import fidelity_sides
 from plackett.rankers.pairwise._weak_rankers import WeakRanker
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["FRank"]
 
@@ -51,7 +51,7 @@ class FRank(PairBoosting):
         1 takes the steepest.
     tol
         End when a round lowers the mean loss of the pairs by less than this share of it.
-    pair_normalize
+    normalize
         Give each query the same weight, instead of each pair.
 
     Examples
@@ -70,10 +70,10 @@ class FRank(PairBoosting):
 
     n_candidates: int = 1
     tol: float = 1e-6
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def _make_loss(self) -> Loss:
-        return Fidelity(normalize=self.pair_normalize)
+        return Fidelity(normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.n_candidates < 1 or not self.tol >= 0:

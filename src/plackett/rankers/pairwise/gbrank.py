@@ -12,10 +12,11 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.trees import Trees, TreeScorer
+from plackett.models.trees import Trees
 from plackett.rankers.base import GradientTrained
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["GBRank"]
 

@@ -10,12 +10,13 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._experts import ExpertsComparator, expert_losses
-from plackett.rankers.pairwise._ordered import OrderedScorer
+from plackett.rankers.pairwise._experts import expert_losses
+from plackett.scorers.comparators.experts import ExpertsComparator
+from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.hedge import hedge, hedge_beta
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["HedgeRanker"]
 
@@ -88,23 +89,18 @@ class HedgeRanker(Ranker):
         self.beta_ = hedge_beta(len(losses), n_experts) if self.beta is None else self.beta
         rng = np.random.default_rng(self.random_state)
         total, weights, found = np.zeros(n_experts), np.full(n_experts, 1.0 / n_experts), []
-        best = self._scorer(weights, ordering)
+        start = self._scorer(weights, ordering)
         with monitor.training(self.passes, "Hedge"):
             for done in range(1, self.passes + 1):
                 run = hedge(losses[rng.permutation(len(losses))], self.beta_, start=weights)
                 weights = run.weights[-1]
                 total += run.weights[:-1].mean(axis=0) if len(losses) else weights
                 found.append(run.losses)
-                scorer = self._scorer(total / done if self.average else weights, ordering)
-                before, valid = monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != before:
-                    best = scorer
-                if stop:
+                if monitor.keep(self._scorer(total / done if self.average else weights, ordering)):
                     break
         self.losses_ = np.concatenate(found or [np.empty(0)])
         self.expert_losses_ = losses.sum(axis=0) * len(found)
-        self.scorer_ = best
+        self.scorer_ = monitor.best or start
 
     def _scorer(self, weights: np.ndarray, ordering: Any) -> OrderedScorer:
         d = weights.size // 2

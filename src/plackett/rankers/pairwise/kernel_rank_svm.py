@@ -11,14 +11,13 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
-from plackett.models.base import Monitor
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers._products import table_times
 from plackett.scorers.kernel import KernelSpace
 from plackett.solvers import pair_dual
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.pair_svm import check_loss, train
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
@@ -116,7 +115,7 @@ class KernelRankSVM(Ranker):
         check_settings(self.C, self.tol, self.max_iter)
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, document_weight(data), self.n_jobs)
+            scale = spread(data.X, data.row_weight, self.n_jobs)
         gamma = self.gamma
         if gamma is None and self.kernel == "rbf":
             gamma = _WIDE / max(data.n_features, 1)

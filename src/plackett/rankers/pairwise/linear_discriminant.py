@@ -10,14 +10,13 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron
 from plackett.scorers._products import table_times
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["LinearDiscriminant"]
 
@@ -37,7 +36,7 @@ class LinearDiscriminant(Ranker):
     start
         ``"perceptron"``, the averaged `RankingPerceptron`; or the number of a feature (from 0), such as the score of
         the search engine, which begins with weight 1 and the others with 0.
-    pair_normalize
+    normalize
         Let each query count the same, however many pairs it has.
     max_pairs
         With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
@@ -70,20 +69,20 @@ class LinearDiscriminant(Ranker):
     one_at_a_time: ClassVar[bool] = True
 
     start: str | int = "perceptron"
-    pair_normalize: bool = True
+    normalize: bool = True
     max_pairs: int = 200_000
     max_iter: int = 10
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.max_pairs < 1 or self.max_iter < 1:
             raise LossError("max_pairs and max_iter must be 1 or more")
-        winner, loser, weight = listed_pairs(data, self.max_pairs, self.pair_normalize, self.random_state)
+        winner, loser, weight = listed_pairs(data, self.max_pairs, self.normalize, self.random_state)
         w = self._first(data)
         gap = _gaps(data.X, w, winner, loser)
         X = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
         rng = np.random.default_rng(self.random_state)
         self.errors_ = [_error(gap, weight)]
-        best = w.copy()
+        start = _scorer(w)
         with monitor.training(self.max_iter, "line searches"):
             for _ in range(self.max_iter):
                 for j in rng.permutation(data.n_features):
@@ -95,18 +94,14 @@ class LinearDiscriminant(Ranker):
                         gap += move * step
                 gap = _gaps(data.X, w, winner, loser)  # without the rounding of many moves
                 self.errors_.append(_error(gap, weight))
-                scorer, round_, valid = _scorer(w), monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != round_:
-                    best = w.copy()
-                if stop or self.errors_[-1] >= self.errors_[-2]:
+                if monitor.keep(_scorer(w)) or self.errors_[-1] >= self.errors_[-2]:
                     break
-        self.scorer_ = _scorer(best)
+        self.scorer_ = monitor.best or start
 
     def _first(self, data: RankingDataset) -> np.ndarray:
         if self.start == "perceptron":
             perceptron = RankingPerceptron(random_state=self.random_state, n_jobs=self.n_jobs)
-            perceptron._fit(data, Quiet())
+            perceptron._fit(data, SilentMonitor())
             scorer: Any = perceptron.scorer_
             return scorer.weights[:, 0].copy()
         if not isinstance(self.start, (int, np.integer)) or not 0 <= self.start < data.n_features:

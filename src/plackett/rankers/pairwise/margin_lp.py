@@ -11,12 +11,12 @@ import numpy as np
 from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["MarginLP"]
 
@@ -93,15 +93,14 @@ class MarginLP(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not 0.0 <= self.nu < 1.0:
             raise LossError(f"nu={self.nu}; give a share of the pairs, 0 to below 1")
-        scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
         pairs, weight = self._pairs(data)
         program = _Program(data.X, scale, pairs, weight, self.nu, self.n_jobs)
         with monitor.training(1, "MarginLP"):
             if len(pairs):
                 program.solve(self.max_iter, self.tol)
             scorer = LinearScorer((program.best / scale)[:, None], np.zeros(1))
-            valid = monitor.valid
-            monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+            monitor.keep(scorer)
         self.scorer_ = scorer
         self.margin_, self.objective_, self.gap_ = program.margin, program.value, program.bound - program.value
 

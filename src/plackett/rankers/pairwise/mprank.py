@@ -25,7 +25,7 @@ class MPRank(GradientTrained, Linear):
     ----------
     beta
         Power β of the deviations, at least 1.
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 
     Examples
@@ -43,8 +43,8 @@ class MPRank(GradientTrained, Linear):
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
 
     beta: float = 2.0
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return MagnitudePreserving(beta=self.beta, normalize=self.pair_normalize)
+        return MagnitudePreserving(beta=self.beta, normalize=self.normalize)

@@ -9,14 +9,13 @@ import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.kernel import KERNELS, KernelSpace
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["OnlineRankSVM"]
 
@@ -95,20 +94,15 @@ class OnlineRankSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_settings()
         stream = self._begin(data)
-        best = stream.scorer()
         if self.n_steps < 1 or self.n_rounds < 1:
             raise LossError(f"n_steps={self.n_steps}, n_rounds={self.n_rounds}; give 1 or more")
         learn = stream.look_at(data, self.alpha, self.margin, self.normalize)
         with monitor.training(self.n_rounds, "OnlineRankSVM"):
             for round_ in range(self.n_rounds):
                 learn(self.n_steps * (round_ + 1) // self.n_rounds - self.n_steps * round_ // self.n_rounds)
-                scorer, before, valid = stream.scorer(), monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != before:
-                    best = scorer
-                if stop:
+                if monitor.keep(stream.scorer()):
                     break
-        self.scorer_, self.stream_ = best, stream
+        self.scorer_, self.stream_ = monitor.best, stream
 
     def partial_fit(
         self,
@@ -159,7 +153,7 @@ class OnlineRankSVM(Ranker):
     def _begin(self, data: RankingDataset) -> Stream:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, document_weight(data), self.n_jobs)
+            scale = spread(data.X, data.row_weight, self.n_jobs)
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
             return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))

@@ -26,7 +26,7 @@ class OWPC(GradientTrained, Linear):
         ``"harmonic"``, ``"uniform"`` (the mean) or a tuple of numbers that do not grow: ``(1,)`` is the largest loss.
     margin
         By how much the better document should be ahead.
-    pair_normalize
+    normalize
         Divide each query's loss by its number of documents with worse ones, so that long lists do not dominate.
 
     Examples
@@ -46,8 +46,8 @@ class OWPC(GradientTrained, Linear):
     max_iter: int = 60
     weights: Any = "harmonic"
     margin: float = 1.0
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return OWA(weights=self.weights, margin=self.margin, normalize=self.pair_normalize)
+        return OWA(weights=self.weights, margin=self.margin, normalize=self.normalize)

@@ -14,16 +14,16 @@ from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
-from plackett.models.base import Monitor
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.models.neural import Neural
 from plackett.models.search_space import SearchSpace
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
-from plackett.rankers.pairwise._ordered import Comparator, OrderedScorer
-from plackett.rankers.pairwise._pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.comparators.pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.ordered import Comparator, OrderedScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["PairClassifier"]
 
@@ -53,7 +53,7 @@ class PairClassifier(Ranker):
     pair_features
         ``"difference"`` of the features of the two documents, ``"concatenation"``, or ``"both"``. A linear model learns
         the same from all of them.
-    pair_normalize
+    normalize
         Let each query count the same, however many pairs it has.
     max_pairs
         With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
@@ -79,7 +79,7 @@ class PairClassifier(Ranker):
     estimator: Any = "linear"
     order: Any = "quicksort"
     pair_features: str = "difference"
-    pair_normalize: bool = False
+    normalize: bool = False
     max_pairs: int = 100_000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -89,7 +89,7 @@ class PairClassifier(Ranker):
             raise DataError(f"max_pairs={self.max_pairs}; give 1 or more")
         ordering = find_ordering(self.order, random_state=self.random_state)
         model = self._model()
-        winner, loser, weight = listed_pairs(data, self.max_pairs, self.pair_normalize, self.random_state)
+        winner, loser, weight = listed_pairs(data, self.max_pairs, self.normalize, self.random_state)
         some = weight > 0
         winner, loser, weight = winner[some], loser[some], weight[some] * some.sum()
         with monitor.training(1, "pairs"):
@@ -97,8 +97,7 @@ class PairClassifier(Ranker):
                 scorer: Any = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
             else:  # nothing to learn, so no order is better than another
                 scorer = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
-            valid = monitor.valid
-            monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
+            monitor.keep(scorer)
         self.scorer_ = scorer
 
     def _comparator(
@@ -114,7 +113,7 @@ class PairClassifier(Ranker):
             return ForeignComparator(_classifier(model, table, better, weight), self.pair_features)
         offsets, qids = np.arange(0, better.size + 1, 2), np.arange(winner.size)
         pairs = RankingDataset(X=table, y=better, offsets=offsets, qids=qids, sample_weight=weight)
-        return ModelComparator(model.train(BinaryLogistic(), pairs, Quiet(), None), self.pair_features)
+        return ModelComparator(model.train(BinaryLogistic(), pairs, SilentMonitor(), None), self.pair_features)
 
     def _model(self) -> Any:
         """A model of ours, or a classifier."""
@@ -156,7 +155,7 @@ def _classifier(model: Any, table: Any, better: np.ndarray, weight: np.ndarray) 
         return classifier.fit(table, labels)
     if not has_fit_parameter(classifier, "sample_weight"):
         raise DataError(
-            f"the pairs have weights (sample_weight, query_weight, or pair_normalize=True), and a "
+            f"the pairs have weights (sample_weight, query_weight, or normalize=True), and a "
             f"{type(model).__name__} takes none in fit; train it without them"
         )
     return classifier.fit(table, labels, sample_weight=weight)

@@ -23,7 +23,7 @@ class PairHinge(GradientTrained, Linear):
     ----------
     margin
         By how much the better document should be ahead.
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate (as in IR-SVM).
 
     Examples
@@ -42,8 +42,8 @@ class PairHinge(GradientTrained, Linear):
 
     max_iter: int = 60
     margin: float = 1.0
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return Hinge(margin=self.margin, normalize=self.pair_normalize)
+        return Hinge(margin=self.margin, normalize=self.normalize)

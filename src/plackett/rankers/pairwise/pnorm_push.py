@@ -29,7 +29,7 @@ class PNormPush(GradientTrained, Linear):
     p
         The power, at least 1: 1 counts all pairs alike, as RankBoost does, and the larger, the more only the worst
         documents at the top count.
-    pair_normalize
+    normalize
         Take means instead of sums in each query, so that long lists do not dominate.
 
     Examples
@@ -49,8 +49,8 @@ class PNormPush(GradientTrained, Linear):
 
     alpha: float = 10.0
     p: float = 4.0
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return PNormPushLoss(p=self.p, normalize=self.pair_normalize)
+        return PNormPushLoss(p=self.p, normalize=self.normalize)

@@ -10,8 +10,8 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.pnorm_push import PNormPushLoss
-from plackett.models.base import Monitor
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["PNormPushBoost"]
 
@@ -33,7 +33,7 @@ class PNormPushBoost(PairBoosting):
     ----------
     p
         The power, at least 1: the larger, the more only the worst documents at the top count.
-    pair_normalize
+    normalize
         Take means instead of sums in each query, so that long lists do not dominate.
 
     Examples
@@ -51,10 +51,10 @@ class PNormPushBoost(PairBoosting):
     paper: ClassVar[str] = "Rudin 2009"
 
     p: float = 4.0
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def _make_loss(self) -> Loss:
-        return PNormPushLoss(p=self.p, normalize=self.pair_normalize)
+        return PNormPushLoss(p=self.p, normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if data.preferences is not None:

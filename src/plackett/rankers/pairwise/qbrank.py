@@ -26,7 +26,7 @@ class QBRank(GradientTrained, Trees):
     ----------
     tau
         By how much the better document should be ahead.
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 
     Examples
@@ -51,8 +51,8 @@ class QBRank(GradientTrained, Trees):
     }
 
     tau: float = 1.0
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return QuadraticBound(margin=self.tau, normalize=self.pair_normalize)
+        return QuadraticBound(margin=self.tau, normalize=self.normalize)

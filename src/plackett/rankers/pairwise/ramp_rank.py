@@ -12,10 +12,9 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.ramp import Ramp
-from plackett.models.base import Monitor
 from plackett.models.linear import _lbfgs, _Problem
 from plackett.rankers.pairwise._refined import Refined
-from plackett.solvers.silent_monitor import Quiet
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["RampRank"]
 
@@ -57,7 +56,7 @@ class RampRank(Refined):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return Ramp(height=self.height, normalize=self.pair_normalize)
+        return Ramp(height=self.height, normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.max_rounds < 1:
@@ -70,7 +69,7 @@ class RampRank(Refined):
         with monitor.training(self.max_rounds, "Ramp · CCCP"):
             for _ in range(self.max_rounds):
                 problem.bound = _Tangent(self, data, problem.scores(data.X, weights))
-                moved = _lbfgs(problem, weights, Quiet())
+                moved = _lbfgs(problem, weights, SilentMonitor())
                 lower = self._objective(problem, moved, ramp)
                 ended = not lower < value - self.tol * abs(value)
                 if lower < value:
@@ -95,7 +94,7 @@ class _Tangent(BoundLoss):
 
     def __init__(self, ranker: RampRank, data: RankingDataset, scores: np.ndarray) -> None:
         super().__init__(data, n_jobs=ranker.n_jobs)
-        hinge = Hinge(margin=1.0, normalize=ranker.pair_normalize)
+        hinge = Hinge(margin=1.0, normalize=ranker.normalize)
         far = hinge.replace(margin=1.0 - ranker.height).bind(data, n_jobs=ranker.n_jobs)
         self.hinge = hinge.bind(data, n_jobs=ranker.n_jobs)
         self.slope = -far.evaluate(scores, value=False)[1]

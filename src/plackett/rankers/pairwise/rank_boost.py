@@ -12,8 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.models.base import Monitor
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["RankBoost"]
 
@@ -78,7 +78,7 @@ class RankBoost(PairBoosting):
     loss
         ``"exponential"``, or ``"logistic"`` (:math:`\log(1 + e^{-(s_u - s_v)})`), which gives less weight to hopeless
         pairs, visits all pairs in each round and needs the step ``"search"``.
-    pair_normalize
+    normalize
         Give each query the same weight at the start, instead of each pair.
 
     Examples
@@ -101,10 +101,10 @@ class RankBoost(PairBoosting):
     step: str = "auto"
     smoothing: float = 1e-6
     loss: str = "exponential"
-    pair_normalize: bool = False
+    normalize: bool = False
 
     def _make_loss(self) -> PairLoss:
-        return LOSSES[self.loss](normalize=self.pair_normalize)
+        return LOSSES[self.loss](normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.loss not in LOSSES:

@@ -10,15 +10,16 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor, Scorer
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise._pair_perceptron import CHANGES, PAIRS, SINCE, Path, one_pass
-from plackett.rankers.pointwise._sides import document_weight
+from plackett.scorers.base import Scorer
+from plackett.scorers.linear import LinearScorer
 from plackett.scorers.voting import VotingScorer
-from plackett.solvers.step_vectors import rows_of
+from plackett.solvers.monitor import Monitor
+from plackett.solvers.training_vectors import rows_of
 
 __all__ = ["RankingPerceptron"]
 
@@ -97,7 +98,7 @@ class RankingPerceptron(Ranker):
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
         if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
-        scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
         credit, own = np.empty(0), np.empty(0)
         if data.preferences is None:
@@ -108,7 +109,7 @@ class RankingPerceptron(Ranker):
         seed = int(np.random.default_rng(self.random_state).integers(2**63))
         starts = np.concatenate(([0], np.cumsum(entries.high - entries.low)))
         make = _OUTPUTS[self.output]
-        best = make(path, scale)
+        start = make(path, scale)
         self.mistakes_: list[int] = []
         with monitor.training(self.max_iter, "perceptron"):
             for turn in range(self.max_iter):
@@ -119,13 +120,9 @@ class RankingPerceptron(Ranker):
                     path.w, path.drift, path.counts, path.kept, path.lasted,
                 )  # fmt: skip
                 self.mistakes_.append(int(path.counts[CHANGES]) - before)
-                scorer, round_, valid = make(path, scale), monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != round_:
-                    best = scorer
-                if stop or self.mistakes_[-1] == 0:
+                if monitor.keep(make(path, scale)) or self.mistakes_[-1] == 0:
                     break
-        self.scorer_ = best
+        self.scorer_ = monitor.best or start
 
 
 def _last(path: Path, scale: np.ndarray) -> Scorer:

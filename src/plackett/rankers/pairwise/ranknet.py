@@ -26,7 +26,7 @@ class RankNet(GradientTrained, Neural):
         As in `Neural`, but with larger steps, which a strong decay keeps in bounds: few queries make few steps per
         epoch, and at a rate of 0.001 the network hardly leaves its start. Chosen on validation queries of several
         small sets (see "Defaults on small data" in the guide to rankers).
-    pair_normalize
+    normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 
     References
@@ -41,8 +41,8 @@ class RankNet(GradientTrained, Neural):
     learning_rate: float = 0.02
     weight_decay: float = 6.0
     max_epochs: int = 100
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return Logistic(normalize=self.pair_normalize)
+        return Logistic(normalize=self.normalize)

@@ -13,9 +13,10 @@ from plackett.losses.base import Loss
 from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.ranking import Scored
-from plackett.models.base import Monitor, Scorer
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+from plackett.scorers.base import Scorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["RobustSparseRanker"]
 
@@ -83,8 +84,7 @@ class RobustSparseRanker(GradientTrained, Linear):
         before = None
         for _ in range(self.n_rounds):
             start = model.train(loss, data, monitor, start)
-            waited = len(monitor.history) - 1 - monitor.best_round
-            if monitor.interrupted or (monitor.patience is not None and waited >= monitor.patience):
+            if monitor.interrupted or monitor.out_of_patience:
                 break
             scores = start.predict(data.X, data.offsets, self.n_jobs)
             ranking = Scored(data, scores, n_jobs=self.n_jobs).ranking("stable").rows

@@ -43,4 +43,4 @@ class SigmoidRank(Refined):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        return Sigmoid(sigma=self.sigma, normalize=self.pair_normalize)
+        return Sigmoid(sigma=self.sigma, normalize=self.normalize)

@@ -11,12 +11,12 @@ from plackett._errors import DataError
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.models._torch import load_torch, pick_device, threads
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._ordered import OrderedScorer
 from plackett.rankers.pairwise._sortnet_training import SortNetTraining
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.ordered import OrderedScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["SortNet"]
 
@@ -100,22 +100,15 @@ class SortNet(Ranker):
         device = pick_device(self.device)
         with threads(device, 1), load_torch().inference_mode(False):
             training = SortNetTraining(self, data, device)
-            best: Any = OrderedScorer(training.network(), ordering)
+            start: Any = OrderedScorer(training.network(), ordering)
             self.n_pairs_: list[int] = []
             pairs = bool(training.weight.any())
             if not pairs:  # nothing to learn, so no order is better than another
-                best = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
+                start = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             with monitor.training(self.max_iter, "SortNet"):
                 for _ in range(self.max_iter if pairs else 0):
                     training.epochs()
                     self.n_pairs_.append(training.winner.size)
-                    scorer = OrderedScorer(training.network(), ordering)
-                    before, valid = monitor.best_round, monitor.valid
-                    stop = monitor.update(
-                        None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs)
-                    )
-                    if valid is None or monitor.best_round != before:
-                        best = scorer
-                    if stop or not training.grow():
+                    if monitor.keep(OrderedScorer(training.network(), ordering)) or not training.grow():
                         break
-        self.scorer_ = best
+        self.scorer_ = monitor.best or start

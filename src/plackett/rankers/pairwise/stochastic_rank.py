@@ -14,17 +14,18 @@ from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.letor.source import is_regular
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
 from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
-from plackett.rankers.pointwise._sides import check_sides, document_weight
-from plackett.solvers.step_vectors import rows_of
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
+from plackett.solvers.training_vectors import rows_of
 
 __all__ = ["StochasticRank"]
 
@@ -139,19 +140,18 @@ class StochasticRank(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         learner, settings = self._settings()
         if LOOPS[self.loop].by_side:
-            check_sides(data, self.rel)
+            check_relevance(data, self.rel)
         draws = self._draws(data)
         descent = self._begin(data.n_features, self._scale(data))
         rows = rows_of(data.X, descent.scale)
-        best = self._scorer(descent)
+        start = self._scorer(descent)
         with monitor.training(self.n_rounds, f"{self.learner} · {self.loop}"):
             for round_ in range(self.n_rounds):
                 end = self.n_steps * (round_ + 1) // self.n_rounds
                 descent.run(learner.run, rows, draws, settings, end - self.n_steps * round_ // self.n_rounds)
-                best, stop = self._better(monitor, descent, best)
-                if stop:
+                if monitor.keep(self._scorer(descent)):
                     break
-        self.scorer_, self.descent_ = best, descent
+        self.scorer_, self.descent_ = monitor.best or start, descent
 
     def partial_fit(
         self,
@@ -248,16 +248,15 @@ class StochasticRank(Ranker):
         valid = self._validation(eval_set, eval_qid, eval_group, n_features)
         monitor = self._monitor(valid)
         descent = self._begin(n_features, survey.scale if self.standardize else np.ones(n_features))
-        best = self._scorer(descent)
+        start = self._scorer(descent)
         with monitor.training(passes, f"{self.learner} · {self.loop}"):
             for plan in survey.schedule(self.n_steps, passes, self._pair_probability):
                 for block, (steps, probability) in zip(read(n_features=n_features), plan, strict=True):
                     draws = self._draws(block)._replace(pair_probability=probability)
                     descent.run(learner.run, rows_of(block.X, descent.scale), draws, settings, steps)
-                best, stop = self._better(monitor, descent, best)
-                if stop:
+                if monitor.keep(self._scorer(descent)):
                     break
-        self.scorer_, self.descent_ = best, descent
+        self.scorer_, self.descent_ = monitor.best or start, descent
         self._note(block, monitor)
         sizes = {"queries": survey.n_queries, "rows": survey.n_rows, "features": n_features}
         self.card_["data"] = {"file": os.path.basename(name), **sizes}
@@ -303,7 +302,7 @@ class StochasticRank(Ranker):
         )
 
     def _scale(self, data: RankingDataset) -> np.ndarray:
-        return spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        return spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
 
     def _begin(self, n_features: int, scale: np.ndarray) -> Descent:
         return Descent(n_features, scale, int(np.random.default_rng(self.random_state).integers(2**63)))
@@ -311,12 +310,6 @@ class StochasticRank(Ranker):
     def _scorer(self, descent: Descent) -> LinearScorer:
         weights, intercept = descent.weights(self.average)
         return LinearScorer(weights[:, None], np.array([intercept]))
-
-    def _better(self, monitor: Monitor, descent: Descent, best: LinearScorer) -> tuple[LinearScorer, bool]:
-        """Note a finished round: the scorer to keep, and whether to end."""
-        scorer, before, valid = self._scorer(descent), monitor.best_round, monitor.valid
-        stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-        return scorer if valid is None or monitor.best_round != before else best, stop
 
 
 def _whole(field: str, number: Any) -> int:

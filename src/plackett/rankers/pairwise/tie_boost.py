@@ -38,7 +38,7 @@ class TieBoost(GradientTrained, Trees):
         How far apart the scores of documents may be that still tie.
     tie_weight
         What a tied pair counts beside one that is not. Most pairs of a long list are tied at the lowest label.
-    pair_normalize
+    normalize
         Divide each query's loss by the weight of its pairs, so that long lists do not dominate.
 
     Examples
@@ -59,11 +59,11 @@ class TieBoost(GradientTrained, Trees):
     comparison: str = "bradley-terry"
     width: float = 0.7
     tie_weight: float = 0.3
-    pair_normalize: bool = True
+    normalize: bool = True
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
         if self.comparison not in COMPARISONS:
             raise LossError(f"comparison={self.comparison!r}; the comparisons are {', '.join(COMPARISONS)}")
-        rest = {"tie_weight": self.tie_weight, "normalize": self.pair_normalize}
+        rest = {"tie_weight": self.tie_weight, "normalize": self.normalize}
         return COMPARISONS[self.comparison](self.width, **rest)

@@ -9,12 +9,13 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.data.dense import dense
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.kernel import KERNELS, KernelScorer
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import warn_of_open_gap
 from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
 
@@ -89,11 +90,9 @@ class OrdinalSVM(Ranker):
         name = type(self).__name__
         self.grades_, grade, weight, counted = grades_of(data, name)
         n_grades = self.grades_.size
-        scale = spread(data.X, document_weight(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
         linear = self.kernel == "linear"
-        rows, middle = (
-            _scaled_and_centred(data.X[counted], scale) if linear else (_dense(data.X[counted]) / scale, None)
-        )
+        rows, middle = _scaled_and_centred(data.X[counted], scale) if linear else (dense(data.X[counted]) / scale, None)
         table = rows if linear else self._factor(rows)
         with monitor.training(1, name):
             problem = self.make_problem(table, grade, weight, n_grades)
@@ -102,7 +101,7 @@ class OrdinalSVM(Ranker):
             self.objective_ = found.primal
             self.gap_, self.n_iter_ = found.gap, found.n_iter
             self.scorer_ = self._scorer(found, rows, scale)
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
         if not found.closed:
             warn_of_open_gap(name, found.gap, self.tol, found.n_iter)
 
@@ -145,7 +144,7 @@ class OrdinalSVM(Ranker):
 
 def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The labels that occur; of each document that counts its grade and weight; and the rows of these documents."""
-    weight = document_weight(data)
+    weight = data.row_weight
     counted = np.flatnonzero((data.labels >= 0) & (weight > 0))
     grades, grade = np.unique(data.labels[counted], return_inverse=True)
     if grades.size > _MOST_GRADES:
@@ -178,7 +177,3 @@ def _scaled_and_centred(X: Any, scale: np.ndarray) -> tuple[Any, np.ndarray | No
         return X.multiply(1.0 / single).tocsr(), None
     middle = (X.mean(axis=0, dtype=np.float64) if X.shape[0] else np.zeros(X.shape[1])).astype(np.float32)
     return (X - middle) / single, middle / single.astype(np.float64)
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X if isinstance(X, np.ndarray) else X.toarray()

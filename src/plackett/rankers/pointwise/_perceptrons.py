@@ -11,13 +11,12 @@ from plackett._errors import DataError, LossError
 from plackett._kernel import kernel, over_queries
 from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
 from plackett.models.linear import deviation, moments
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer
-from plackett.solvers.step_vectors import measure, rows_of, signed
+from plackett.solvers.monitor import Monitor
+from plackett.solvers.training_vectors import measure, rows_of, signed
 
 __all__ = ["OrdinalPerceptron"]
 
@@ -77,7 +76,7 @@ class OrdinalPerceptron(Ranker):
                 f"{self}: passes and models must be 1 or more, a share of documents above 0 and at most 1, a margin 0 "
                 "or more"
             )
-        weight = document_weight(data)
+        weight = data.row_weight
         mean, scale = np.zeros(data.n_features), np.ones(data.n_features)
         if self.standardize:
             total, mean, square = moments(data.X, weight, self.n_jobs)
@@ -98,7 +97,7 @@ class OrdinalPerceptron(Ranker):
         seeds = np.random.default_rng(self.random_state).integers(2**63, size=n_models).astype(np.uint64)
         counts = np.zeros((n_models, 3), np.int64)
         self.mistakes_: list[int] = []
-        best = OrdinalScorer(np.zeros(data.n_features), b[0], labels)
+        start = OrdinalScorer(np.zeros(data.n_features), b[0], labels)
         with monitor.training(self.max_iter, type(self).__name__):
             for turn in range(self.max_iter):
                 before = counts.sum(axis=0)
@@ -110,14 +109,10 @@ class OrdinalPerceptron(Ranker):
                 self.mistakes_.append(missed)
                 point, thresholds = self._point(w[:, :-1] - shifts[:, :1] * middle, b)
                 scorer = OrdinalScorer(point / scale, thresholds + point @ middle, labels)
-                round_, valid = monitor.best_round, monitor.valid
-                stop = monitor.update(None if valid is None else scorer.predict(valid.X, valid.offsets, self.n_jobs))
-                if valid is None or monitor.best_round != round_:
-                    best = scorer
-                if stop or changed == 0:
+                if monitor.keep(scorer) or changed == 0:
                     break
         self.rank_loss_ = int(counts[:, 1].sum())
-        self.scorer_ = best
+        self.scorer_ = monitor.best or start
 
 
 @kernel

@@ -9,12 +9,12 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
+from plackett.data.dense import dense
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
 from plackett.scorers.rules import RuleScorer
 from plackett.solvers.formulas.text import default_names
+from plackett.solvers.monitor import Monitor
 from plackett.solvers.rules.mining import mine, preorder_ends
 from plackett.solvers.rules.ranges import find_cuts, range_codes
 
@@ -103,7 +103,7 @@ class AssociationRules(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_parameters()
-        weight = document_weight(data)
+        weight = data.row_weight
         rows = np.flatnonzero((data.labels >= 0) & (weight > 0))
         grades, classes = np.unique(data.labels[rows], return_inverse=True)
         if grades.size > _MOST_GRADES:
@@ -112,7 +112,7 @@ class AssociationRules(Ranker):
             )
         with monitor.training(1, "association rules"):
             self.scorer_ = self._mined(data.X[rows], grades, classes.astype(np.int64), weight[rows])
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
     def _check_parameters(self) -> None:
         for name in ("min_support", "min_confidence"):
@@ -128,7 +128,7 @@ class AssociationRules(Ranker):
         k, total = grades.size, max(float(weight.sum()), np.finfo(float).tiny)
         cuts, first, _ = find_cuts(X, classes, weight, k, self.n_bins, self.discretization)
         codes = np.empty((X.shape[1], X.shape[0]), np.uint8)
-        range_codes(X if isinstance(X, np.ndarray) else X.toarray(), cuts, first, codes)
+        range_codes(dense(X), cuts, first, codes)
         found = mine(codes, classes, weight, k, self.min_support, self.max_items, self.max_rules, self.n_jobs)
         support = found.weights / total
         confidence = found.weights / found.weights.sum(axis=1, keepdims=True)

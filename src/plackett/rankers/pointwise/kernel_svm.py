@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
+from plackett.data.dense import dense
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
+from plackett.rankers.binary_labels import balanced, check_relevance
 from plackett.scorers.kernel import KERNELS, KernelScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["KernelSVM"]
 
@@ -78,8 +79,8 @@ class KernelSVM(Ranker):
 
         if self.kernel not in KERNELS:
             raise ValueError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
-        check_sides(data, self.rel)
-        weight = document_weight(data)
+        check_relevance(data, self.rel)
+        weight = data.row_weight
         counts = (data.labels >= 0) & (weight > 0)
         side = np.where(data.labels[counts] >= self.rel, 1, -1)
         scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
@@ -88,7 +89,7 @@ class KernelSVM(Ranker):
         with monitor.training(1, "SVM"):
             if np.unique(side).size == 2:
                 X = data.X[counts]
-                X = (X if isinstance(X, np.ndarray) else X.toarray()) / scale
+                X = dense(X) / scale
                 machine = SVC(
                     C=self.C, kernel=self.kernel, gamma=gamma, coef0=self.coef0, degree=self.degree, tol=self.tol
                 )
@@ -97,4 +98,4 @@ class KernelSVM(Ranker):
                 intercept = float(machine.intercept_[0])
             numbers = np.array([intercept, gamma, self.coef0, self.degree], np.float64)
             self.scorer_ = KernelScorer(self.kernel, support, weights, scale, numbers)
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)

@@ -10,11 +10,11 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
-from plackett.models.base import Monitor
 from plackett.models.linear import Linear
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
-from plackett.rankers.pointwise._sides import check_sides
+from plackett.rankers.binary_labels import check_relevance
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["LogisticRegression"]
 
@@ -53,7 +53,7 @@ class LogisticRegression(GradientTrained, Linear):
         return BinaryLogistic(rel=self.rel)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        check_sides(data, self.rel)
+        check_relevance(data, self.rel)
         super()._fit(data, monitor)
 
     def predict_proba(self, X: Any, *, qid: Any = None) -> np.ndarray:

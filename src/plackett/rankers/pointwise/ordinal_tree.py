@@ -10,13 +10,12 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
-from plackett.models.base import Monitor
 from plackett.models.search_space import Integer, SearchSpace
-from plackett.models.trees import Trees, TreeScorer
+from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import document_weight
-from plackett.scorers.tree_text import trees_only
-from plackett.solvers.silent_monitor import Quiet
+from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.trees.text import trees_only
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["OrdinalTree"]
 
@@ -100,14 +99,14 @@ class OrdinalTree(Ranker):
             n_jobs=self.n_jobs,
         )
         with monitor.training(1, "ordinal tree"):
-            grown = tree.train(Square(), data, Quiet())
+            grown = tree.train(Square(), data, SilentMonitor())
             self.scorer_ = _with_grades(grown, data, LEAVES[self.leaf])
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
 
 def _with_grades(scorer: TreeScorer, data: RankingDataset, grade: Callable[..., float]) -> TreeScorer:
     """The tree with the grade of each leaf in place of its mean."""
-    weight = document_weight(data)
+    weight = data.row_weight
     counts = np.flatnonzero((data.labels >= 0) & (weight > 0))
     labels, weights = data.labels[counts], weight[counts]
     grades = np.unique(labels)

@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.models.base import Monitor
-from plackett.models.linear import LinearScorer, spread
+from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import balanced, check_sides, document_weight
+from plackett.rankers.binary_labels import balanced, check_relevance
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["PointwiseSVM"]
 
@@ -70,10 +71,10 @@ class PointwiseSVM(Ranker):
     max_iter: int = 10_000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        check_sides(data, self.rel)
+        check_relevance(data, self.rel)
         from sklearn.svm import LinearSVC
 
-        weight = document_weight(data)
+        weight = data.row_weight
         counts = (data.labels >= 0) & (weight > 0)
         side = np.where(data.labels[counts] >= self.rel, 1, -1)
         scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
@@ -95,7 +96,7 @@ class PointwiseSVM(Ranker):
                 )
                 weights, intercept = machine.coef_[0] / scale, float(np.ravel(machine.intercept_)[0])
             self.scorer_ = LinearScorer(weights[:, None].astype(np.float64), np.array([intercept], np.float64))
-            monitor.update(None if monitor.valid is None else self._score_rows(monitor.valid))
+            monitor.keep(self.scorer_)
 
 
 def _scaled(X, scale):  # type: ignore[no-untyped-def]

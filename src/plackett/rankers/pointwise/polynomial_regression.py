@@ -10,10 +10,10 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
-from plackett.models.base import Monitor
 from plackett.models.linear import Linear
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["PolynomialRegression"]
 

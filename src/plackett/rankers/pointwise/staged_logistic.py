@@ -10,12 +10,12 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
-from plackett.models.base import Monitor
-from plackett.models.linear import Linear, LinearScorer
+from plackett.models.linear import Linear
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pointwise._sides import check_sides
-from plackett.solvers.silent_monitor import Quiet
+from plackett.rankers.binary_labels import check_relevance
+from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["StagedLogistic"]
 
@@ -66,14 +66,14 @@ class StagedLogistic(Ranker):
         return {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        check_sides(data, self.rel)
+        check_relevance(data, self.rel)
         model = Linear(
             alpha=self.alpha, max_iter=self.max_iter, tol=self.tol, standardize=self.standardize, n_jobs=self.n_jobs
         )
         loss = BinaryLogistic(rel=self.rel)
         weights, intercept = np.zeros((data.n_features, 1)), np.zeros(1)
         for group in self._groups(data.n_features):
-            part = model.train(loss, _columns(data, data.X[:, group]), Quiet())
+            part = model.train(loss, _columns(data, data.X[:, group]), SilentMonitor())
             weights[group] += part.weights
             intercept += part.intercept
         evidence = LinearScorer(weights, intercept)

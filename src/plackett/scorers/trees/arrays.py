@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,6 +15,11 @@ __all__ = ["CATEGORICAL", "DEFAULT_LEFT", "MISSING_NAN", "MISSING_NONE", "MISSIN
 #: Bits of a decision, as in LightGBM: splits by category, missing values go left, and what counts as missing.
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
+
+#: LightGBM walks trees by recursion when it explains scores, with memory that grows with the square of the depth.
+_MOST_DEPTH = 4000
+_NAMES = re.compile(r"[A-Za-z0-9_.:-]+(?: [A-Za-z0-9_.:-]+)*")
+_INFOS = re.compile(r"(?:none|[\[\]0-9eE+.:infa-]+)(?: (?:none|[\[\]0-9eE+.:infa-]+))*")
 
 
 def missing_type(decision: np.ndarray) -> np.ndarray:
@@ -49,6 +55,11 @@ class TreeArrays:
         Value of each leaf.
     set_offsets, set_words
         The sets of categories: bit ``c % 32`` of word ``c // 32``.
+    shrinkage, split_gain, internal_value, internal_weight, internal_count, leaf_weight, leaf_count
+        What LightGBM notes of trees, splits and leaves. Scores do not depend on them; explanations, importances and
+        further training do. 0 where it is not known.
+    feature_names, feature_infos, monotone_constraints
+        What LightGBM notes of the features: two lists of words, and a sign for each feature or no entry at all.
     """
 
     n_features: int
@@ -63,10 +74,20 @@ class TreeArrays:
     leaf_value: np.ndarray
     set_offsets: np.ndarray
     set_words: np.ndarray
+    shrinkage: np.ndarray
+    split_gain: np.ndarray
+    internal_value: np.ndarray
+    internal_weight: np.ndarray
+    internal_count: np.ndarray
+    leaf_weight: np.ndarray
+    leaf_count: np.ndarray
+    feature_names: str
+    feature_infos: str
+    monotone_constraints: np.ndarray
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
+        """Number of trees, all outputs together."""
         return self.leaf_offsets.size - 1
 
     @property
@@ -76,8 +97,9 @@ class TreeArrays:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """As named arrays, to be stored."""
-        named = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
-        return {name: value.reshape(-1) for name, value in named.items()}
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        named |= {name: np.frombuffer(named[name].encode(), np.uint8) for name in _WORDS}
+        return {name: np.asarray(value).reshape(-1) for name, value in named.items()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeArrays:
@@ -90,56 +112,89 @@ class TreeArrays:
             if given[name].size != 1:
                 raise DataError(f"the tree ensemble's {name} is not one number")
             given[name] = int(given[name][0])
+        for name in _WORDS:
+            given[name] = given[name].tobytes().decode("latin-1")
         trees = cls(**given)
         trees.check()
         return trees
 
     def check(self) -> None:
         """Raise where the arrays are not sound trees, so that no kernel can leave them or run forever."""
-        splits, leaves = self.feature.size, self.leaf_value.size
-        if self.n_features < 0 or self.n_outputs < 1 or self.n_trees % self.n_outputs:
-            raise DataError(
-                f"{self.n_trees} trees on {self.n_features} features cannot give {self.n_outputs} outputs each round"
-            )
-        _check_offsets(self.split_offsets, splits, "splits")
-        _check_offsets(self.leaf_offsets, leaves, "leaves")
+        if self.leaf_offsets.size == 0 or self.n_outputs < 1 or self.n_trees % self.n_outputs:
+            raise DataError(f"{self.n_trees} trees cannot give {self.n_outputs} outputs each round")
+        _check_offsets(self.split_offsets, self.feature.size, "splits")
+        _check_offsets(self.leaf_offsets, self.leaf_value.size, "leaves")
         _check_offsets(self.set_offsets, self.set_words.size, "sets of categories")
-        n_splits = np.diff(self.split_offsets)
-        if not np.array_equal(np.diff(self.leaf_offsets), n_splits + 1):
+        if not np.array_equal(np.diff(self.leaf_offsets), np.diff(self.split_offsets) + 1):
             raise DataError("a tree has not one leaf more than splits")
-        for name in ("threshold", "decision", "left", "right"):
-            if getattr(self, name).size != splits:
-                raise DataError(f"{name} has {getattr(self, name).size} entries for {splits} splits")
-        if not np.isfinite(self.leaf_value).all():
-            raise DataError("a leaf value is not finite")
-        if splits == 0:
-            return
+        sizes = {"splits": self.feature.size, "leaves": self.leaf_value.size, "trees": self.n_trees}
+        for names, what in ((_PER_SPLIT, "splits"), (_PER_LEAF, "leaves"), (("shrinkage",), "trees")):
+            for name in names:
+                values = getattr(self, name)
+                if values.size != sizes[what]:
+                    raise DataError(f"{name} has {values.size} entries for {sizes[what]} {what}")
+                if name != "threshold" and not np.isfinite(values).all():
+                    raise DataError(f"{name} has an entry that is not finite")
+        self._check_features()
+        if self.feature.size:
+            self._check_splits()
+            self._check_links()
+
+    def _check_features(self) -> None:
+        for name, form in (("feature_names", _NAMES), ("feature_infos", _INFOS)):
+            words = getattr(self, name)
+            if not form.fullmatch(words) or words.count(" ") + 1 != self.n_features:
+                raise DataError(f"{name} is not a list of {self.n_features} entries")
+        signs = self.monotone_constraints
+        if signs.size not in (0, self.n_features) or (np.abs(signs) > 1).any():
+            raise DataError(f"monotone_constraints is not a list of {self.n_features} signs")
+
+    def _check_splits(self) -> None:
+        """Features and kinds of splits that exist, and sets of categories that are there."""
         if self.feature.min() < 0 or self.feature.max() >= self.n_features:
             raise DataError(f"a split on a feature outside 0…{self.n_features - 1}")
-        if np.isnan(self.threshold).any() or (missing_type(self.decision) > MISSING_NAN).any():
-            raise DataError("a split without a threshold, or with an unknown rule for missing values")
+        if self.decision.max() > 15 or (missing_type(self.decision) > MISSING_NAN).any():
+            raise DataError("a split of an unknown kind")
+        if np.isnan(self.threshold).any():
+            raise DataError("a split without a threshold")
         sets = self.threshold[self.categorical]
-        if sets.size and not np.isin(sets, np.arange(self.set_offsets.size - 1)).all():
+        if ((sets < 0) | (sets >= self.set_offsets.size - 1) | (sets != np.floor(sets))).any():
             raise DataError("a split by a set of categories that does not exist")
-        self._check_links(n_splits)
 
-    def _check_links(self, n_splits: np.ndarray) -> None:
+    def _check_links(self) -> None:
         """Every node but the root has one parent, which stands before it: no loops, nothing out of reach."""
+        n_splits = np.diff(self.split_offsets)
         tree = np.repeat(np.arange(self.n_trees), n_splits)
         own = np.arange(self.feature.size) - self.split_offsets[:-1][tree]
         child = np.concatenate((self.left, self.right)).astype(np.int64)
         of_tree, parent = np.tile(tree, 2), np.tile(own, 2)
         inner = child >= 0
-        if (child[inner] <= parent[inner]).any() or (child[inner] >= n_splits[of_tree][inner]).any():
-            raise DataError("a split of a tree stands before its parent or outside the tree")
-        if (~child[~inner] > n_splits[of_tree][~inner]).any():
-            raise DataError("a split of a tree leads to a leaf outside the tree")
+        if (child[inner] >= n_splits[of_tree][inner]).any() or (~child[~inner] > n_splits[of_tree][~inner]).any():
+            raise DataError("a child beyond the nodes of its tree")
+        if (child[inner] <= parent[inner]).any():
+            raise DataError("a node of a tree stands before its parent")
         splits = self.split_offsets[:-1][of_tree[inner]] + child[inner]
         leaves = self.leaf_offsets[:-1][of_tree[~inner]] + ~child[~inner]
+        # as many children as nodes that are not a root: where none comes twice, none is left out
         if np.unique(splits).size != splits.size or np.unique(leaves).size != leaves.size:
-            raise DataError("two splits of a tree lead to the same node")
+            raise DataError("the nodes of a tree are not linked as a tree")
+        level = np.flatnonzero(own == 0)
+        for _ in range(_MOST_DEPTH):
+            if not level.size:
+                return
+            first = np.tile(self.split_offsets[tree[level]], 2)
+            child = np.concatenate((self.left[level], self.right[level]))
+            level = (first + child)[child >= 0]
+        raise DataError(f"a tree of more than {_MOST_DEPTH} levels")
 
 
+#: Lists of words, stored as bytes.
+_WORDS = ("feature_names", "feature_infos")
+_PER_SPLIT = (
+    *("threshold", "decision", "left", "right"),
+    *("split_gain", "internal_value", "internal_weight", "internal_count"),
+)
+_PER_LEAF = ("leaf_weight", "leaf_count", "leaf_value")
 #: Types of the arrays; the others are int64.
 _TYPES: dict[str, type] = {
     "feature": np.int32,
@@ -149,6 +204,16 @@ _TYPES: dict[str, type] = {
     "right": np.int32,
     "leaf_value": np.float64,
     "set_words": np.uint32,
+    "shrinkage": np.float64,
+    "split_gain": np.float64,
+    "internal_value": np.float64,
+    "internal_weight": np.float64,
+    "internal_count": np.int32,
+    "leaf_weight": np.float64,
+    "leaf_count": np.int32,
+    "feature_names": np.uint8,
+    "feature_infos": np.uint8,
+    "monotone_constraints": np.int8,
 }
 
 
@@ -158,9 +223,11 @@ def _typed(array: np.ndarray, name: str) -> np.ndarray:
         raise DataError(
             f"the tree ensemble's {name} is {array.dtype} of shape {array.shape}, expected a list of {dtype}"
         )
-    return np.ascontiguousarray(array)
+    return np.array(array)
 
 
 def _check_offsets(offsets: np.ndarray, total: int, what: str) -> None:
-    if offsets.size == 0 or offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
+    ends = offsets.size > 0 and offsets[0] == 0 and offsets[-1] == total
+    # differences alone would not do: they wrap around
+    if not ends or offsets.min() < 0 or offsets.max() > total or (np.diff(offsets) < 0).any():
         raise DataError(f"the offsets of the {what} do not cut {total} of them")

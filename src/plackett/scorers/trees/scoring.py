@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._kernel import over_queries
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
@@ -43,6 +44,8 @@ class TreeKernels:
 
     def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """One score per row, or one per output."""
+        if X.shape[1] != self.trees.n_features:
+            raise DataError(f"a table of {X.shape[1]} features, and the trees were grown on {self.trees.n_features}")
         if not isinstance(X, np.ndarray):
             return self._predict_sparse(X, n_jobs)
         if X.dtype not in (np.float32, np.float64):

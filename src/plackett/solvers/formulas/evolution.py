@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett.solvers.formulas.breeding import Breeder
 from plackett.solvers.formulas.machine import evaluate
 from plackett.solvers.formulas.program import Program
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 
 __all__ = ["Evolution", "Fitness"]
 
@@ -24,7 +24,7 @@ _DIGITS = 12
 class Fitness:
     """Value of a measure for formulas of a table, larger is better; each formula is run once."""
 
-    def __init__(self, lists: MeasuredLists, features: np.ndarray, n_jobs: int | None) -> None:
+    def __init__(self, lists: MeasureObjective, features: np.ndarray, n_jobs: int | None) -> None:
         self.lists, self.features, self.n_jobs = lists, features, n_jobs
         self.known: dict[Program, float] = {}
 

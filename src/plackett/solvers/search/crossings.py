@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._kernel import kernel, over_queries
 from plackett._sort import argsort_descending
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.forms import NeighbourForm
 from plackett.solvers.search.point_sort import order_of_points
 
@@ -29,7 +29,7 @@ def n_pairs(offsets: np.ndarray) -> int:
 
 
 def crossings(
-    lists: MeasuredLists, form: NeighbourForm, scores: np.ndarray, slope: np.ndarray
+    lists: MeasureObjective, form: NeighbourForm, scores: np.ndarray, slope: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points t at which the mean of the measure changes, in ascending order, and by how much it changes there.
 

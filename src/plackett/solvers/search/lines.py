@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.crossings import crossings, n_pairs
 from plackett.solvers.search.forms import NeighbourForm, neighbour_form
 
@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 _N_INTERVALS = 4
 
 
-def make_line(name: str, lists: MeasuredLists) -> Line:
+def make_line(name: str, lists: MeasureObjective) -> Line:
     """The line search of a name: ``"exact"``, ``"steps"``, or ``"auto"`` for the first of them that is possible."""
     if name not in ("auto", *LINES):
         raise DataError(f"line_search={name!r}; give auto, {' or '.join(LINES)}")
@@ -41,7 +41,7 @@ def make_line(name: str, lists: MeasuredLists) -> Line:
     return LINES[name](lists, form)
 
 
-def _exact(lists: MeasuredLists, form: NeighbourForm | None) -> Line:
+def _exact(lists: MeasureObjective, form: NeighbourForm | None) -> Line:
     assert form is not None
 
     def line(scores: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
@@ -71,7 +71,7 @@ def _unit(scores: np.ndarray, slope: np.ndarray) -> float:
     return float(above / below) if above > 0.0 and below > 0.0 else 1.0
 
 
-def _steps(lists: MeasuredLists, form: NeighbourForm | None) -> Line:
+def _steps(lists: MeasureObjective, form: NeighbourForm | None) -> Line:
     side = _FIRST_STEP * 2.0 ** np.arange(_N_STEPS)
 
     def line(scores: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
@@ -81,10 +81,10 @@ def _steps(lists: MeasuredLists, form: NeighbourForm | None) -> Line:
 
 
 #: Line searches by name.
-LINES: dict[str, Callable[[MeasuredLists, NeighbourForm | None], Line]] = {"exact": _exact, "steps": _steps}
+LINES: dict[str, Callable[[MeasureObjective, NeighbourForm | None], Line]] = {"exact": _exact, "steps": _steps}
 
 
-def _best(lists: MeasuredLists, scores: np.ndarray, slope: np.ndarray, points: np.ndarray) -> tuple[float, float]:
+def _best(lists: MeasureObjective, scores: np.ndarray, slope: np.ndarray, points: np.ndarray) -> tuple[float, float]:
     """The best of some points and 0, by the measure itself; of equal ones 0, then the first."""
     points = np.concatenate(([0.0], points))
     values = lists.values(scores + points[:, None] * slope)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.base import Measure
 from plackett.models.linear import spread
 from plackett.scorers._products import table_times, transposed_times
-from plackett.solvers.measure_objective import MeasuredLists
+from plackett.solvers.measure_objective import MeasureObjective
 
 __all__ = ["LinearProblem"]
 
@@ -25,13 +26,13 @@ class LinearProblem:
     """What a solver sees: weights of the features, each divided by its standard deviation, and the value of many.
 
     The value is the weighted mean of the measure over the queries, negated where smaller is better (see
-    `plackett.solvers.measure_objective.MeasuredLists`). It does not change when all weights are multiplied by a
+    `plackett.solvers.measure_objective.MeasureObjective`). It does not change when all weights are multiplied by a
     positive number.
     """
 
     def __init__(self, data: RankingDataset, measure: Measure, standardize: bool, n_jobs: int | None) -> None:
         self.data, self.n_jobs = data, n_jobs
-        self.lists = MeasuredLists(data, measure, n_jobs)
+        self.lists = MeasureObjective(data, measure, n_jobs)
         self.scale: np.ndarray = np.ones(data.n_features)
         if standardize:
             self.scale = spread(data.X, self.lists.row_weight, n_jobs)
@@ -76,5 +77,5 @@ class LinearProblem:
     def column(self, feature: int) -> np.ndarray:
         """What one unit of a weight adds to the score of each document."""
         part = self._by_feature[:, [feature]]
-        values = part[:, 0] if isinstance(part, np.ndarray) else part.toarray()[:, 0]
+        values = dense(part)[:, 0]
         return np.asarray(values, np.float64) / self.scale[feature]

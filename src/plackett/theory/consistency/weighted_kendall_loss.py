@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._fenwick import tree_add, tree_sum
 from plackett._kernel import kernel, over_queries
-from plackett._levels import tree_add, tree_sum
 from plackett._provenance import fulfils
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
-from plackett.solvers.step_vectors import Rows, ask_for, difference, measure, signed, squared_length
+from plackett.solvers.training_vectors import Rows, ask_for, difference, measure, signed, squared_length
 
 __all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
 

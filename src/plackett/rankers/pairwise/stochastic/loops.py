@@ -14,7 +14,6 @@ from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise.stochastic.alias import Alias, alias_table, draw_entry
-from plackett.rankers.pointwise._sides import document_weight
 
 __all__ = ["IRRELEVANT", "LOOPS", "RELEVANT", "Draws", "Loop", "Pairs", "Singles", "draw", "make_draws"]
 
@@ -85,7 +84,7 @@ def label_pairs(data: RankingDataset, rel: float, *, by_query: bool) -> Pairs:
 
 def side_pairs(data: RankingDataset, rel: float) -> Pairs:
     """Every relevant document with every other one, whatever their queries."""
-    weight = document_weight(data)
+    weight = data.row_weight
     relevant, others = (np.flatnonzero(side) for side in (data.labels >= rel, _irrelevant(data, rel)))
     order = np.concatenate([relevant, others])
     cumulative = None
@@ -123,12 +122,12 @@ def _pairs(
 
 def documents(data: RankingDataset, rel: float) -> Singles:
     """Every judged document."""
-    return _singles(document_weight(data) * (data.labels >= 0), data, rel)
+    return _singles(data.row_weight * (data.labels >= 0), data, rel)
 
 
 def balanced_documents(data: RankingDataset, rel: float) -> Singles:
     """Every judged document; relevant ones together as often as the others."""
-    mass = np.array(document_weight(data))
+    mass = np.array(data.row_weight)
     total = mass[data.labels >= 0].sum()
     for rows in (data.labels >= rel, _irrelevant(data, rel)):
         if mass[rows].any():

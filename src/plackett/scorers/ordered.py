@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.aggregation.orderings.base import Ordering
-from plackett.aggregation.orderings.preference import Preference
+from plackett.catalogue import stored_class
 from plackett.data.canonical import row_keys
+from plackett.scorers.comparators.base import Comparator
 
-__all__ = ["Comparator", "OrderedScorer"]
-
-#: Comparators by the name under which they are stored, with the module that has them.
-COMPARATORS = {
-    "experts": ("plackett.rankers.pairwise._experts", "ExpertsComparator"),
-    "model": ("plackett.rankers.pairwise._pair_model", "ModelComparator"),
-    "foreign": ("plackett.rankers.pairwise._pair_model", "ForeignComparator"),
-    "sortnet": ("plackett.rankers.pairwise._comparative_network", "ComparativeNetwork"),
-}
-
-
-class Comparator(Protocol):
-    """What was learned about two documents. It lives on disk as plain arrays, as scorers do."""
-
-    kind: ClassVar[str]
-
-    def bind(self, X: Any, n_jobs: int | None) -> Preference:
-        """The probability that a row of a table belongs before another one, for arrays of rows."""
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The comparator as named arrays."""
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The comparator that `to_arrays` wrote."""
+__all__ = ["OrderedScorer"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +47,7 @@ class OrderedScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays, those of the comparator with a prefix."""
-        from plackett.rankers.parameters import to_plain
+        from plackett.models.parameters import to_plain
 
         words = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
         arrays = {f"comparator.{name}": array for name, array in self.comparator.to_arrays().items()}
@@ -80,13 +56,12 @@ class OrderedScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrderedScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.parameters import from_plain
+        from plackett.models.parameters import from_plain
 
         words = json.loads(arrays["words"].tobytes())
         ordering = from_plain(words["ordering"])
-        if not isinstance(ordering, Ordering) or words["comparator"] not in COMPARATORS:
-            raise DataError("the model does not say how documents are compared and ordered")
-        module, symbol = COMPARATORS[words["comparator"]]
+        if not isinstance(ordering, Ordering):
+            raise DataError("the model does not say how documents are ordered")
         prefix = "comparator."
         part = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        return cls(getattr(import_module(module), symbol).from_arrays(part), ordering)
+        return cls(stored_class("comparator", words["comparator"]).from_arrays(part), ordering)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from plackett import DataError, PlackettWarning, RankingDataset
-from plackett.data.normalise import QueryNormalizer
+from plackett.data.query_normalizer import QueryNormalizer
 from plackett.data.scaling import METHODS
 
 

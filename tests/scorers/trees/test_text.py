@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError
-from plackett.scorers.tree_text import join_trees, new_head, parse_trees, split_trees, trees_only
+from plackett.scorers.trees.text import join_trees, new_head, parse_trees, split_trees, trees_only, write_text
 
 lgb = pytest.importorskip("lightgbm")
 
@@ -50,18 +50,18 @@ def naive(trees, X):
             if trees.split_offsets[t + 1] == base:
                 node = -1
             while node >= 0:
-                node = (trees.left_child if goes_left(trees, t, base + node, row) else trees.right_child)[base + node]
+                node = (trees.left if goes_left(trees, base + node, row) else trees.right)[base + node]
             scores[i, t % trees.n_outputs] += trees.leaf_value[trees.leaf_offsets[t] - node - 1]
     return scores if trees.n_outputs > 1 else scores[:, 0]
 
 
-def goes_left(trees, t, i, row):
-    value, kind = row[trees.split_feature[i]], int(trees.decision_type[i])
+def goes_left(trees, i, row):
+    value, kind = row[trees.feature[i]], int(trees.decision[i])
     missing = kind >> 2
     if kind & 1:
         code = -1 if np.isnan(value) else int(value)
-        c = trees.cat_offsets[t] + int(trees.threshold[i])
-        words = trees.cat_words[trees.cat_bounds[c] : trees.cat_bounds[c + 1]]
+        c = int(trees.threshold[i])
+        words = trees.set_words[trees.set_offsets[c] : trees.set_offsets[c + 1]]
         return 0 <= code < 32 * len(words) and bool(int(words[code // 32]) >> code % 32 & 1)
     if np.isnan(value) and missing != 2:
         value = 0.0
@@ -86,11 +86,11 @@ def test_written_anew_it_scores_the_same(parameters):
     booster, text = grown(**parameters)
     X = strange_rows()
     trees = parse_trees(text)
-    again = lgb.Booster(model_str=trees.text())
+    again = lgb.Booster(model_str=write_text(trees))
     np.testing.assert_array_equal(again.predict(X, raw_score=True), booster.predict(X, raw_score=True))
     np.testing.assert_array_equal(again.predict(X[:20], pred_contrib=True), booster.predict(X[:20], pred_contrib=True))
     assert again.feature_importance("gain").tolist() == booster.feature_importance("gain").tolist()
-    assert parse_trees(trees.text()).text() == trees.text()
+    assert write_text(parse_trees(write_text(trees))) == write_text(trees)
 
 
 @pytest.mark.parametrize("name", ["NaN", "zero as missing", "no missing", "classes"])
@@ -106,14 +106,14 @@ def test_infinite_thresholds():
     booster = lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(X, np.isnan(X[:, 0]).astype(float)), 2)
     trees = parse_trees(trees_only(booster.model_to_string()))
     assert np.isinf(trees.threshold).any()
-    np.testing.assert_array_equal(lgb.Booster(model_str=trees.text()).predict(X), booster.predict(X))
+    np.testing.assert_array_equal(lgb.Booster(model_str=write_text(trees)).predict(X), booster.predict(X))
 
 
 def test_no_trees_and_single_leaves():
     assert parse_trees(join_trees(new_head(3), [])).n_trees == 0
     leaf = {"num_leaves": "1", "num_cat": "0", "leaf_value": "0.25", "shrinkage": "1"}
     trees = parse_trees(join_trees(new_head(3), [leaf, leaf]))
-    assert lgb.Booster(model_str=trees.text()).predict(np.zeros((1, 3))).tolist() == [0.5]
+    assert lgb.Booster(model_str=write_text(trees)).predict(np.zeros((1, 3))).tolist() == [0.5]
 
 
 def test_linear_leaves_are_refused():
@@ -264,7 +264,7 @@ def fuzz(n, seed):
         except DataError:
             continue
         passed += 1
-        again = lgb.Booster(model_str=trees.text())  # ends the process, or never ends, where a check is missing
+        again = lgb.Booster(model_str=write_text(trees))  # ends the process, or never ends, where a check is missing
         width = max(trees.n_features, 4)
         rows = np.zeros((len(X), width))
         rows[:, :4] = X

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +12,9 @@ from scipy.special import expit
 
 from plackett._errors import DataError
 from plackett.aggregation.orderings.preference import Preference, symmetrised
-from plackett.models.base import Scorer
-from plackett.models.linear import LinearScorer
+from plackett.catalogue import stored_class
+from plackett.scorers.base import Scorer
+from plackett.scorers.linear import LinearScorer
 
 __all__ = ["PAIR_FEATURES", "ForeignComparator", "ModelComparator", "pair_table"]
 
@@ -93,14 +93,11 @@ class ModelComparator:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ModelComparator:
         """The comparator that `to_arrays` wrote."""
-        from plackett.rankers.storage import SCORERS
-
         words = json.loads(arrays["words"].tobytes())
-        if words["features"] not in PAIR_FEATURES or words["scorer"] not in SCORERS:
+        if words["features"] not in PAIR_FEATURES:
             raise DataError(f"a model of pairs of the kind {words!r} is not known to this version of plackett")
-        module, symbol = SCORERS[words["scorer"]]
         part = {name.removeprefix("scorer."): a for name, a in arrays.items() if name.startswith("scorer.")}
-        return cls(getattr(import_module(module), symbol).from_arrays(part), words["features"])
+        return cls(stored_class("scorer", words["scorer"]).from_arrays(part), words["features"])
 
 
 @dataclass(frozen=True)

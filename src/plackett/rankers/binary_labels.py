@@ -1,4 +1,4 @@
-"""What the binary rankers ask of labels."""
+"""Labels as relevant or not: what rankers that know no grades ask of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.data.dataset import RankingDataset
 
-__all__ = ["balanced", "check_sides", "document_weight"]
+__all__ = ["balanced", "check_relevance"]
 
 
 class Labelled(Protocol):
@@ -20,7 +19,7 @@ class Labelled(Protocol):
         """One number per document, below 0 where it was not judged."""
 
 
-def check_sides(data: Labelled, rel: float) -> None:
+def check_relevance(data: Labelled, rel: float) -> None:
     """Refuse labels that differ and are yet all relevant, or all irrelevant: the ranker would learn nothing of them."""
     labels = data.labels[data.labels >= 0]
     relevant = labels >= rel
@@ -29,12 +28,6 @@ def check_sides(data: Labelled, rel: float) -> None:
         raise DataError(
             f"every label is {side} rel={rel:g} (labels from {labels.min():g} to {labels.max():g}); give another rel"
         )
-
-
-def document_weight(data: RankingDataset) -> np.ndarray:
-    """Weight of each document with that of its query."""
-    weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-    return weight if data.query_weight is None else weight * data.query_weight[data.query_of_row]
 
 
 def balanced(weight: np.ndarray, side: np.ndarray) -> np.ndarray:

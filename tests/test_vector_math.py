@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plackett import _maths
+from plackett import _vector_math
 from plackett._kernel import REASSOC
 
 
@@ -23,7 +23,7 @@ def looped(function):
     return loop
 
 
-LOOPS = {name: looped(getattr(_maths, name)) for name in _maths.__all__}
+LOOPS = {name: looped(getattr(_vector_math, name)) for name in _vector_math.__all__}
 
 
 def apply(name, x):
@@ -68,7 +68,7 @@ def test_relative_error_is_below_the_stated_one(name):
 
 
 def test_every_function_has_a_case():
-    assert set(CASES) == set(_maths.__all__)
+    assert set(CASES) == set(_vector_math.__all__)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -96,7 +96,7 @@ def test_float32_stays_float32():
     def result(x):
         return np.array([_exp(x), _sigmoid32(x)])
 
-    _exp, _sigmoid32 = _maths.exp32, _maths.sigmoid32
+    _exp, _sigmoid32 = _vector_math.exp32, _vector_math.sigmoid32
     assert result(np.float32(0.3)).dtype == np.float32
 
 

@@ -1,0 +1,258 @@
+"""Intent-aware measures: a measure for each subtopic, weighted by the probability of the subtopic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import MeasureError
+from plackett.data.dataset import RankingDataset
+from plackett.measures.ap import AP
+from plackett.measures.base import Measure
+from plackett.measures.diversity import DiversityMeasure, subtopic_weights
+from plackett.measures.gains import check_discount, check_gain
+from plackett.measures.ndcg import nDCG
+from plackett.measures.precision import P
+from plackett.measures.ranking import Ranking
+from plackett.measures.rr import RR
+
+__all__ = ["AP_IA", "P_IA", "RR_IA", "IntentAware", "nDCG_IA"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAware(DiversityMeasure):
+    r"""Base of intent-aware measures: the mean of a plain measure over the subtopics of a query.
+
+    .. math:: M\text{-IA} = \sum_t P(t \mid q)\,M(\text{labels for } t)
+
+    with the ideal list of each subtopic its own. An ideal of 1 need not exist: one order cannot be best for all. The
+    probabilities are ``data.subtopic_weight``, or equal.
+
+    Parameters
+    ----------
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, the weight goes to the other subtopics.
+    """
+
+    missing: str = "zero"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.missing not in ("zero", "renormalise"):
+            raise MeasureError(f"{self.name}: missing={self.missing!r}; give 'zero' or 'renormalise'")
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        raise NotImplementedError
+
+    def values(self, ranking: Ranking) -> np.ndarray:
+        """One number per query."""
+        data = ranking.data
+        plain, weights = self.plain(data), subtopic_weights(data)
+        total, used = np.zeros(data.n_queries), np.zeros(data.n_queries)
+        for t, grades in enumerate(np.asarray(data.subtopics).T):
+            labels = np.nan_to_num(grades.astype(np.float64))
+            values = plain.values(replace(ranking, data=data.replace(y=labels), labels=labels[ranking.rows]))
+            measured = ~np.isnan(values)
+            total += np.where(measured, weights[:, t] * np.nan_to_num(values), 0.0)
+            used += np.where(measured, weights[:, t], 0.0)
+        if self.missing == "zero":
+            return np.where(used > 0, total, np.nan)
+        return np.divide(total, used, out=np.full(total.shape, np.nan), where=used > 0)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareAP(IntentAware):
+    r"""Intent-aware average precision: `AP` for each subtopic, weighted by its probability.
+
+    .. math:: \text{AP-IA} = \sum_t P(t \mid q)\,\text{AP}(\text{labels for } t)
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is the whole list.
+    rel
+        Least grade of a document that is relevant to a subtopic.
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, its weight goes to the others.
+
+    Notes
+    -----
+    Ties: exact mean over all orders, as for `AP`. A query without a relevant document scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+
+    >>> data = pk.RankingDataset.from_arrays(
+    ...     None, [1, 1, 1], subtopics=[[1, 0], [0, 1], [1, 0]], subtopic_weight=[[0.7, 0.3]]
+    ... )
+    >>> pk.evaluate(data, [3, 2, 1], AP_IA).mean["AP_IA"].__round__(6)  # 0.7 · 5/6 + 0.3 · 1/2
+    0.733333
+    """
+
+    name: ClassVar[str] = "AP_IA"
+    aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "map_ia", "ap_ia", "MAP-IA", "AP-IA")
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
+
+    k: int | None = None
+    rel: float = 1.0
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return AP(k=self.k, rel=self.rel)
+
+
+AP_IA = IntentAwareAP()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareNDCG(IntentAware):
+    r"""Intent-aware nDCG: `nDCG` for each subtopic, weighted by its probability.
+
+    .. math:: \text{nDCG-IA} = \sum_t P(t \mid q)\,\text{nDCG}(\text{labels for } t)
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is the whole list.
+    gain, discount
+        As for `nDCG`.
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, its weight goes to the others.
+
+    Notes
+    -----
+    Ties: exact mean over all orders, as for `nDCG`. A query without a relevant document scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+
+    >>> data = pk.RankingDataset.from_arrays(
+    ...     None, [1, 1, 1], subtopics=[[1, 0], [0, 1], [1, 0]], subtopic_weight=[[0.7, 0.3]]
+    ... )
+    >>> pk.evaluate(data, [3, 2, 1], nDCG_IA).mean["nDCG_IA"].__round__(6)
+    0.833083
+    """
+
+    name: ClassVar[str] = "nDCG_IA"
+    aliases: ClassVar[tuple[str, ...]] = ("NDCG_IA", "ndcg_ia")
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
+
+    k: int | None = None
+    gain: Any = "exp2"
+    discount: Any = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return nDCG(k=self.k, gain=self.gain, discount=self.discount)
+
+
+nDCG_IA = IntentAwareNDCG()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareP(IntentAware):
+    r"""Intent-aware precision: `P` for each subtopic, weighted by its probability.
+
+    .. math:: \text{P-IA} = \sum_t P(t \mid q)\,\text{P}(\text{labels for } t)
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is all retrieved documents.
+    rel
+        Least grade of a document that is relevant to a subtopic.
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, its weight goes to the others.
+
+    Notes
+    -----
+    Ties: exact mean over all orders, as for `P`. A query without a relevant document scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+
+    >>> data = pk.RankingDataset.from_arrays(
+    ...     None, [1, 1, 1], subtopics=[[1, 0], [0, 1], [1, 0]], subtopic_weight=[[0.7, 0.3]]
+    ... )
+    >>> pk.evaluate(data, [3, 2, 1], P_IA @ 2).mean["P_IA@2"].__round__(6)  # one of two each
+    0.5
+    """
+
+    name: ClassVar[str] = "P_IA"
+    aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
+
+    k: int | None = None
+    rel: float = 1.0
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return P(k=self.k, rel=self.rel)
+
+
+P_IA = IntentAwareP()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareRR(IntentAware):
+    r"""Intent-aware reciprocal rank: `RR` for each subtopic, weighted by its probability.
+
+    .. math:: \text{RR-IA} = \sum_t P(t \mid q)\,\text{RR}(\text{labels for } t)
+
+    Parameters
+    ----------
+    k
+        Cut-off; None is the whole list.
+    rel
+        Least grade of a document that is relevant to a subtopic.
+    missing
+        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
+        ``"renormalise"``, its weight goes to the others.
+
+    Notes
+    -----
+    Ties: exact mean over all orders, as for `RR`. A query without a relevant document scores `empty`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+
+    >>> data = pk.RankingDataset.from_arrays(
+    ...     None, [1, 1, 1], subtopics=[[1, 0], [0, 1], [1, 0]], subtopic_weight=[[0.7, 0.3]]
+    ... )
+    >>> pk.evaluate(data, [3, 2, 1], RR_IA).mean["RR_IA"].__round__(6)  # 0.7 · 1 + 0.3 · 1/2
+    0.85
+    """
+
+    name: ClassVar[str] = "RR_IA"
+    aliases: ClassVar[tuple[str, ...]] = ("MRR_IA", "rr_ia")
+    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
+    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
+
+    k: int | None = None
+    rel: float = 1.0
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return RR(k=self.k, rel=self.rel)
+
+
+RR_IA = IntentAwareRR()

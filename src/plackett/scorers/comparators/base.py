@@ -1,0 +1,27 @@
+"""What was learned about two documents."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from plackett.aggregation.orderings.preference import Preference
+
+__all__ = ["Comparator"]
+
+
+class Comparator(Protocol):
+    """What was learned about two documents. It lives on disk as plain arrays, as scorers do."""
+
+    kind: ClassVar[str]
+
+    def bind(self, X: Any, n_jobs: int | None) -> Preference:
+        """The probability that a row of a table belongs before another one, for arrays of rows."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The comparator as named arrays."""
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        """The comparator that `to_arrays` wrote."""

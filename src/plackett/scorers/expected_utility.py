@@ -1,0 +1,55 @@
+"""Expected gain under a Bayesian model of the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.scorers._products import table_times
+
+__all__ = ["ExpectedUtilityScorer"]
+
+
+#: Nodes of the quadrature over the uncertain score of a document.
+_NODES = 20
+
+
+@dataclass(frozen=True)
+class ExpectedUtilityScorer:
+    """Expected gain of a document whose label is binomial, given a normal posterior of the weights."""
+
+    kind: ClassVar[str] = "expected_utility"
+    list_aware: ClassVar[bool] = False
+    #: Columns: the mean of the weights, then a factor of their covariance; the same for the intercept.
+    weights: np.ndarray
+    intercept: np.ndarray
+    #: Gain of each label 0..n, and the scale of the probit.
+    gains: np.ndarray
+    scale: np.ndarray
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Expected gain of each row."""
+        from scipy.special import ndtr
+        from scipy.stats import binom
+
+        found = table_times(X, self.weights, n_jobs) + self.intercept
+        mean, deviation = found[:, 0], np.sqrt(np.square(found[:, 1:]).sum(axis=1))
+        nodes, shares = np.polynomial.hermite_e.hermegauss(_NODES)
+        trials = self.gains.size - 1
+        out = np.zeros(mean.size)
+        for node, share in zip(nodes, shares / shares.sum(), strict=True):
+            chance = ndtr((mean + node * deviation) / self.scale[0])
+            for label in np.flatnonzero(self.gains):
+                out += share * self.gains[label] * binom.pmf(label, trials, chance)
+        return out
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {"weights": self.weights, "intercept": self.intercept, "gains": self.gains, "scale": self.scale}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ExpectedUtilityScorer:
+        """The scorer that `to_arrays` wrote."""
+        return cls(*(np.array(arrays[name]) for name in ("weights", "intercept", "gains", "scale")))

@@ -1,0 +1,108 @@
+"""Scores of nested stages, each of which orders anew what the one before put at the top."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.catalogue import stored_class
+from plackett.data.dataset import RankingDataset
+from plackett.scorers.base import Scorer
+
+__all__ = ["NestedScorer", "lift", "list_offsets"]
+
+
+@dataclass(frozen=True)
+class NestedScorer:
+    """Scorers of the stages, and how many documents of a list each of them orders."""
+
+    kind: ClassVar[str] = "nested"
+    stages: tuple[Scorer, ...]
+    keep: np.ndarray
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: with more than one stage it does."""
+        return len(self.stages) > 1 or any(stage.list_aware for stage in self.stages)
+
+    def then(self, stage: Scorer, n: int) -> NestedScorer:
+        """With one more stage, for the n best documents of each list."""
+        return NestedScorer((*self.stages, stage), np.append(self.keep, n))
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Scores in the order of the last stage, below them those it left alone in the order of the one before, …"""
+        return self._run(X, offsets, n_jobs)[0]
+
+    def top(self, data: RankingDataset | None, n: int) -> np.ndarray:
+        """The rows that a further stage would order: the n best of each list, of those that came so far."""
+        if data is None or not self.stages:
+            return np.arange(0 if data is None else data.n_rows)
+        scores, rows = self._run(data.X, data.offsets, None)
+        return _best(scores, rows, data.offsets, n)
+
+    def _run(self, X: Any, offsets: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Scores, and the rows that came to the last stage."""
+        rows = np.arange(offsets[-1])
+        scores = self.stages[0].predict(X, offsets, n_jobs)
+        for stage, n in zip(self.stages[1:], self.keep[1:], strict=True):
+            rows = _best(scores, rows, offsets, int(n))
+            scores = lift(scores, rows, stage.predict(X[rows], list_offsets(rows, offsets), n_jobs), offsets)
+        return scores, rows
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays, those of stage i with the prefix ``i.``."""
+        kinds = np.frombuffer(json.dumps([stage.kind for stage in self.stages]).encode(), np.uint8)
+        arrays = {"keep": self.keep, "kinds": kinds}
+        for i, stage in enumerate(self.stages):
+            arrays |= {f"{i}.{name}": array for name, array in stage.to_arrays().items()}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NestedScorer:
+        """The scorer that `to_arrays` wrote."""
+        kinds, keep = json.loads(arrays["kinds"].tobytes()), np.array(arrays["keep"])
+        if keep.shape != (len(kinds),) or not 0 < len(kinds) <= len(arrays):  # every stage has arrays
+            raise DataError(f"a nested ranker of {len(kinds)} stages with sizes of shape {keep.shape}")
+        stages = []
+        for i, kind in enumerate(kinds):
+            part = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
+            stages.append(stored_class("scorer", kind).from_arrays(part))
+        return cls(tuple(stages), keep)
+
+
+def list_offsets(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Where the lists begin in an ascending selection of rows."""
+    return np.searchsorted(rows, offsets)
+
+
+def _best(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int) -> np.ndarray:
+    """Those of some rows whose score is among the n best of their list, with all that tie with the last."""
+    starts = list_offsets(rows, offsets)
+    sizes = np.diff(starts)
+    query = np.repeat(np.arange(sizes.size), sizes)
+    found = scores[rows]
+    order = np.lexsort((-found, query))
+    last = np.zeros(sizes.size)
+    some = sizes > 0
+    last[some] = found[order[(starts[:-1] + np.minimum(n, sizes) - 1)[some]]]
+    return rows[found >= last[query]]
+
+
+def lift(scores: np.ndarray, rows: np.ndarray, new: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """New scores for some rows, moved above the other rows of their list where there are others."""
+    query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    others = np.ones(scores.size, bool)
+    others[rows] = False
+    roof, floor = np.full(offsets.size - 1, -np.inf), np.full(offsets.size - 1, np.inf)
+    np.maximum.at(roof, query[others], scores[others])
+    np.minimum.at(floor, query[rows], new)
+    split = np.isfinite(roof) & np.isfinite(floor)
+    shift = np.zeros(roof.size)
+    shift[split] = roof[split] + 1.0 - floor[split]
+    lifted = scores.copy()
+    lifted[rows] = new + shift[query[rows]]
+    return lifted

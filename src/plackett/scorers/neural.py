@@ -1,0 +1,83 @@
+"""Scores of a neural network."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.models._torch import load_torch, pick_device, threads
+from plackett.models.networks import NETWORKS, Network
+from plackett.models.networks.features import FeatureMap
+from plackett.models.networks.feed import scores_of, scoring_feed
+
+__all__ = ["NeuralScorer"]
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralScorer:
+    """A network with its weights and the map of its features.
+
+    On the CPU the order of rows and queries and the other queries of a call make no difference to a document's score;
+    on CUDA none but rounding.
+    """
+
+    kind: ClassVar[str] = "neural"
+    network: Network
+    features: FeatureMap
+    weights: dict[str, np.ndarray]
+    device: str = "auto"
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on the other documents of its list."""
+        return self.network.list_aware
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row, or one per output; in blocks, so that memory is bounded."""
+        device = pick_device(self.device)
+        with threads(device, n_jobs) as spread:
+            feed = scoring_feed(self.network, self.features, X, offsets, device, keep=False)
+            scores = scores_of(self.network, self._weights_on(device), feed, spread)
+        return scores[:, 0] if self.network.n_outputs == 1 else scores
+
+    def _weights_on(self, device: Any) -> dict[str, Any]:
+        known = self.__dict__.setdefault("_tensors", {})
+        if device not in known:
+            torch = load_torch()
+            known[device] = {name: torch.from_numpy(np.array(w)).to(device) for name, w in self.weights.items()}
+        return known[device]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_tensors"}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays; the description of the network is JSON in bytes."""
+        words = {"architecture": self.network.name, "log1p": self.features.log1p, **asdict(self.network)}
+        arrays = {
+            "network": np.frombuffer(json.dumps(words).encode(), np.uint8),
+            "features.mean": self.features.mean,
+            "features.scale": self.features.scale,
+        }
+        return arrays | {f"weights.{name}": value for name, value in self.weights.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NeuralScorer:
+        """The scorer that `to_arrays` wrote."""
+        try:
+            words = json.loads(arrays["network"].tobytes())
+            log1p = bool(words.pop("log1p"))
+            network = NETWORKS[words.pop("architecture")](**words)
+            if not 0 <= network.n_layers + len(network.hidden) <= len(arrays):  # every layer has weights
+                raise DataError(f"a network of {network.n_layers} layers with {len(arrays)} arrays")
+            features = FeatureMap(log1p, np.array(arrays["features.mean"]), np.array(arrays["features.scale"]))
+            weights = {name: np.array(arrays[f"weights.{name}"]) for name in network.shapes()}
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the description of the network is damaged or of another version ({error!r})") from None
+        for name, shape in network.shapes().items():
+            if weights[name].shape != shape:
+                raise DataError(f"weights {name!r} have shape {weights[name].shape}, the network needs {shape}")
+        return cls(network, features, weights)

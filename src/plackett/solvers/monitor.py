@@ -1,0 +1,162 @@
+"""Watching training: validation measure, early stopping, progress, interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+from plackett.scorers.base import Scorer
+
+if TYPE_CHECKING:
+    from plackett.losses.base import Loss
+
+__all__ = ["Monitor", "SilentMonitor"]
+
+
+@dataclass
+class Monitor:
+    """Watches training: validation measure, early stopping, progress, interruption.
+
+    A ranker trains inside the block `training` and hands the scorer of each round to `keep`, until told to stop; then
+    `best` is the scorer of the best round. Where a round is not a scorer yet, `judge` says whether it is the one to
+    keep, and `update` takes the scores of the validation data (one per document, so after `Loss.ranking_scores`).
+    Without validation data every round is better than the one before. Ctrl-C ends the block, and the model keeps the
+    best round so far. Where training goes on from a model, `consider` comes first: if no round is better than that
+    model, `best_round` stays −1 and `kept` is 0, which means to keep it.
+
+    Parameters
+    ----------
+    valid
+        Validation data, or None.
+    measure
+        What is watched on it.
+    patience
+        Stop after this many rounds without a better value; None never stops early.
+    verbose
+        Show progress.
+    n_jobs
+        Threads for the measure.
+    after_round
+        Called with the monitor after each round; True ends the training.
+    """
+
+    valid: RankingDataset | None = None
+    measure: Measure | None = None
+    patience: int | None = None
+    verbose: bool = False
+    n_jobs: int | None = None
+    after_round: Callable[[Monitor], bool] | None = None
+    history: list[float] = field(default_factory=list)
+    best_round: int = -1
+    best_value: float = float("nan")
+    interrupted: bool = False
+    n_rounds: int = 0
+    most_rounds: int = 1
+    considered: bool = False
+    best: Any = None
+
+    def __post_init__(self) -> None:
+        self._progress: Any = None
+        self._task: Any = None
+
+    @contextmanager
+    def training(self, rounds: int, what: str) -> Iterator[None]:
+        """Show progress inside the block, and end the block quietly on Ctrl-C once a round is finished.
+
+        Before that there is nothing to keep, and the interrupt goes on to the caller.
+        """
+        self.start(rounds, what)
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.n_rounds == 0:
+                raise
+            self.interrupted = True
+        finally:
+            self.stop()
+
+    def start(self, rounds: int, what: str) -> None:
+        """Say how many rounds there will be at most."""
+        self.most_rounds = rounds
+        if self.verbose:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            # on stderr, so that what a program prints stays clean
+            self._progress = Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True))
+            self._task = self._progress.add_task(what, total=rounds, note="")
+            self._progress.start()
+
+    def stop(self) -> None:
+        """End the progress display."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+    def consider(self, start: Scorer | None, loss: Loss) -> None:
+        """Note how good the model that training goes on from is on the validation data."""
+        if start is not None and self.valid is not None:
+            scores = start.predict(self.valid.X, self.valid.offsets, self.n_jobs)
+            self.best_value = self._value(loss.ranking_scores(scores))
+            self.considered = not np.isnan(self.best_value)
+
+    @property
+    def kept(self) -> int | None:
+        """How many of the rounds to keep; None is all of them."""
+        return self.best_round + 1 if self.best_round >= 0 or self.considered else None
+
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether too many rounds have passed without a better value."""
+        return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
+
+    def keep(self, scorer: Scorer) -> bool:
+        """Note the scorer of a finished round, and keep it as `best` if it is; True means that training should end."""
+        better, stop = self.judge(lambda valid: scorer.predict(valid.X, valid.offsets, self.n_jobs))
+        if better:
+            self.best = scorer
+        return stop
+
+    def judge(self, scores: Callable[[RankingDataset], np.ndarray]) -> tuple[bool, bool]:
+        """Note a finished round by its scores of the validation data: whether to keep it, and whether to end."""
+        before = self.best_round
+        stop = self.update(None if self.valid is None else scores(self.valid))
+        return self.valid is None or self.best_round != before, stop
+
+    def _value(self, scores: np.ndarray) -> float:
+        if self.valid is None or self.measure is None:
+            return float("nan")
+        return self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
+
+    def update(self, scores: np.ndarray | None = None) -> bool:
+        """Note a finished round; True means that training should end."""
+        note = ""
+        if scores is not None and self.valid is not None and self.measure is not None:
+            value = self._value(scores)
+            self.history.append(value)
+            # a value may be NaN, where no query has one: anything is better
+            if np.isnan(self.best_value) or self.measure.worth(value) > self.measure.worth(self.best_value):
+                self.best_round, self.best_value = len(self.history) - 1, value
+            note = f"{self.measure} {value:.4f} (best {self.best_value:.4f})"
+        self.n_rounds += 1
+        if self._progress is not None:
+            self._progress.update(self._task, advance=1, note=note)
+        if self.after_round is not None and self.after_round(self):
+            return True
+        return self.out_of_patience
+
+
+class SilentMonitor(Monitor):
+    """No validation data, no display; Ctrl-C goes on to the caller, as there is nothing to keep yet."""
+
+    def update(self, scores: np.ndarray | None = None) -> bool:
+        """Never ends the training."""
+        return False

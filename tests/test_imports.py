@@ -1,0 +1,114 @@
+"""The packages import in one direction, at the head of a file and inside functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import plackett
+
+PACKAGE = Path(plackett.__file__).parent
+
+#: The layers from the bottom to the top. A package imports from its own layer and from those below it.
+LAYERS = (
+    ("data", "permutation_models"),
+    ("datasets", "measures"),
+    ("evaluation", "aggregation"),
+    ("losses",),
+    ("scorers", "solvers", "models"),
+    ("rankers", "theory", "text", "graph", "clicks", "selection"),
+    ("explanations", "export"),
+    ("experiments",),
+    ("studies", "plot"),
+    ("testing", "serve", "workbench", "cluster"),
+    ("cli",),
+)
+LEVEL = {package: level for level, layer in enumerate(LAYERS) for package in layer}
+
+#: Modules above all packages: the public face, and the one reader for every kind of file.
+TOP = ("__init__", "__main__", "_load")
+#: The one name of the public face that everything may use: a literal.
+VERSION = "__version__"
+
+#: Imports that point upwards, each with its reason.
+EXCEPTIONS = {
+    ("scorers/blend.py", "rankers"): "the members of a blend are rankers, and are stored as rankers are",
+}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Packages, and modules at the root, that a file imports; what only type checkers see is left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    unseen = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in unseen:
+            continue
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            modules = [str(node.module)]
+            if node.module == "plackett":
+                modules = [f"plackett.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for module in modules:
+            first, _, rest = module.partition(".")
+            if first == "plackett":
+                yield rest.partition(".")[0] or "__init__"
+
+
+def is_module(name: str) -> bool:
+    return (PACKAGE / f"{name}.py").exists()
+
+
+def upward(path: Path) -> Iterator[str]:
+    """What a file imports from above its own layer."""
+    relative = path.relative_to(PACKAGE)
+    own = relative.parts[0].removesuffix(".py")
+    if own in TOP:
+        return
+    level = LEVEL[own] if len(relative.parts) > 1 else -1
+    for name in imported(path):
+        if name in LEVEL:
+            above = LEVEL[name] > level
+        else:  # a module at the root, or a name of the public face
+            above = name in TOP or not (is_module(name) or name == VERSION)
+        if above and level < LEVEL["cli"]:
+            yield name
+
+
+def test_every_package_has_a_layer():
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert packages <= set(LEVEL)
+
+
+def test_imports_point_one_way():
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), name) for path in sorted(PACKAGE.rglob("*.py")) for name in upward(path)
+    }
+    assert found == set(EXCEPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from plackett.rankers.base import Ranker", ["rankers"]),
+        ("def f():\n    import plackett.cli.app", ["cli"]),
+        ("from plackett import _storage, LambdaMART", ["_storage", "LambdaMART"]),
+        ("import plackett as pk", ["__init__"]),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from plackett.rankers.base import Ranker", []),
+        ("import numpy as np", []),
+    ],
+)
+def test_imports_are_found(tmp_path, source, expected):
+    (tmp_path / "x.py").write_text(source, encoding="utf-8")
+    assert list(imported(tmp_path / "x.py")) == expected
