@@ -1,0 +1,90 @@
+"""What the site does to docstrings before they become pages: formulas, examples, references, overridden methods.
+
+The first class is an extension of griffe, which reads the sources for mkdocstrings; the second turns LaTeX into MathML,
+which browsers show by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import griffe
+from latex2mathml.converter import convert
+from markdown import Extension as MarkdownExtension
+from markdown import Markdown
+from markdown.inlinepatterns import InlineProcessor
+
+_DISPLAY = re.compile(r"(?m)^( *)\.\. math::(.*(?:\n\1 +\S.*|\n(?=\n*\1 +\S))*)")
+_INLINE = re.compile(r":math:`([^`]+)`")
+_EXAMPLE = re.compile(r"(?m)^>>> .*\n?(?:(?!\n)[^\n]+\n?)*")
+_REFERENCES = re.compile(r"(?m)^References\n-+\n((?:.+\n?)*)")
+
+
+def to_markdown(text: str) -> str:
+    """A docstring's formulas, references and free examples as Markdown."""
+    text = _DISPLAY.sub(lambda match: f"{match[1]}\\[ {' '.join(match[2].split())} \\]", text)
+    text = _INLINE.sub(r"\\( \1 \\)", text)
+    text = _REFERENCES.sub(_references, text)
+    head, section, rest = text.partition("\nExamples\n---")  # griffe finds the examples of that section itself
+    return _EXAMPLE.sub(lambda match: f"```pycon\n{match[0].rstrip()}\n```\n", head) + section + rest
+
+
+def _references(match: re.Match[str]) -> str:
+    """A line each; a line that is indented goes on from the one before."""
+    lines = re.sub(r"\n +", " ", match[1]).strip().splitlines()
+    return "\n".join(["**References**", "", *(f"- {line.lstrip('- ')}" for line in lines), ""])
+
+
+class Docstrings(griffe.Extension):
+    """Prepares every docstring of the package."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Called once, when all modules are read."""
+        classes = []
+        for item in _walk(pkg):
+            if item.docstring:
+                item.docstring.value = to_markdown(item.docstring.value)
+            if item.is_class:
+                classes.append(item)
+        for each in classes:  # a method that a base class documents is shown there
+            inherited = {name for base in _bases(each) for name in base.members}
+            for name, member in each.members.items():
+                if name in inherited and not member.is_alias:
+                    member.docstring = None
+
+
+def _walk(item: griffe.Object) -> Iterator[griffe.Object]:
+    yield item
+    for member in item.members.values():
+        if not member.is_alias:
+            yield from _walk(member)
+
+
+def _bases(item: griffe.Class) -> Iterator[griffe.Class]:
+    for base in item.resolved_bases:
+        target = base.final_target if base.is_alias else base
+        if target.is_class:
+            yield target
+            yield from _bases(target)
+
+
+class _Formula(InlineProcessor):
+    def __init__(self, pattern: str, display: str, markdown: Markdown) -> None:
+        super().__init__(pattern, markdown)
+        self.display = display
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str | Element, int, int]:
+        """The formula as MathML, kept from further processing."""
+        return self.md.htmlStash.store(convert(m[1].strip(), display=self.display)), m.start(0), m.end(0)
+
+
+class Formulas(MarkdownExtension):
+    r"""LaTeX between ``\( \)`` and ``\[ \]`` becomes MathML."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Before backslashes are read as escapes, after code."""
+        md.inlinePatterns.register(_Formula(r"\\\[(.+?)\\\]", "block", md), "formula-block", 186)
+        md.inlinePatterns.register(_Formula(r"\\\((.+?)\\\)", "inline", md), "formula", 185)
