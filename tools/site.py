@@ -77,7 +77,11 @@ def _public() -> Iterator[tuple[str, str, str]]:
             continue
         package = item.module.split(".")[1]
         offers = hasattr(getattr(plackett, package, None), item.symbol)
-        yield item.module, item.symbol, f"plackett.{package}.{item.symbol}" if offers else f"{item.module}.{item.symbol}"
+        yield (
+            item.module,
+            item.symbol,
+            f"plackett.{package}.{item.symbol}" if offers else f"{item.module}.{item.symbol}",
+        )
 
 
 @cache
@@ -126,7 +130,10 @@ def reference_page(page: str) -> str:
     """One page: what there is in a table, then each item with signature, types and docstring."""
     lines = [f"# {_title(page)}", "", _about(page), ""]
     if page.startswith("rankers-"):
-        lines += ["All rankers share the methods of [Ranker](rankers.md): `fit`, `predict`, `rank`, `score`, `save`.", ""]
+        lines += [
+            "All rankers share the methods of [Ranker](rankers.md): `fit`, `predict`, `rank`, `score`, `save`.",
+            "",
+        ]
     lines += _table(
         ("name", "what it is"), [(f"[`{entry.label}`](#{entry.path})", entry.summary) for entry in pages()[page]]
     )
@@ -138,7 +145,12 @@ def reference_page(page: str) -> str:
 
 def reference_index() -> str:
     """The pages of the reference, with the number of items."""
-    lines = ["# Reference", "", "Signatures, types and examples of everything that is public, read from the sources.", ""]
+    lines = [
+        "# Reference",
+        "",
+        "Signatures, types and examples of everything that is public, read from the sources.",
+        "",
+    ]
     rows = [(f"[`{_title(page)}`]({page}.md)", _about(page), str(len(found))) for page, found in pages().items()]
     return "\n".join([*lines, *_table(("package", "what is in it", "items"), rows)])
 
@@ -150,7 +162,7 @@ def catalogue_page() -> str:
     lines = [
         "# Catalogue",
         "",
-        f"{len(catalogue.items())} items, each with the paper it comes from. Type to filter by name, sentence or paper.",
+        f"{len(catalogue.items())} items, each with the paper it comes from. Type to filter.",
         "",
         '<input id="catalogue-filter" type="search" placeholder="Filter, such as LambdaMART, pairwise, Burges" '
         'aria-label="Filter the catalogue">',
@@ -207,7 +219,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Refuse a site that loads anything from another server."""
-    loads = re.compile(r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"?(?:https?:)?//|<link\b[^>]*\bhref=\"?(?:https?:)?//")
+    loads = re.compile(
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"?(?:https?:)?//|<link\b[^>]*\bhref=\"?(?:https?:)?//"
+    )
     for path in Path(config.site_dir).rglob("*.html"):
         for match in loads.finditer(path.read_text("utf-8")):
             if 'rel="canonical"' not in match[0]:
