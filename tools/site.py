@@ -197,7 +197,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         ["reference/index.md", *({_title(page): f"reference/{page}.md"} for page in pages())]
     )
     studies = sorted(path.name for path in (ROOT / "docs" / "studies").glob("*.md"))
-    _section(config, "Results").append({"Studies": ["studies.md", *(f"studies/{name}" for name in studies)]})
+    _section(config, "Results").append({"Single studies": [f"studies/{name}" for name in studies]})
     _section(config, "Project").extend({title: f"project/{name.lower()}"} for title, name in PROJECT_PAGES.items())
     return config
 
