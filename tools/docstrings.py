@@ -17,6 +17,8 @@ from markdown import Extension as MarkdownExtension
 from markdown import Markdown
 from markdown.inlinepatterns import InlineProcessor
 
+#: Commands that latex2mathml does not know, and what is the same.
+_SAME = {r"\arg": r"\operatorname{arg}", r"\Big\lVert": r"\lVert", r"\Big\rVert": r"\rVert"}
 _DISPLAY = re.compile(r"(?m)^( *)\.\. math::(.*(?:\n\1 +\S.*|\n(?=\n*\1 +\S))*)")
 _INLINE = re.compile(r":math:`([^`]+)`")
 _EXAMPLE = re.compile(r"(?m)^>>> .*\n?(?:(?!\n)[^\n]+\n?)*")
@@ -78,7 +80,13 @@ class _Formula(InlineProcessor):
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[str | Element, int, int]:
         """The formula as MathML, kept from further processing."""
-        return self.md.htmlStash.store(convert(m[1].strip(), display=self.display)), m.start(0), m.end(0)
+        latex = m[1].strip()
+        for command, known in _SAME.items():
+            latex = latex.replace(command, known)
+        formula = convert(latex, display=self.display)
+        if left := re.search(r"\\[A-Za-z]+", formula):
+            raise ValueError(f"the formula {m[1].strip()} has {left[0]}, which latex2mathml does not know")
+        return self.md.htmlStash.store(formula), m.start(0), m.end(0)
 
 
 class Formulas(MarkdownExtension):

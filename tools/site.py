@@ -218,11 +218,12 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Refuse a site that loads anything from another server."""
-    loads = re.compile(
-        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"?(?:https?:)?//|<link\b[^>]*\bhref=\"?(?:https?:)?//"
-    )
+    """Refuse a site that loads anything from another server, or that shows formulas as text."""
+    loads = re.compile(r"""<(?:script|img|iframe|source|link)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//[^>]*>""")
+    raw = re.compile(r":math:|\.\. math::.*")
     for path in Path(config.site_dir).rglob("*.html"):
-        for match in loads.finditer(path.read_text("utf-8")):
-            if 'rel="canonical"' not in match[0]:
-                raise PluginError(f"{path} loads from another server: {match[0]}")
+        text = path.read_text("utf-8")
+        if match := loads.search(text):
+            raise PluginError(f"{path} loads from another server: {match[0]}")
+        if path.parent.name == "reference" and (match := raw.search(text)):
+            raise PluginError(f"{path} has a formula that was not converted: {match[0]}")

@@ -20,11 +20,11 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     count.textContent = words.length ? `${shown} of ${rows.length}` : "";
     const address = new URL(location);
-    if (words.length) address.searchParams.set("q", input.value);
-    else address.searchParams.delete("q");
+    if (words.length) address.searchParams.set("filter", input.value);
+    else address.searchParams.delete("filter");
     try { history.replaceState(null, "", address); } catch { /* pages opened from the disk may not */ }
   };
-  input.value = new URLSearchParams(location.search).get("q") || "";
+  input.value = new URLSearchParams(location.search).get("filter") || "";
   input.addEventListener("input", show);
   show();
 });
