@@ -22,6 +22,7 @@ _SAME = {r"\arg": r"\operatorname{arg}", r"\Big\lVert": r"\lVert", r"\Big\rVert"
 _DISPLAY = re.compile(r"(?m)^( *)\.\. math::(.*(?:\n\1 +\S.*|\n(?=\n*\1 +\S))*)")
 _INLINE = re.compile(r":math:`([^`]+)`")
 _EXAMPLE = re.compile(r"(?m)^>>> .*\n?(?:(?!\n)[^\n]+\n?)*")
+_ENDS = re.compile(r"(19|20)\d\d[^.]*\.$")
 _REFERENCES = re.compile(r"(?m)^References\n-+\n((?:.+\n?)*)")
 
 
@@ -35,9 +36,14 @@ def to_markdown(text: str) -> str:
 
 
 def _references(match: re.Match[str]) -> str:
-    """A line each; a line that is indented goes on from the one before."""
-    lines = re.sub(r"\n +", " ", match[1]).strip().splitlines()
-    return "\n".join(["**References**", "", *(f"- {line.lstrip('- ')}" for line in lines), ""])
+    """A list; a reference ends with its year, and long ones go on in the next line."""
+    items: list[str] = []
+    for line in match[1].strip().splitlines():
+        if items and not _ENDS.search(items[-1]):
+            items[-1] += f" {line.strip()}"
+        else:
+            items.append(line.strip().removeprefix("- "))
+    return "\n".join(["References", "----------", *(f"- {item}" for item in items), ""])
 
 
 class Docstrings(griffe.Extension):
@@ -86,7 +92,8 @@ class _Formula(InlineProcessor):
         formula = convert(latex, display=self.display)
         if left := re.search(r"\\[A-Za-z]+", formula):
             raise ValueError(f"the formula {m[1].strip()} has {left[0]}, which latex2mathml does not know")
-        return self.md.htmlStash.store(formula), m.start(0), m.end(0)
+        html = f'<span class="formula">{formula}</span>' if self.display == "block" else formula
+        return self.md.htmlStash.store(html), m.start(0), m.end(0)
 
 
 class Formulas(MarkdownExtension):
