@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 import re
+import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import Formulas, to_markdown
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ROOT / "out" / "site-sources"  #: what mkdocstrings reads (see mkdocs.yml)
 PROJECT_PAGES = {"Changelog": "CHANGELOG.md", "Contributing": "CONTRIBUTING.md", "Security": "SECURITY.md"}
 #: Sub-packages with a page of their own; other items are on the page of their package.
 SPLIT = {"rankers", "losses"}
@@ -60,18 +62,20 @@ class Entry(NamedTuple):
 
 def _public() -> Iterator[tuple[str, str, str]]:
     """(module, symbol, how users write it) of all that is public; a later way to write an item is the worse one."""
+    packages = []
     for name in plackett.__all__:
         value = getattr(plackett, name)
-        if not inspect.ismodule(value):
+        if inspect.ismodule(value):
+            packages.append(value)
+        else:
             yield PUBLIC.get(name) or value.__module__, name, f"plackett.{name}"
-    for package in plackett._PACKAGES:
-        module = getattr(plackett, package)
-        for name in getattr(module, "__all__", None) or dir(module):
-            value = getattr(module, name)
+    for package in packages:
+        for name in getattr(package, "__all__", None) or dir(package):
+            value = getattr(package, name)
             home = getattr(value, "__module__", None) or ""
             is_item = inspect.isclass(value) or inspect.isfunction(value)
             if not name.startswith("_") and is_item and re.match(r"plackett(\.[a-z]\w*)+$", home):
-                yield home, value.__name__, f"plackett.{package}.{name}"
+                yield home, value.__name__, f"{package.__name__}.{name}"
     for item in catalogue.items():
         if item.kind == "study":  # they have pages of their own
             continue
@@ -186,6 +190,12 @@ def catalogue_page() -> str:
 
 def _section(config: MkDocsConfig, name: str) -> list[Any]:
     return next(section[name] for section in config.nav if name in section)
+
+
+def on_startup(**_: Any) -> None:
+    """Copy the sources without stubs, which declare callable packages as functions and so hide them from griffe."""
+    shutil.rmtree(SOURCES, ignore_errors=True)
+    shutil.copytree(ROOT / "src", SOURCES, ignore=shutil.ignore_patterns("*.pyi", "__pycache__"))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
