@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Two workers, because compiled kernels use threads of their own.
 WORKERS ?= 2
 
-.PHONY: demo test test-full test-minimum lint bench letor docs clean
+.PHONY: demo test test-full test-minimum lint bench letor docs site dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/report
@@ -39,8 +39,23 @@ docs: $(VENV)/core
 	$(BIN)/python -m plackett.catalogue
 	$(BIN)/python -m plackett.theory.tables
 
+# The documentation site, in out/site. Open out/site/index.html; the search needs a server: $(BIN)/mkdocs serve.
+site: $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "The site is in out/site: open out/site/index.html"
+
+# Source distribution and wheel, in dist/. The wheel is built from the source distribution, goes into a fresh
+# environment without the sources, and has to work there.
+DIST := out/dist-venv
+dist: $(VENV)/dist
+	rm -rf dist $(DIST)
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m venv $(DIST)
+	$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	cd $(DIST) && bin/python -I $(CURDIR)/tools/smoke.py
+
 clean:
-	rm -rf $(VENV) $(MINIMUM) out
+	rm -rf $(VENV) $(MINIMUM) out dist
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
@@ -54,6 +69,14 @@ $(VENV)/report: $(VENV)/core
 
 $(VENV)/test: $(VENV)/core
 	@$(PIP) -e ".[test,neural,report]"
+	@touch $@
+
+$(VENV)/docs: $(VENV)/core
+	@$(PIP) -e ".[docs]"
+	@touch $@
+
+$(VENV)/dist: $(VENV)/core
+	@$(PIP) -e ".[dist]"
 	@touch $@
 
 $(VENV)/bench: $(VENV)/core

@@ -10,7 +10,8 @@ import pytest
 import sklearn
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *DOCS]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -37,3 +38,12 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda p: p.name)
+def test_every_page_is_on_the_site_and_in_the_readme(page):
+    """Studies are found by the site itself, and by readers through their overview."""
+    name = page.relative_to(ROOT / "docs").as_posix()
+    if not name.startswith("studies/"):
+        assert re.search(rf"(?m): {re.escape(name)}$", (ROOT / "mkdocs.yml").read_text("utf-8")), name
+        assert f"](docs/{name})" in (ROOT / "README.md").read_text("utf-8"), name

@@ -12,8 +12,9 @@ import plackett as pk
 from plackett._optional import LIBRARIES, optional
 
 ROOT = Path(__file__).resolve().parents[1]
+_DEVELOPMENT = ("test", "docs", "dist", "bench")  # for those who work on the package
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = {name: needs for name, needs in PROJECT["optional-dependencies"].items() if name not in ("test", "bench")}
+EXTRAS = {name: needs for name, needs in PROJECT["optional-dependencies"].items() if name not in _DEVELOPMENT}
 
 
 def _minimums(requirements):
@@ -35,6 +36,36 @@ def test_extras_are_those_of_the_readme_and_of_the_error_messages():
     for module, library in LIBRARIES.items():
         needs = _minimums(EXTRAS[library.extra])
         assert {"mlflow": "mlflow-skinny"}.get(module, module) in needs
+
+
+def test_version_is_the_same_everywhere():
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert re.search(r"(?m)^version: (.+)$", citation)[1] == PROJECT["version"] == pk.__version__
+
+
+def test_changelog_has_the_version_or_work_that_is_not_released():
+    headings = re.findall(r"(?m)^## \[(.+?)\]( - \d{4}-\d\d-\d\d)?$", (ROOT / "CHANGELOG.md").read_text("utf-8"))
+    assert headings[0] == ("Unreleased", "")
+    assert all(date for _, date in headings[1:])
+    sections = re.findall(r"(?m)^### (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"))
+    assert sections and set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_pre_commit_runs_the_ruff_of_the_constraints():
+    pinned = re.search(r"(?m)^ruff==(.+)$", (ROOT / "constraints.txt").read_text("utf-8"))[1]
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    assert re.search(r"ruff-pre-commit\n +rev: v(.+)\n", hooks)[1] == pinned
+
+
+def test_workflows_run_make_targets_that_exist():
+    targets = set(re.findall(r"(?m)^([\w-]+):", (ROOT / "Makefile").read_text("utf-8")))
+    runs = [run for path in (ROOT / ".github" / "workflows").glob("*.yml") for run in _runs(path)]
+    assert {"make test", "make lint", "make site", "make dist"} <= set(runs)
+    assert {run.split()[1] for run in runs} <= targets
+
+
+def _runs(workflow):
+    return re.findall(r"(?m)^ +- run: (.+)$", workflow.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("module", LIBRARIES)
