@@ -55,6 +55,8 @@ class Loss:
     #: Diagonal of the Hessian: "exact" (where it exists), "surrogate" (something positive that serves Newton steps) or
     #: "none" (zeros come back, and Newton steps take 1).
     curvature: ClassVar[str] = "exact"
+    #: Whether a bound loss counts its evaluations as rounds of one training, and changes with them.
+    counts_rounds: ClassVar[bool] = False
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset, with everything that does not depend on the scores computed once."""

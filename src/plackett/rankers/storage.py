@@ -21,7 +21,7 @@ from plackett.catalogue import items
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.rankers.calibration import CALIBRATIONS
-from plackett.rankers.parameters import from_plain, to_plain
+from plackett.rankers.parameters import current, from_plain, to_plain
 
 __all__ = ["card", "load", "pack", "save", "unpack"]
 
@@ -136,7 +136,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     if not found or scorer not in SCORERS:
         raise DataError(f"holds a {algorithm} ({scorer}), which this version of plackett does not have")
     cls = getattr(import_module(found[0].module), algorithm)
-    parameters = header["parameters"]
+    parameters = current(header["parameters"])
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))
     if unknown:
         raise DataError(f"{algorithm} has no parameter {unknown[0]!r}; the file is from another version")
