@@ -125,10 +125,13 @@ if TYPE_CHECKING:
     from plackett.rankers.listwise.listnet_top_k import ListNetTopK as ListNetTopK
     from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
     from plackett.rankers.listwise.permurank import PermuRank as PermuRank
+    from plackett.rankers.listwise.query_rmse import QueryRMSE as QueryRMSE
+    from plackett.rankers.listwise.query_softmax import QuerySoftmax as QuerySoftmax
     from plackett.rankers.listwise.rankgp import RankGP as RankGP
     from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
     from plackett.rankers.listwise.softrank import SoftRank as SoftRank
     from plackett.rankers.listwise.softrank_gp import SoftRankGP as SoftRankGP
+    from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
     from plackett.rankers.listwise.structrank import StructRank as StructRank
     from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
     from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
@@ -177,6 +180,7 @@ if TYPE_CHECKING:
     from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
     from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
     from plackett.rankers.pairwise.xdart import XDART as XDART
+    from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
     from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
     from plackett.rankers.pointwise.association_rules import AssociationRules as AssociationRules
     from plackett.rankers.pointwise.averaged_prank import AveragedPRank as AveragedPRank

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from plackett.losses.listwise.listnet import ListNetLoss as ListNetLoss
     from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss as ListNetTopKLoss
     from plackett.losses.listwise.plackett_luce_policy import PlackettLucePolicy as PlackettLucePolicy
+    from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss as QuerySoftmaxLoss
+    from plackett.losses.listwise.query_square import QuerySquare as QuerySquare
     from plackett.losses.listwise.smoothrank import SmoothRankLoss as SmoothRankLoss
     from plackett.losses.listwise.soft_ap import SoftAPLoss as SoftAPLoss
     from plackett.losses.listwise.softrank import SoftNDCGLoss as SoftNDCGLoss
     from plackett.losses.listwise.softrank import SoftPCLoss as SoftPCLoss
+    from plackett.losses.listwise.stochastic_smoothing import StochasticSmoothing as StochasticSmoothing
     from plackett.losses.listwise.structrank import StructRankLoss as StructRankLoss
     from plackett.losses.listwise.xendcg import XENDCGLoss as XENDCGLoss
     from plackett.losses.pairwise.exponential import Exponential as Exponential
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from plackett.losses.pairwise.squared_hinge import SquaredHinge as SquaredHinge
     from plackett.losses.pairwise.thurstone_mosteller import ThurstoneMosteller as ThurstoneMosteller
     from plackett.losses.pairwise.unbiased_lambda import UnbiasedLambda as UnbiasedLambda
+    from plackett.losses.pairwise.yetirank import YetiRankLoss as YetiRankLoss
     from plackett.losses.pointwise.all_threshold import AllThresholdLoss as AllThresholdLoss
     from plackett.losses.pointwise.binary_hinge import BinaryHinge as BinaryHinge
     from plackett.losses.pointwise.binary_logistic import BinaryLogistic as BinaryLogistic
