@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,14 +73,14 @@ def text_features(query: list[str], field: list[str], rare: Callable[[str], floa
     counts, asked = Counter(field), set(query)
     common = [word for word in asked if counts[word]]
     weight = sum(rare(word) for word in asked)
-    pairs = set(zip(field, field[1:], strict=False))
+    pairs = set(pairwise(field))
     n = 1.0 + len(field)
     return [
         len(common) / max(len(asked), 1),
         sum(rare(word) for word in common) / max(weight, 1e-9),
         sum(rare(word) * counts[word] / (counts[word] + 0.5 + n / 50.0) for word in common),
         sum(counts[word] for word in common) / n,
-        float(sum(pair in pairs for pair in zip(query, query[1:], strict=False))),
+        float(sum(pair in pairs for pair in pairwise(query))),
         float(field[: len(query)] == query),
         float(len(field)),
     ]

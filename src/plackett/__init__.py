@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from plackett.data.splits import Fold as Fold
     from plackett.data.splits import letor_folds as letor_folds
     from plackett.data.splits import split_queries as split_queries
+    from plackett.data.target_encoding import OrderedTargetEncoder as OrderedTargetEncoder
     from plackett.data.trec import read_qrels as read_qrels
     from plackett.data.trec import read_run as read_run
     from plackett.data.trec import run_frame as run_frame

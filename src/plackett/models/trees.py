@@ -93,6 +93,10 @@ class Trees:
         of rounds that was best.
     monotone_constraints
         Per feature 1 (scores never fall when it grows), -1 or 0.
+    feature_costs
+        What it costs to use a feature at all: a number for each feature, or a table from names or numbers of features
+        to costs, 0 for the others. The first split of the ensemble on a feature must gain that much more, in the units
+        of ``feature_importances_``; further ones are free. A feature is left out where its gain is not worth the cost.
     categorical_features
         Numbers or names of the features whose values are codes (whole numbers from 0) and not amounts. Columns of
         categories in a frame need not be named.
@@ -134,6 +138,7 @@ class Trees:
     n_bags: int | None = None
     refit: bool = False
     monotone_constraints: tuple[int, ...] | None = None
+    feature_costs: Any = None
     categorical_features: tuple[int | str, ...] | None = None
     warm_start: bool = False
     gradient_bins: int | None = None
@@ -225,17 +230,23 @@ class Trees:
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:
         """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""
-        names = list(data.feature_names or ())
-        found = set()
-        for given in (*(self.categorical_features or ()), *getattr(self, "categories_", ())):
-            if isinstance(given, str) and given not in names:
-                has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
-                raise LossError(f"categorical_features: there is no feature {given!r}; {has}")
-            number = names.index(given) if isinstance(given, str) else int(given)
-            if not 0 <= number < data.n_features:
-                raise LossError(f"categorical_features: there is no feature {number}; there are {data.n_features}")
-            found.add(number)
-        return sorted(found)
+        given = (*(self.categorical_features or ()), *getattr(self, "categories_", ()))
+        return sorted({_feature_number(data, name, "categorical_features") for name in given})
+
+    def _costs(self, data: RankingDataset) -> list[float]:
+        """Cost of each feature."""
+        given = self.feature_costs
+        costs = np.zeros(data.n_features)
+        if isinstance(given, dict):
+            for name, cost in given.items():
+                costs[_feature_number(data, name, "feature_costs")] = cost
+        elif len(given) != data.n_features:
+            raise LossError(f"feature_costs has {len(given)} entries for {data.n_features} features")
+        else:
+            costs[:] = given
+        if not (np.isfinite(costs) & (costs >= 0)).all():
+            raise LossError("feature_costs must be 0 or more")
+        return costs.tolist()
 
     def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
         chosen = {
@@ -265,6 +276,8 @@ class Trees:
                 given = len(self.monotone_constraints)
                 raise LossError(f"monotone_constraints has {given} entries for {data.n_features} features")
             chosen["monotone_constraints"] = list(self.monotone_constraints)
+        if self.feature_costs is not None:
+            chosen["cegb_penalty_feature_coupled"] = self._costs(data)
         if self.boosting == "forest":
             chosen["learning_rate"] = 1.0 / self.n_estimators
             chosen["feature_fraction_bynode"] = self.colsample_bytree * self.colsample_bynode
@@ -292,7 +305,21 @@ class Trees:
     def _sampled(self, chosen: dict[str, Any]) -> bool:
         """Whether trees see a part of the features or queries: splits of a few rows then end quantised training."""
         shares = [chosen.get(name, 1.0) for name in _SHARES_OF_FEATURES]
+        if self.feature_costs is not None:  # costs are not known to quantised gains
+            return True
         return self.bags > 1 or self.boosting in ("bagged", "forest") or self.subsample < 1.0 or min(shares) < 1.0
+
+
+def _feature_number(data: RankingDataset, given: int | str, parameter: str) -> int:
+    """Number of a feature that a parameter names."""
+    names = list(data.feature_names or ())
+    if isinstance(given, str) and given not in names:
+        has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
+        raise LossError(f"{parameter}: there is no feature {given!r}; {has}")
+    number = names.index(given) if isinstance(given, str) else int(given)
+    if not 0 <= number < data.n_features:
+        raise LossError(f"{parameter}: there is no feature {number}; there are {data.n_features}")
+    return number
 
 
 def _numbered(data: RankingDataset, first: int) -> RankingDataset:
