@@ -6,10 +6,12 @@ import math
 
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["leaves_for"]
+__all__ = ["MOST_LEAVES", "leaves_for"]
 
-#: Fewest and most leaves, and the number of documents at which there are the fewest.
-_FEWEST, _MOST, _SMALL = 4, 31, 10_000
+#: Most leaves, for data of any size.
+MOST_LEAVES = 31
+#: Fewest leaves, and the number of documents up to which there are so few.
+_FEWEST, _SMALL = 4, 10_000
 
 
 def leaves_for(data: RankingDataset) -> int:
@@ -22,4 +24,4 @@ def leaves_for(data: RankingDataset) -> int:
     >>> [leaves_for(RankingDataset.from_arrays(np.zeros((n, 1)), np.zeros(n))) for n in sizes]
     [4, 4, 8, 31]
     """
-    return min(max(round(_FEWEST * math.sqrt(data.n_rows / _SMALL)), _FEWEST), _MOST)
+    return min(max(round(_FEWEST * math.sqrt(data.n_rows / _SMALL)), _FEWEST), MOST_LEAVES)

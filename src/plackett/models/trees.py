@@ -18,7 +18,7 @@ from plackett.models.base import Monitor, Scorer
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads, scoring_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_size import leaves_for
+from plackett.models.tree_size import MOST_LEAVES, leaves_for
 from plackett.scorers.tree_text import check_text, parse_trees, trees_only
 
 __all__ = ["TreeScorer", "Trees", "boosted_gradients", "lightgbm_dataset"]
@@ -71,8 +71,8 @@ class Trees:
         Number of trees at most, and how much each counts.
     num_leaves, max_depth, min_child_samples, min_child_weight
         Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
-        ``num_leaves="auto"`` takes few leaves for few documents (`plackett.models.tree_size.leaves_for`) and says in
-        the model card how many.
+        ``num_leaves="auto"`` takes 4 leaves up to 10,000 documents, more for more of them up to 31
+        (`plackett.models.tree_size.leaves_for`), always 31 in a forest, and says in the model card how many.
     max_bin
         Histogram bins per feature.
     reg_alpha, reg_lambda
@@ -124,7 +124,7 @@ class Trees:
 
     n_estimators: int = 100
     learning_rate: float = 0.1
-    num_leaves: int | str = 31
+    num_leaves: int | str = "auto"
     max_depth: int = -1
     min_child_samples: int = 20
     min_child_weight: float = 1e-3
@@ -223,7 +223,7 @@ class Trees:
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
         """What ``"auto"`` stands for on these training data."""
         if self.num_leaves == "auto":
-            return {"num_leaves": leaves_for(data)}
+            return {"num_leaves": MOST_LEAVES if self.boosting == "forest" else leaves_for(data)}
         if isinstance(self.num_leaves, str):
             raise LossError(f"num_leaves={self.num_leaves!r}; give a number, or 'auto'")
         return {}
