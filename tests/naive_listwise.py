@@ -10,7 +10,7 @@ from scipy.special import expit, logsumexp, ndtr
 
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
-from plackett.losses.listwise._draws import label_key, unit
+from plackett.losses.listwise._draws import label_key, score_key, unit
 from plackett.measures import parse
 from plackett.measures.gains import discount_table, gains_of
 from plackett.measures.ranking import Scored
@@ -370,7 +370,66 @@ def listpl(loss, scores, labels, weights):
     return gradient, curvature
 
 
+def query_softmax(loss, scores, labels, weights):
+    judged = labels >= 0
+    if not judged.any() or np.ptp(labels[judged]) == 0:
+        return 0.0
+    amount = gains_of(labels, loss.target)[judged] * weights[judged]
+    if not amount.sum() > 0:
+        return 0.0
+    log_q = loss.beta * scores[judged] - logsumexp(loss.beta * scores[judged])
+    return sum(a * (np.log(a / amount.sum()) - q) for a, q in zip(amount, log_q, strict=True) if a > 0)
+
+
+def query_square(loss, scores, labels, weights):
+    """Over pairs, which knows nothing of a level."""
+    kept = [i for i in range(len(labels)) if labels[i] >= 0 and weights[i] > 0]
+    if len({labels[i] for i in kept}) < 2:
+        return 0.0
+    rest = scores - gains_of(labels, loss.target)
+    pairs = sum(weights[u] * weights[v] * (rest[u] - rest[v]) ** 2 for u in kept for v in kept if u < v)
+    return 0.5 * pairs / sum(weights[i] for i in kept)
+
+
+def stochastic_smoothing(loss, scores, labels, weights):
+    """The steps of the measure from lists written out, one with i just above and one with i just below each other."""
+    n = len(scores)
+    labels = np.where(weights > 0, labels, -1.0)
+    measure = parse(loss.measure)
+    order = np.lexsort((-labels, -scores))
+    key = score_key(labels[order], scores, order, np.uint64(loss.random_state))
+    centre = scores - loss.sigma * loss.mu * np.maximum(labels, 0)
+    gradient = np.zeros(n)
+
+    gains = gains_of(labels, "exp2")
+    discounts = log2_ranks(n)
+    discounts[getattr(measure, "k", None) or n :] = 0.0
+    best = np.sort(gains)[::-1] @ discounts if loss.measure.startswith("nDCG") else 1.0
+
+    def value(ranked):
+        return gains[ranked] @ discounts / best if best > 0 else 0.0
+
+    for t in range(loss.n_samples):
+        state = np.uint64(mix(np.uint64(key) ^ np.uint64(t)))
+        noisy = np.empty(n)
+        for i in order:
+            state = np.uint64(mix(state))
+            radius = np.sqrt(-2 * np.log(unit(state)))
+            state = np.uint64(mix(state))
+            noisy[i] = centre[i] + loss.sigma * radius * np.cos(2 * np.pi * unit(state))
+        for i in range(n):
+            others = [j for j in np.lexsort((np.argsort(order), -noisy)) if j != i]
+            inserted = [value([*others[:place], i, *others[place:]]) for place in range(n)]
+            for place, j in enumerate(others):
+                x = (noisy[j] - centre[i]) / loss.sigma
+                density = np.exp(-x * x / 2) / np.sqrt(2 * np.pi) / loss.sigma
+                gradient[i] -= (inserted[place] - inserted[place + 1]) * density / loss.n_samples
+    return gradient, np.zeros(n)
+
+
 NAIVE = {
+    "QuerySoftmax": query_softmax,
+    "QuerySquare": query_square,
     "XENDCG": xendcg,
     "ListMLEGamma": listmle_gamma,
     "ListMLESet": listmle_set,
@@ -386,7 +445,7 @@ NAIVE = {
     "ApproxRR": approx_rr,
     "SmoothRank": smoothrank,
 }
-NAIVE_GRADIENT = {"PlackettLucePolicy": policy, "ListPL": listpl}
+NAIVE_GRADIENT = {"PlackettLucePolicy": policy, "ListPL": listpl, "StochasticSmoothing": stochastic_smoothing}
 
 #: Losses in which the ranks of relevant documents are at stake without pairs of unequal labels.
 OF_RANKS = {
@@ -399,10 +458,11 @@ OF_RANKS = {
     "SoftAP",
     "SmoothRank",
     "PlackettLucePolicy",
+    "StochasticSmoothing",
 }
 
 #: Losses that are estimated from few draws: a query may happen to have no gradient.
-DRAWN = {"PlackettLucePolicy"}
+DRAWN = {"PlackettLucePolicy", "StochasticSmoothing", "YetiRank"}
 
 OTHERS = {
     "XENDCG": [{"gamma": 0.0}],
@@ -431,5 +491,8 @@ OTHERS = {
     "ApproxRR": [{"alpha": 5.0, "beta": 3.0, "rel": 0.5}],
     "SmoothRank": [{"sigma": 0.05}, {"measure": "AP", "sigma": 3.0}, {"gain": "linear"}],
     "ListPL": [{"k": 2, "n_samples": 3}, {"target": "exp2", "temperature": 3.0, "random_state": 5}],
+    "QuerySoftmax": [{"target": "exp2", "beta": 0.5}],
+    "QuerySquare": [{"target": "exp2"}],
+    "StochasticSmoothing": [{"measure": "nDCG@3", "sigma": 0.3, "mu": 1.0}, {"measure": "DCG", "n_samples": 1}],
     "PlackettLucePolicy": [{"measure": "AP", "n_samples": 3, "random_state": 7}, {"measure": "ARP"}],
 }

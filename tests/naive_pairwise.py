@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from plackett._random import mix
 from plackett.data.dataset import RankingDataset
+from plackett.losses.listwise._draws import score_key, unit
 from plackett.measures import parse
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
@@ -245,10 +247,46 @@ def risk_sensitive(loss, scores, labels, weights):
     return scale * gradient, scale * curvature
 
 
-NAIVE_GRADIENT = {"RiskSensitive": risk_sensitive}
+def yetirank(loss, scores, labels, weights):
+    """Neighbours in the same noisy orders, one pair after the other."""
+    n = len(scores)
+    gradient, curvature = np.zeros(n), np.zeros(n)
+    if n == 0:
+        return gradient, curvature
+    by_score = np.lexsort((-labels, -scores))
+    key = score_key(labels[by_score], scores, by_score, np.uint64(loss.random_state))
+    for draw in range(loss.n_permutations):
+        state = np.uint64(mix(np.uint64(key) ^ np.uint64(draw)))
+        noisy = np.empty(n)
+        for i in by_score:
+            state = np.uint64(mix(state))
+            noisy[i] = scores[i] + loss.noise * np.log(unit(state) / (1 - unit(state)))
+        order = np.argsort(-noisy, kind="stable")
+        for first in range(n):
+            for second in range(first + 1, min(first + 1 + loss.n_neighbors, n)):
+                u, v = sorted((order[first], order[second]), key=lambda i: -labels[i])
+                if not labels[u] > labels[v] >= 0:
+                    continue
+                if loss.measure is None:
+                    size = loss.decay**first * (labels[u] - labels[v])
+                else:
+                    size = parse(loss.measure).swap_deltas(labels[order])[first, second]
+                size *= weights[u] * weights[v] / loss.n_permutations
+                wrong = np.exp(-np.logaddexp(0.0, scores[u] - scores[v]))
+                gradient[u] -= size * wrong
+                gradient[v] += size * wrong
+                curvature[[u, v]] += size * wrong * (1 - wrong)
+    return gradient, curvature
+
+
+NAIVE_GRADIENT = {"RiskSensitive": risk_sensitive, "YetiRank": yetirank}
 
 #: Parameters other than the defaults.
 OTHERS = {
+    "YetiRank": [
+        {"measure": None, "decay": 0.9},
+        {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
+    ],
     "RiskSensitive": [
         {"normalize": False, "truncation": None, "alpha": 5.0},
         {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},

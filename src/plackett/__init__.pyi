@@ -58,6 +58,7 @@ from plackett.models.oblivious import Oblivious as Oblivious
 from plackett.rankers.pairwise.oblivious_lambdamart import ObliviousLambdaMART as ObliviousLambdaMART
 from plackett.rankers.pointwise.oblivious_mart import ObliviousMART as ObliviousMART
 from plackett.rankers.pairwise.online_rank_svm import OnlineRankSVM as OnlineRankSVM
+from plackett.data.target_encoding import OrderedTargetEncoder as OrderedTargetEncoder
 from plackett.rankers.pointwise.ordinal_tree import OrdinalTree as OrdinalTree
 from plackett.rankers.pairwise.pnorm_push import PNormPush as PNormPush
 from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost as PNormPushBoost
@@ -74,6 +75,8 @@ from plackett.data.preferences import Preferences as Preferences
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
 from plackett.data.kfold import QueryKFold as QueryKFold
 from plackett.data.query_normalizer import QueryNormalizer as QueryNormalizer
+from plackett.rankers.listwise.query_rmse import QueryRMSE as QueryRMSE
+from plackett.rankers.listwise.query_softmax import QuerySoftmax as QuerySoftmax
 from plackett.rankers.pairwise.ramp_rank import RampRank as RampRank
 from plackett.rankers.pointwise.random_forest import RandomForest as RandomForest
 from plackett.rankers.pairwise.rank_boost import RankBoost as RankBoost
@@ -100,6 +103,7 @@ from plackett.rankers.listwise.softrank_gp import SoftRankGP as SoftRankGP
 from plackett.rankers.pairwise.sortnet import SortNet as SortNet
 from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedLogistic
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
+from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
 from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.permutation_models.thurstone import Thurstone as Thurstone
@@ -110,6 +114,7 @@ from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as 
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
+from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.aggregation.fusing import aggregate as aggregate
 from plackett.experiments.published import beside_published as beside_published
 from plackett.data.permutations import best_order as best_order

@@ -100,6 +100,8 @@ def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tu
     value = _literal(text.strip())
     default = defaults[name]
     fits = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.get(type(default))
+    if default == "auto":  # a number that the data decide unless it is given
+        fits = (int, float, str)
     if fits and value is not None and not (isinstance(value, fits) and isinstance(value, bool) <= (bool in fits)):
         raise typer.BadParameter(f"{name}={text}: expected {type(default).__name__} like {default!r}", param_hint="-p")
     return name, value

@@ -71,11 +71,17 @@ _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 def _trees(ranker: Ranker) -> tuple[str, str]:
     name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
     n_trees = ranker.scorer_.trees.n_trees
-    settings = {"No. of trees": n_trees, "No. of leaves": getattr(ranker, "num_leaves", 0), "Learning rate": 1.0}
+    settings = {"No. of trees": n_trees, "No. of leaves": _leaves(ranker), "Learning rate": 1.0}
     if name == "Random Forests":
         settings = {"No. of bags": 1} | settings
     head = "".join(f"## {key} = {value}\n" for key, value in settings.items())
     return name, f"{head}\n{write_trees(ranker.scorer_)}"
+
+
+def _leaves(ranker: Ranker) -> int:
+    """Leaves of a tree at most, as the parameter says or the data decided."""
+    leaves = getattr(ranker, "num_leaves", 0)
+    return leaves if isinstance(leaves, int) else ranker.card_.get("chosen", {}).get("num_leaves", 0)
 
 
 def _linear(ranker: Ranker) -> tuple[str, str]:

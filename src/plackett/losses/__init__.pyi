@@ -36,6 +36,8 @@ from plackett.losses.pairwise.pair_svr import PairSVR as PairSVR
 from plackett.losses.listwise.plackett_luce_policy import PlackettLucePolicy as PlackettLucePolicy
 from plackett.losses.pairwise.quadratic_bound import QuadraticBound as QuadraticBound
 from plackett.losses.query_mean import QueryMean as QueryMean
+from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss as QuerySoftmaxLoss
+from plackett.losses.listwise.query_square import QuerySquare as QuerySquare
 from plackett.losses.pairwise.ramp import Ramp as Ramp
 from plackett.losses.pairwise.rao_kupper import RaoKupper as RaoKupper
 from plackett.losses.pairwise.risk_sensitive import RiskSensitive as RiskSensitive
@@ -47,12 +49,14 @@ from plackett.losses.listwise.softrank import SoftPCLoss as SoftPCLoss
 from plackett.losses.pointwise.softmax import Softmax as Softmax
 from plackett.losses.pointwise.square import Square as Square
 from plackett.losses.pairwise.squared_hinge import SquaredHinge as SquaredHinge
+from plackett.losses.listwise.stochastic_smoothing import StochasticSmoothing as StochasticSmoothing
 from plackett.losses.listwise.structrank import StructRankLoss as StructRankLoss
 from plackett.losses.pointwise.subset_square import SubsetSquare as SubsetSquare
 from plackett.losses.pairwise.thurstone_mosteller import ThurstoneMosteller as ThurstoneMosteller
 from plackett.losses.pairwise.unbiased_lambda import UnbiasedLambda as UnbiasedLambda
 from plackett.losses.pointwise.weighted_square import WeightedSquare as WeightedSquare
 from plackett.losses.listwise.xendcg import XENDCGLoss as XENDCGLoss
+from plackett.losses.pairwise.yetirank import YetiRankLoss as YetiRankLoss
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 from plackett.losses.custom import loss as loss
 from plackett.losses.base import Loss as Loss

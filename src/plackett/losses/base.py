@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
+from plackett.measures.ranking import Scored
 
 __all__ = ["BoundLoss", "Loss", "finite_gains"]
 
@@ -55,6 +56,8 @@ class Loss:
     #: Diagonal of the Hessian: "exact" (where it exists), "surrogate" (something positive that serves Newton steps) or
     #: "none" (zeros come back, and Newton steps take 1).
     curvature: ClassVar[str] = "exact"
+    #: Whether a bound loss counts its evaluations as rounds of one training, and changes with them.
+    counts_rounds: ClassVar[bool] = False
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset, with everything that does not depend on the scores computed once."""
@@ -159,6 +162,16 @@ def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
             f"{loss}: the gain of label {labels[bad[0]]:g} is not finite; use a linear gain or smaller labels"
         )
     return gains
+
+
+def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in the order of equal scores and the measure's swap state there; an error where gains are no numbers."""
+    ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
+    with np.errstate(over="ignore", invalid="ignore"):
+        state = measure.swap_state(ranking)
+    if not np.isfinite(state[:, 0]).all():
+        raise LossError(f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain")
+    return ranking.rows, state
 
 
 def _ones(n: int) -> np.ndarray:

@@ -160,6 +160,10 @@ class DropoutTrees(Trees):
                 raise LossError(f"{name}={value}; give 0 or more")
         if self.n_estimators < 1:
             raise LossError(f"n_estimators={self.n_estimators}; it must be at least 1")
+        if self.bags > 1 or self.refit:
+            raise LossError(
+                "trees with dropout of their own have neither n_bags nor refit; use boosting='dart' or 'gbdt'"
+            )
         kind = (self.lightgbm_params or {}).get("boosting", self.boosting)
         if kind != "gbdt":
             raise LossError(f"boosting={kind!r}; trees with dropout of their own need 'gbdt'")

@@ -16,7 +16,7 @@ from plackett.losses.custom import REGISTERED, CustomLoss, UnknownLoss
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 
-__all__ = ["from_plain", "to_plain"]
+__all__ = ["current", "from_plain", "to_plain"]
 
 #: Kinds of dataclasses in the catalogue that are neither losses nor rankers.
 _OTHERS = ("model", "solver", "ordering")
@@ -73,7 +73,7 @@ def from_plain(value: Any) -> Any:
         return tuple(from_plain(entry) for entry in value["tuple"])
     if "measure" in value:
         return parse(value["measure"])
-    words = {str(key): from_plain(entry) for key, entry in value["fields"].items()}
+    words = {str(key): from_plain(entry) for key, entry in current(value["fields"]).items()}
     if "custom_loss" in value:
         name = str(value["custom_loss"])
         return REGISTERED[name].replace(**words) if name in REGISTERED else UnknownLoss(name, words)
@@ -82,3 +82,10 @@ def from_plain(value: Any) -> Any:
         if item.symbol == value[kind]:
             return getattr(import_module(item.module), item.symbol)(**words)
     raise DataError(f"the {kind} {value[kind]!r} is not known to this version of plackett")
+
+
+def current(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as they are now: in older files ``n_bags`` stood next to any boosting, and had a meaning for one."""
+    if "n_bags" in parameters and "refit" not in parameters and parameters.get("boosting") != "bagged":
+        return {name: value for name, value in parameters.items() if name != "n_bags"}
+    return parameters

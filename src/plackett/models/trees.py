@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import LossError
+from plackett.data.canonical import canonical_order
+from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
+from plackett.models.tree_size import MOST_LEAVES, leaves_for
 from plackett.scorers.base import Scorer
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
@@ -31,6 +35,8 @@ class Trees:
         Number of trees at most, and how much each counts.
     num_leaves, max_depth, min_child_samples, min_child_weight
         Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
+        ``num_leaves="auto"`` takes 4 leaves up to 10,000 documents, more for more of them up to 31
+        (`plackett.models.tree_size.leaves_for`), always 31 in a forest, and says in the model card how many.
     max_bin
         Histogram bins per feature.
     reg_alpha, reg_lambda
@@ -43,9 +49,18 @@ class Trees:
         ``"bagged"`` (the trees are split over ``n_bags`` ensembles, each boosted on a bootstrap of the queries of its
         own, and the scores are their mean).
     n_bags
-        Number of ensembles of ``boosting="bagged"``.
+        With 2 or more, that many ensembles of ``n_estimators`` trees are grown side by side, each on a bootstrap of the
+        queries of its own, and the scores are their mean. They stop early together, by the measure of the mean. With
+        ``boosting="bagged"`` the number of ensembles, 10 unless told.
+    refit
+        Where there are validation data, train once more on the training and validation data together, with the number
+        of rounds that was best.
     monotone_constraints
         Per feature 1 (scores never fall when it grows), -1 or 0.
+    feature_costs
+        What it costs to use a feature at all: a number for each feature, or a table from names or numbers of features
+        to costs, 0 for the others. The first split of the ensemble on a feature must gain that much more, in the units
+        of ``feature_importances_``; further ones are free. A feature is left out where its gain is not worth the cost.
     categorical_features
         Numbers or names of the features whose values are codes (whole numbers from 0) and not amounts. Columns of
         categories in a frame need not be named.
@@ -56,8 +71,8 @@ class Trees:
         are sums of small whole numbers: about twice as fast, and exact in any order. Leaf values are those of the
         gradients as they are. Not for gradients with rare huge values, next to which the others round to 0. None
         grows the trees on the gradients as they are, and so do samples of the features or queries
-        (``colsample_bytree``, ``colsample_bynode``, ``subsample``, ``boosting="bagged"`` or ``"forest"``), under which
-        LightGBM's quantised training fails.
+        (``colsample_bytree``, ``colsample_bynode``, ``subsample``, ``n_bags``, ``boosting="bagged"`` or
+        ``"forest"``), under which LightGBM's quantised training fails.
     lightgbm_params
         Further parameters in LightGBM's own names; they win over the above.
     """
@@ -73,7 +88,7 @@ class Trees:
 
     n_estimators: int = 100
     learning_rate: float = 0.1
-    num_leaves: int = 31
+    num_leaves: int | str = "auto"
     max_depth: int = -1
     min_child_samples: int = 20
     min_child_weight: float = 1e-3
@@ -84,8 +99,10 @@ class Trees:
     colsample_bytree: float = 1.0
     colsample_bynode: float = 1.0
     boosting: str = "gbdt"
-    n_bags: int = 10
+    n_bags: int | None = None
+    refit: bool = False
     monotone_constraints: tuple[int, ...] | None = None
+    feature_costs: Any = None
     categorical_features: tuple[int | str, ...] | None = None
     warm_start: bool = False
     gradient_bins: int | None = None
@@ -101,9 +118,7 @@ class Trees:
             raise LossError(f"boosting={self.boosting!r}; the kinds are {', '.join(_GRADIENTS)}")
         if start is not None and (not isinstance(start, TreeScorer) or start.booster.num_feature() != data.n_features):
             raise LossError("trees can only go on from trees of the same features")
-        for name in ("n_estimators", "n_bags"):
-            if getattr(self, name) < 1:
-                raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
+        self._check_bags(loss, start)
         loss = loss.settle(data)
         monitor.consider(start, loss)
         bound = loss.bind(data, n_jobs=self.n_jobs)
@@ -112,7 +127,8 @@ class Trees:
         valid_sets = []
         if monitor.valid is not None:
             valid_sets = [lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]
-        gradients = _GRADIENTS[self.boosting](self, loss, bound)
+        bags = 1 if self.boosting == "bagged" else self.bags
+        gradients = (_SideBySide if bags > 1 else _GRADIENTS[self.boosting])(self, loss, bound)
         drops = _Drops(gradients, parameters.get("drop_seed", parameters["seed"])) if self.boosting == "dart" else None
 
         def objective(scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -120,12 +136,12 @@ class Trees:
             return (drops or gradients)(scores, dataset)
 
         parameters["objective"] = objective  # a function, as LightGBM copies its parameters deeply, and objects too
-        watch = _Watch(monitor, loss, reweighs=self.boosting == "dart")
+        watch = _Watch(monitor, loss, reweighs=self.boosting == "dart", trees_per_round=bags)
         with monitor.training(self.n_estimators, f"{loss.name} · {self.boosting}"):
             lgb.train(
                 parameters,
                 train_set,
-                num_boost_round=self.n_estimators,
+                num_boost_round=self.n_estimators * bags,
                 valid_sets=valid_sets,
                 feval=watch.feval if valid_sets else None,
                 callbacks=[watch] if drops is None else [watch, drops.before_round],
@@ -133,26 +149,73 @@ class Trees:
             )
         if start is not None and monitor.kept == 0:
             return start
-        return TreeScorer(trees_only(watch.best(0 if start is None else start.booster.current_iteration())))
+        scorer = TreeScorer(trees_only(watch.best()))
+        return self._refitted(loss, data, monitor, scorer) if self.refit and valid_sets else scorer
+
+    def _check_bags(self, loss: Loss, start: Scorer | None) -> None:
+        for name in ("n_estimators", "n_bags"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise LossError(f"{name}={value}; it must be at least 1")
+        if self.bags > 1 and self.boosting not in ("gbdt", "bagged"):
+            raise LossError(f"n_bags={self.n_bags} is for boosting='gbdt'; boosting={self.boosting!r} has no bags")
+        if self.bags > 1 and loss.counts_rounds:
+            raise LossError(f"n_bags={self.n_bags}: {loss.name} changes with the rounds, which bags do not share")
+        if self.refit and start is not None:
+            raise LossError("refit=True trains anew and cannot go on from earlier trees; use it without warm_start")
+
+    def _refitted(self, loss: Loss, data: RankingDataset, monitor: Monitor, scorer: TreeScorer) -> TreeScorer:
+        """The trees grown again on training and validation data; those there are where that is interrupted."""
+        if monitor.interrupted or monitor.valid is None:
+            return scorer
+        joint = concat([_numbered(data, 0), _numbered(monitor.valid, data.n_queries)])
+        again = copy(self)
+        again.refit = False
+        again.n_estimators = monitor.kept or self.n_estimators
+        for name, value in self.chosen(data).items():
+            setattr(again, name, value)
+        quiet = Monitor(verbose=monitor.verbose, n_jobs=monitor.n_jobs)
+        grown = again.train(loss, canonical_order(joint), quiet)
+        monitor.interrupted = quiet.interrupted
+        return scorer if quiet.interrupted else grown
+
+    @property
+    def bags(self) -> int:
+        """Number of ensembles whose mean is taken."""
+        return self.n_bags or (10 if self.boosting == "bagged" else 1)
+
+    def chosen(self, data: RankingDataset) -> dict[str, Any]:
+        """What ``"auto"`` stands for on these training data."""
+        if self.num_leaves == "auto":
+            return {"num_leaves": MOST_LEAVES if self.boosting == "forest" else leaves_for(data)}
+        if isinstance(self.num_leaves, str):
+            raise LossError(f"num_leaves={self.num_leaves!r}; give a number, or 'auto'")
+        return {}
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:
         """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""
-        names = list(data.feature_names or ())
-        found = set()
-        for given in (*(self.categorical_features or ()), *getattr(self, "categories_", ())):
-            if isinstance(given, str) and given not in names:
-                has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
-                raise LossError(f"categorical_features: there is no feature {given!r}; {has}")
-            number = names.index(given) if isinstance(given, str) else int(given)
-            if not 0 <= number < data.n_features:
-                raise LossError(f"categorical_features: there is no feature {number}; there are {data.n_features}")
-            found.add(number)
-        return sorted(found)
+        given = (*(self.categorical_features or ()), *getattr(self, "categories_", ()))
+        return sorted({_feature_number(data, name, "categorical_features") for name in given})
+
+    def _costs(self, data: RankingDataset) -> list[float]:
+        """Cost of each feature."""
+        given = self.feature_costs
+        costs = np.zeros(data.n_features)
+        if isinstance(given, dict):
+            for name, cost in given.items():
+                costs[_feature_number(data, name, "feature_costs")] = cost
+        elif len(given) != data.n_features:
+            raise LossError(f"feature_costs has {len(given)} entries for {data.n_features} features")
+        else:
+            costs[:] = given
+        if not (np.isfinite(costs) & (costs >= 0)).all():
+            raise LossError("feature_costs must be 0 or more")
+        return costs.tolist()
 
     def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
         chosen = {
             "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
+            "num_leaves": self.chosen(data).get("num_leaves", self.num_leaves),
             "max_depth": self.max_depth,
             "min_data_in_leaf": self.min_child_samples,
             "min_sum_hessian_in_leaf": self.min_child_weight,
@@ -177,12 +240,14 @@ class Trees:
                 given = len(self.monotone_constraints)
                 raise LossError(f"monotone_constraints has {given} entries for {data.n_features} features")
             chosen["monotone_constraints"] = list(self.monotone_constraints)
+        if self.feature_costs is not None:
+            chosen["cegb_penalty_feature_coupled"] = self._costs(data)
         if self.boosting == "forest":
             chosen["learning_rate"] = 1.0 / self.n_estimators
             chosen["feature_fraction_bynode"] = self.colsample_bytree * self.colsample_bynode
             del chosen["feature_fraction"]
-        elif self.boosting == "bagged":
-            chosen["learning_rate"] = self.learning_rate / self.n_bags
+        elif self.bags > 1:
+            chosen["learning_rate"] = self.learning_rate / self.bags
         elif self.boosting == "dart":
             chosen["boosting"] = "dart"
         if self.gradient_bins is not None and not 2 <= self.gradient_bins <= 254:
@@ -204,7 +269,39 @@ class Trees:
     def _sampled(self, chosen: dict[str, Any]) -> bool:
         """Whether trees see a part of the features or queries: splits of a few rows then end quantised training."""
         shares = [chosen.get(name, 1.0) for name in _SHARES_OF_FEATURES]
-        return self.boosting in ("bagged", "forest") or self.subsample < 1.0 or min(shares) < 1.0
+        if self.feature_costs is not None:  # costs are not known to quantised gains
+            return True
+        return self.bags > 1 or self.boosting in ("bagged", "forest") or self.subsample < 1.0 or min(shares) < 1.0
+
+
+def _feature_number(data: RankingDataset, given: int | str, parameter: str) -> int:
+    """Number of a feature that a parameter names."""
+    names = list(data.feature_names or ())
+    if isinstance(given, str) and given not in names:
+        has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
+        raise LossError(f"{parameter}: there is no feature {given!r}; {has}")
+    number = names.index(given) if isinstance(given, str) else int(given)
+    if not 0 <= number < data.n_features:
+        raise LossError(f"{parameter}: there is no feature {number}; there are {data.n_features}")
+    return number
+
+
+def _numbered(data: RankingDataset, first: int) -> RankingDataset:
+    """The data with numbers for query ids and without what trees do not learn from, which the other part may lack."""
+    weights = {
+        name: np.ones(size) if getattr(data, name) is None else getattr(data, name)
+        for name, size in (("sample_weight", data.n_rows), ("query_weight", data.n_queries))
+    }
+    return RankingDataset(
+        X=data.X,
+        y=data.y,
+        offsets=data.offsets,
+        qids=np.arange(first, first + data.n_queries),
+        feature_names=data.feature_names,
+        preferences=data.preferences,
+        positions=data.positions,
+        **weights,
+    )
 
 
 def lightgbm_dataset(
@@ -249,8 +346,11 @@ class _Watch:
     order = 30
     before_iteration = False
 
-    def __init__(self, monitor: Monitor, loss: Loss, reweighs: bool) -> None:
+    def __init__(self, monitor: Monitor, loss: Loss, reweighs: bool, trees_per_round: int = 1) -> None:
         self.monitor = monitor
+        self.trees_per_round = trees_per_round
+        self.steps = 0
+        self.best_iteration = 0  # counted by LightGBM, which leaves out rounds in which nothing could be split
         self.loss = loss
         self.reweighs = reweighs  # later rounds change the weights of earlier trees, so the best state is copied
         self.stop = False
@@ -258,6 +358,8 @@ class _Watch:
         self.copied: tuple[int, str] = (-1, "")
 
     def feval(self, scores: np.ndarray, dataset: Any) -> tuple[str, float, bool]:
+        if (self.steps + 1) % self.trees_per_round:  # bags that are not there yet
+            return "measure", self.monitor.history[-1] if self.monitor.history else 0.0, True
         dismiss_waiting_threads()
         self.stop = self.monitor.update(self.loss.ranking_scores(scores))
         return "measure", self.monitor.history[-1], True
@@ -266,20 +368,25 @@ class _Watch:
         from lightgbm.callback import EarlyStopException
 
         self.booster = env.model
+        self.steps += 1
+        if self.steps % self.trees_per_round:
+            return
         if self.monitor.valid is None:
-            self.monitor.update()
-        elif self.reweighs and self.monitor.best_round != self.copied[0]:
+            self.stop = self.monitor.update()
+        elif self.monitor.best_round == len(self.monitor.history) - 1:
+            self.best_iteration = env.model.current_iteration()
+        if self.reweighs and self.monitor.best_round not in (-1, self.copied[0]):
             self.copied = self.monitor.best_round, env.model.model_to_string(num_iteration=-1)
         if self.stop:
             raise EarlyStopException(env.iteration, [])
 
-    def best(self, before: int) -> str:
-        """Text of the best round, or of the last one without validation data; ``before`` rounds were there already."""
+    def best(self) -> str:
+        """Text of the best round, or of the last one without validation data."""
         if self.monitor.best_round < 0:
             return self.booster.model_to_string(num_iteration=-1)
         if self.reweighs:
             return self.copied[1]
-        return self.booster.model_to_string(num_iteration=before + self.monitor.best_round + 1)
+        return self.booster.model_to_string(num_iteration=self.best_iteration)
 
 
 class _Drops:
@@ -344,8 +451,8 @@ class _Bagged:
     """
 
     def __init__(self, model: Trees, loss: Loss, bound: BoundLoss) -> None:
-        self.rounds = -(-model.n_estimators // model.n_bags)
-        self.bags, self.bound, self.has_curvature = model.n_bags, bound, loss.curvature != "none"
+        self.rounds = -(-model.n_estimators // model.bags)
+        self.bags, self.bound, self.has_curvature = model.bags, bound, loss.curvature != "none"
         self.sample = QuerySample(bound.data, model.subsample, model.random_state, replace=True)
         self.round = 0
 
@@ -354,11 +461,45 @@ class _Bagged:
             self.before = scores.copy()
             self.times = self.sample.draw(scores.ndim)
         self.round += 1
-        own = np.ascontiguousarray(self.bags * (scores - self.before))
+        own = np.ascontiguousarray(self.bags * _added(scores, self.before))
         _, gradient, curvature = self.bound.evaluate(own, value=False)
         if not self.has_curvature:
             curvature = np.ones_like(gradient)
         return gradient * self.times, curvature * self.times
+
+
+def _added(scores: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """What trees have added to scores, without the last bits, which would tell documents of one leaf apart."""
+    unit = 2.0 ** (np.frexp(max(np.abs(scores).max(initial=0.0), 1e-300))[1] - 40)
+    return np.round((scores - before) / unit) * unit
+
+
+class _SideBySide:
+    """Gradient of the ensembles in turn, a tree each, at the scores of each and on its bootstrap.
+
+    The scores of an ensemble are those with which training began and n_bags times what its trees have added since.
+    """
+
+    def __init__(self, model: Trees, loss: Loss, bound: BoundLoss) -> None:
+        self.n, self.bound, self.has_curvature = model.bags, bound, loss.curvature != "none"
+        sample = QuerySample(bound.data, model.subsample, model.random_state, replace=True)
+        self.times = [sample.draw(1 if bound.n_outputs == 1 else 2) for _ in range(self.n)]
+        self.own: list[np.ndarray] = []
+        self.step = 0
+
+    def __call__(self, scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+        if self.step == 0:
+            self.own = [np.array(scores) for _ in range(self.n)]
+        else:
+            last = self.own[(self.step - 1) % self.n]
+            last += self.n * _added(scores, self.before)
+        self.before = np.array(scores)
+        bag = self.step % self.n
+        self.step += 1
+        _, gradient, curvature = self.bound.evaluate(np.ascontiguousarray(self.own[bag]), value=False)
+        if not self.has_curvature:
+            curvature = np.ones_like(gradient)
+        return gradient * self.times[bag], curvature * self.times[bag]
 
 
 _GRADIENTS = {"gbdt": boosted_gradients, "dart": boosted_gradients, "forest": _bootstrapped, "bagged": _Bagged}

@@ -60,6 +60,8 @@ from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSV
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
+from plackett.rankers.listwise.query_rmse import QueryRMSE as QueryRMSE
+from plackett.rankers.listwise.query_softmax import QuerySoftmax as QuerySoftmax
 from plackett.rankers.pairwise.ramp_rank import RampRank as RampRank
 from plackett.rankers.pointwise.random_forest import RandomForest as RandomForest
 from plackett.rankers.pairwise.rank_boost import RankBoost as RankBoost
@@ -83,6 +85,7 @@ from plackett.rankers.listwise.softrank_gp import SoftRankGP as SoftRankGP
 from plackett.rankers.pairwise.sortnet import SortNet as SortNet
 from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedLogistic
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
+from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
 from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
@@ -91,6 +94,7 @@ from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as 
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
+from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.rankers.calibration import calibrate as calibrate
 from plackett.rankers.pruning import prune as prune
 from plackett.rankers.scorer import scorer as scorer

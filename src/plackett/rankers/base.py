@@ -181,12 +181,18 @@ class Ranker(FittedAttributes, BaseEstimator):
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
             if valid is None:
                 raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
+            if self._refits():
+                raise DataError(f"calibration={self.calibration!r} needs data that refit=True would train on; use one")
         self._fit(data, monitor)
         if not monitor.interrupted:
             self._check_scores(data)
         self._note(data, monitor)
         self._calibrate(valid)
         return monitor
+
+    def _refits(self) -> bool:
+        """Whether the validation data are trained on at the end."""
+        return bool(getattr(self, "refit", False))
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         """The columns of categories to learn from; none where the ranker takes numbers only."""
@@ -561,12 +567,24 @@ class GradientTrained(Ranker):
         """The model to train; the ranker itself where it inherits from one."""
         return self  # type: ignore[return-value]
 
+    def _refits(self) -> bool:
+        return bool(getattr(self.make_model(), "refit", False))
+
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return categories_of(X) if hasattr(self.make_model(), "categorical_features") else {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None
         self.scorer_ = self.make_model().train(self.make_loss(), data, monitor, start)
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        card, model = super()._card(data, monitor), self.make_model()
+        chosen = model.chosen(data) if hasattr(model, "chosen") else {}
+        if chosen:
+            card["chosen"] = chosen
+        if getattr(model, "refit", False) and monitor.valid is not None and not monitor.interrupted:
+            card["refit"] = {"queries": data.n_queries + monitor.valid.n_queries}
+        return card
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         return self.make_loss().ranking_scores(super()._score_rows(data))

@@ -50,6 +50,10 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
         valid = card["validation"]
         best = f"{valid['measure']} {valid['value']:.4f}, round {valid['round']} of {valid['rounds']}"
         rows.append(("validation", best))
+    if "chosen" in card:
+        rows.append(("chosen for the data", ", ".join(f"{name}={value}" for name, value in card["chosen"].items())))
+    if "refit" in card:
+        rows.append(("trained again", f"with the validation data, {card['refit']['queries']:,} queries in all"))
     if "pruned" in card:
         pruned = card["pruned"]
         rows.append(("pruned", f"{pruned['trees']} of {pruned['of']} trees, by {pruned['method']}"))

@@ -15,6 +15,7 @@ __all__ = ["put_together", "take_apart"]
 #: Transformers that can be saved, with the module that has them and what they learned.
 TRANSFORMERS = {
     "QueryNormalizer": ("plackett.data.query_normalizer", ("n_features_in_", "feature_names_in_", "_columns_out")),
+    "OrderedTargetEncoder": ("plackett.data.target_encoding", ("n_features_in_", "statistics_")),
 }
 
 

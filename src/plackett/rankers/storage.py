@@ -18,7 +18,7 @@ import numpy as np
 from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett.catalogue import items, stored_class
-from plackett.models.parameters import from_plain, to_plain
+from plackett.models.parameters import current, from_plain, to_plain
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.rankers.calibration import CALIBRATIONS
@@ -114,7 +114,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     if not found or scorer not in [item.name for item in items("scorer")]:
         raise DataError(f"holds a {algorithm} ({scorer}), which this version of plackett does not have")
     cls = getattr(import_module(found[0].module), algorithm)
-    parameters = header["parameters"]
+    parameters = current(header["parameters"])
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))
     if unknown:
         raise DataError(f"{algorithm} has no parameter {unknown[0]!r}; the file is from another version")

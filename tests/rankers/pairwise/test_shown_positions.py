@@ -123,7 +123,13 @@ def test_one_update_of_each_by_hand():
     """Two lists of a clicked and a skipped document; before the first tree every pair has the loss ΔnDCG · log 2."""
     X = np.array([[0.0], [1.0], [2.0], [3.0]], np.float32)
     data = pk.RankingDataset.from_arrays(X, [1, 0, 0, 1], [0, 0, 1, 1], positions=[1, 2, 1, 3], query_weight=[1, 4])
-    one = {"n_estimators": 1, "min_child_samples": 1, "normalize": False, "n_jobs": 1}
+    one = {
+        "n_estimators": 1,
+        "min_child_samples": 1,
+        "normalize": False,
+        "n_jobs": 1,
+        "lightgbm_params": {"min_data_in_bin": 1},
+    }
     ratios = UnbiasedLambdaMART(learn_skip_bias=True, bias_norm=1.0, **one).fit(data)
     # clicks at 1 and at 3, four times the weight: √4; there is none at 2, which has the value of 1
     np.testing.assert_allclose(ratios.click_bias_, [1, 1, 2])

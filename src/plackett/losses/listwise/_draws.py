@@ -9,7 +9,7 @@ from plackett._random import mix
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["label_key", "sampled_orders", "uniform", "unit"]
+__all__ = ["label_key", "sampled_orders", "score_key", "uniform", "unit"]
 
 
 @kernel
@@ -81,3 +81,20 @@ def sampled_orders(
     out = np.zeros((times, data.n_rows), np.int16 if short else np.int32)
     over_queries(_orders, data.offsets, data.labels, exponent, np.uint64(seed), longer_than, out, n_jobs=n_jobs)
     return out
+
+
+#: Gaps between scores are told apart to this many parts of 1, and no farther than this.
+_PARTS, _FARTHEST_GAP = 1024.0, 1e12
+
+
+@kernel
+def score_key(labels, scores, rows, seed):  # type: ignore[no-untyped-def]
+    """Start of the draws of a query: a hash of the seed, and of labels and gaps to the best score, best first.
+
+    ``rows`` are those of the query in the order of their scores. Draws change with the scores, but for a shift.
+    """
+    state = label_key(labels, seed)
+    for i in range(rows.size):
+        gap = min((scores[rows[0]] - scores[rows[i]]) * _PARTS, _FARTHEST_GAP)
+        state = mix(state ^ np.uint64(np.int64(gap + 0.5)))
+    return state

@@ -90,6 +90,8 @@ class ClickTrained(GradientTrained, Trees):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.max_position is not None and self.max_position < 1:
             raise LossError(f"max_position={self.max_position}; give a number of positions, or None")
+        if self.refit:
+            raise LossError("refit=True: the biases belong to the trees of the first training; train without it")
         shown = 1 if data.positions is None else int(data.positions.max(initial=1))
         n = min(shown, self.max_position or shown)
         start = getattr(self, "scorer_", None) if self.warm_start else None
@@ -126,6 +128,7 @@ class _Jointly(Loss):
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    counts_rounds: ClassVar[bool] = True
 
     make: Callable[[RankingDataset, int | None], JointlyBound]
     rounds: list[Biases] = field(default_factory=list)

@@ -130,6 +130,7 @@ class Targets(Loss):
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    counts_rounds: ClassVar[bool] = True
 
     hinge: SquaredHinge
     update: str

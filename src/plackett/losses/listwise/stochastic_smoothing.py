@@ -1,0 +1,207 @@
+"""Gradient of a measure smoothed by Gaussian noise on the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import LossError
+from plackett._kernel import REASSOC, kernel, over_queries
+from plackett._maths import exp
+from plackett._random import mix
+from plackett._scratch import lane, room
+from plackett._sort import argsort_descending
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss, first_swaps
+from plackett.losses.listwise._draws import score_key, unit
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+
+__all__ = ["StochasticSmoothing"]
+
+#: Densities of scores farther away than this many deviations are left out; they are below 1e-8.
+_FARTHEST = 6.0
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StochasticSmoothing(Loss):
+    r"""Gradient of minus the expected measure under Gaussian noise on the scores, as StochasticRank takes it.
+
+    With :math:`z_i = s_i - \sigma\mu\,y_i + \sigma\varepsilon_i` the expected measure :math:`\mathrm{E} M(z)` is smooth
+    in s. Given the others, M is a step function of the score of document i, with a step wherever it passes another
+    document; integrating over the noise of i alone leaves
+
+    .. math:: \frac{\partial}{\partial s_i} \mathrm{E} M = \mathrm{E} \sum_j
+              \Big[M(i \text{ just above } j) - M(i \text{ just below } j)\Big]\,
+              \frac1\sigma \varphi\Big(\frac{z_j - s_i + \sigma\mu\,y_i}{\sigma}\Big),
+
+    of which N draws are averaged: less noisy than the policy gradient, as each draw tells all steps. It works for
+    measures that are sums of gains times discounts (nDCG, DCG, P, …) and is a gradient without a value. Sample weights
+    do not enter: documents of weight 0 count as unjudged. The draws depend on the seed, the labels and the gaps between
+    the scores, not on the order of rows or queries.
+
+    It is CatBoost's ``StochasticRank`` without the scale-free step and without Langevin noise. The ranker
+    `plackett.StochasticRank` is another method.
+
+    Parameters
+    ----------
+    measure
+        A measure that is a sum of gains times discounts.
+    sigma
+        Deviation σ of the noise: small follows the measure closely, large is smooth.
+    mu
+        How far noise puts good labels down, in deviations: above 0 equal scores count as ordered badly, so that the
+        smoothed measure has no optimum at ties.
+    n_samples
+        Number N of draws.
+    random_state
+        Seed.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> gradient, _ = StochasticSmoothing().gradient(np.zeros(2), data)
+    >>> bool(gradient[0] < 0 < gradient[1])  # the relevant document is to rise
+    True
+
+    References
+    ----------
+    Ustimenko, Prokhorenkova: StochasticRank: global optimization of scale-free discrete functions. ICML 2020.
+    """
+
+    name: ClassVar[str] = "StochasticSmoothing"
+    aliases: ClassVar[tuple[str, ...]] = ("StochasticRankLoss",)
+    _ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Ustimenko, Prokhorenkova 2020"
+    has_value: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+
+    measure: Any = "nDCG"
+    sigma: float = 1.0
+    mu: float = 0.0
+    n_samples: int = 4
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        measure = parse(self.measure)
+        if not measure.swaps or not measure.linear_swaps:
+            raise LossError(f"{self.name}: {measure} is no sum of gains times discounts; try nDCG, DCG or P")
+        object.__setattr__(self, "measure", str(measure))
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+        if not self.mu >= 0:
+            raise LossError(f"{self.name}: mu={self.mu}; give 0 or more")
+        if self.n_samples < 1:
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 1 or more")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The gradient on one dataset."""
+        return _Bound(self, data, n_jobs)
+
+
+class _Bound(BoundLoss):
+    def __init__(self, loss: StochasticSmoothing, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs)
+        self.loss = loss
+        self.judged = data.replace(y=np.where(self.sample_weight > 0, data.labels, -1.0))
+        measure = parse(loss.measure)
+        rows, state = first_swaps(self.judged, measure, str(loss), n_jobs)
+        self.gains = np.empty(data.n_rows)
+        self.gains[rows] = state[:, 0] if measure.ascending else -state[:, 0]
+        self.discounts = np.ascontiguousarray(state[:, 2])
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Zeros for the value and the curvature that do not exist, and the gradient per score."""
+        out = tuple(self._buffers())
+        data, loss = self.judged, self.loss
+        ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
+        over_queries(
+            _smoothed,
+            data.offsets,
+            scores,
+            ranked.labels,
+            ranked.rows,
+            self.gains,
+            self.discounts,
+            self.query_weight,
+            loss.sigma,
+            loss.mu,
+            loss.n_samples,
+            np.uint64(loss.random_state),
+            out[1],
+            n_jobs=self.n_jobs,
+        )
+        return out  # type: ignore[return-value]
+
+
+@kernel(fastmath=REASSOC)
+def _passed(noisy, gains, steps, mine, gain, scale):  # type: ignore[no-untyped-def]
+    """Sum over other documents of step times density, up to a factor."""
+    total = 0.0
+    for j in range(noisy.size):
+        x = (noisy[j] - mine) * scale
+        total += (gain - gains[j]) * steps[j] * exp(-0.5 * x * x)
+    return total
+
+
+@kernel
+def _beyond(noisy, n, bound):  # type: ignore[no-untyped-def]
+    """How many of n falling numbers are above a bound."""
+    low = 0
+    high = n
+    while low < high:
+        middle = (low + high) // 2
+        if noisy[middle] > bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _smoothed(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, labels, rows, gains, discounts, query_weight, sigma, mu, n_samples, seed, gradient
+):
+    longest = 0
+    for q in range(lo, hi):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    memory = np.empty(room(5, longest))
+    centre, noisy, spare_keys = lane(memory, 0, longest), lane(memory, 1, longest), lane(memory, 2, longest)
+    steps, sorted_gains = lane(memory, 3, longest), lane(memory, 4, longest)
+    order = np.empty(longest, np.int64)
+    spare_rows = np.empty(longest, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        r = slice(a, a + n)
+        key = score_key(labels[r], scores, rows[r], seed)
+        factor = query_weight[q] / (n_samples * sigma * np.sqrt(2.0 * np.pi))
+        for i in range(n):  # i is the place by score
+            centre[i] = scores[rows[a + i]] - sigma * mu * max(labels[a + i], 0.0)
+            steps[i] = discounts[a + i] - discounts[a + i + 1] if i + 1 < n else 0.0
+        for t in range(n_samples):
+            state = mix(key ^ np.uint64(t))
+            for i in range(n):
+                state = mix(state)
+                radius = np.sqrt(-2.0 * np.log(unit(state)))
+                state = mix(state)
+                noisy[i] = centre[i] + sigma * radius * np.cos(2.0 * np.pi * unit(state))
+            argsort_descending(noisy, order, spare_keys, spare_rows, n)  # noisy scores best first from here on
+            for rank in range(n):
+                sorted_gains[rank] = gains[rows[a + order[rank]]]
+            for rank in range(n):
+                mine = centre[order[rank]]
+                gain = sorted_gains[rank]
+                first = _beyond(noisy, n, mine + _FARTHEST * sigma)
+                last = _beyond(noisy, n, mine - _FARTHEST * sigma)
+                # places in the list without this document: those below it move up by one
+                above = slice(first, max(first, min(rank, last)))
+                below = slice(max(rank + 1, first), max(rank + 1, first, last))
+                up = slice(below.start - 1, below.stop - 1)
+                total = _passed(noisy[above], sorted_gains[above], steps[above], mine, gain, 1.0 / sigma)
+                total += _passed(noisy[below], sorted_gains[below], steps[up], mine, gain, 1.0 / sigma)
+                gradient[rows[a + order[rank]]] -= factor * total
