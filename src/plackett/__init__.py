@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from plackett.evaluation.risk import urisk as urisk
     from plackett.evaluation.risk import zrisk as zrisk
     from plackett.evaluation.winning_number import winning_number as winning_number
+    from plackett.experiments.auto.ranker import AutoRanker as AutoRanker
     from plackett.experiments.baselines import letor_baselines as letor_baselines
     from plackett.experiments.components import components as components
     from plackett.experiments.cross_validate import cross_validate as cross_validate

@@ -36,6 +36,7 @@ KINDS = {
     "data": "data",
     "evaluation": "evaluation",
     "experiments": "experiment",
+    "experiments/auto": "ranker",
     "studies": "study",
     "aggregation": "aggregation",
     "aggregation/orderings": "ordering",
