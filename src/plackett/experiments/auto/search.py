@@ -129,7 +129,9 @@ class _Objective:
         self.budget.reserve = sum(seconds)
 
     def ended(self) -> bool:
-        """Whether the search should end."""
+        """Whether the search should end; never before something has come out of it."""
+        if not self.trials.outcomes:
+            return False
         patience = self.budget.patience
         return self.budget.out_of_time() or (patience is not None and self.since >= patience)
 

@@ -136,7 +136,7 @@ class Trials:
         """Make do with the splits that some candidate has finished; an error where there are none."""
         most = max((self.done(i) for i in range(len(self.candidates)) if i not in self.errors), default=0)
         if most == 0:
-            if interrupted or not self.errors:
+            if interrupted:
                 raise KeyboardInterrupt
             raise next(iter(self.errors.values()))
         if most < len(self.splits):
