@@ -61,7 +61,7 @@ def test_model_leaderboard_and_reasons(run, folder):
 def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
     train, calls = Trials.run, []
 
-    def interrupted(self, number, split):
+    def interrupted(self, number, split, n_jobs=1):
         calls.append(1)
         if len(calls) > 18:
             raise KeyboardInterrupt

@@ -161,11 +161,11 @@ def test_time_is_kept_back_for_training_on_all_data():
     trials = trials_of(task())
     clock = iter(np.arange(0.0, 1e6, 1.0))
     trials.clock = lambda: float(next(clock))
-    budget = Budget(40.0, None, None, trials.clock)
+    budget = Budget(120.0, None, None, trials.clock)
     endless = (Candidate.of(pk.LinearRegression(alpha=float(a), n_jobs=1)) for a in itertools.count(1))
     assert search(trials, [], endless, budget, 5, lambda: None) == "the time was up"
     assert budget.reserve > 0.0
-    assert budget.spent() < 40.0
+    assert budget.spent() < 120.0
 
 
 # -------------------------------------------------------------------------------------------------------------- folder

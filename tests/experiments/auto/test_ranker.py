@@ -72,7 +72,7 @@ def test_members_that_draw_are_averaged_over_seeds():
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     run, calls = Trials.run, []
 
-    def interrupted(self, number, split):
+    def interrupted(self, number, split, n_jobs=1):
         calls.append(number)
         if len(calls) == 5:
             raise KeyboardInterrupt

@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.search import Budget
 from plackett.experiments.auto.splits import Splits, folds
-from plackett.experiments.auto.trials import fit
+from plackett.experiments.auto.trials import fit, quietly
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
 
@@ -57,7 +57,8 @@ def _training_seconds(data: RankingDataset, ranker: Ranker, budget: Budget, n_jo
     for _ in range(2):  # the first may compile
         start = budget.clock()
         try:
-            fit(probe, part)
+            with quietly():
+                fit(probe, part)
         except ValueError:  # the search will say why
             return 0.0
         seconds = budget.clock() - start

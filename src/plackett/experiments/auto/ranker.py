@@ -19,7 +19,7 @@ from plackett.experiments.auto.report import leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.selection import select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit
+from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.language import parse
 from plackett.models.base import Monitor
 from plackett.models.search_space import SearchSpace
@@ -182,7 +182,8 @@ class AutoRanker(Ranker):
             ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
             try:
                 ranker._check_missing(data, "X")
-                fit(ranker, data)
+                with quietly():
+                    fit(ranker, data)
             except (ValueError, ArithmeticError) as found:
                 error = error or found
                 continue

@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.selection import Selection
-from plackett.experiments.auto.trials import Trials, fit
+from plackett.experiments.auto.trials import Trials, fit, quietly
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 
@@ -40,7 +40,8 @@ def refit(
                     short = "cut short by the time budget"
                 break
             ranker = _member(trials, selection, member, seed)
-            fit(ranker, data, lambda monitor: trials.clock() >= deadline)
+            with quietly():
+                fit(ranker, data, lambda monitor: trials.clock() >= deadline)
             rankers.append(ranker)
             done.append(member)
     except KeyboardInterrupt:

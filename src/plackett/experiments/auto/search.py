@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,7 @@ def search(
             bracket = [{"candidate": trials.add(candidate)} for candidate in itertools.islice(waiting, BRACKET)]
             if not bracket:
                 break
+            objective.run((setting["candidate"], 0) for setting in bracket)
             halve(objective, bracket, objective.ended)
             _finish(objective, FINISHED)
         else:
@@ -99,20 +100,23 @@ class _Objective:
     def __call__(self, setting: dict[str, int], share: float = 1.0) -> float:
         trials, number = self.trials, setting["candidate"]
         n = max(1, round(share * len(trials.splits)))
-        for split in range(n):
-            if (number, split) not in trials.outcomes and number not in trials.errors:
-                if trials.outcomes and self.budget.out_of_time():
-                    raise OutOfTimeError
-                trials.run(number, split)
-                self.notify()
+        self.run((number, split) for split in range(n))
         if number in trials.errors:
             return -np.inf
         worth = trials.worth(number, n)
         if n == len(trials.splits):
             self.since = 0 if worth > self.best else self.since + 1
             self.best = max(self.best, worth)
-        self._reserve()
         return worth
+
+    def run(self, wanted: Iterable[tuple[int, int]]) -> None:
+        """Train candidates on splits."""
+
+        def after() -> None:
+            self._reserve()
+            self.notify()
+
+        self.trials.run_all(wanted, self.budget.out_of_time, after)
 
     def lead(self, number: int) -> float:
         """How far a candidate is ahead of the best complete one, on the splits that it has finished."""

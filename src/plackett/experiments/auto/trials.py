@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from plackett._errors import DataError, PlackettWarning
+from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.folder import TrialFolder
@@ -27,6 +30,9 @@ __all__ = ["CLOCKS", "OutOfTimeError", "Outcome", "Trials", "quietly"]
 
 #: What a budget may be counted in: seconds that pass, or seconds of the processors.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+
+#: Documents up to which several candidates are trained at the same time.
+SMALL = 200_000
 
 
 class OutOfTimeError(Exception):
@@ -80,6 +86,7 @@ class Trials:
         self.errors: dict[int, Exception] = {}
         #: When a training has to end that is not the first one.
         self.deadline = np.inf
+        self.stopped = False
         self.edges = np.cumsum([0, *(splits.test(i).n_rows for i in range(len(splits)))])
         self.queries = np.cumsum([0, *(part.size for part in splits.held_out)])
 
@@ -90,7 +97,40 @@ class Trials:
         self.candidates.append(candidate)
         return len(self.candidates) - 1
 
-    def run(self, number: int, split: int) -> None:
+    def run_all(
+        self, wanted: Iterable[tuple[int, int]], out_of_time: Callable[[], bool], notify: Callable[[], None]
+    ) -> None:
+        """Train candidates on splits, several at a time where the data are small; none begins when time is out.
+
+        On small data two trainings of one thread each are faster than two threads in one training.
+        """
+        todo = [pair for pair in wanted if pair not in self.outcomes and pair[0] not in self.errors]
+        threads = 1 if self.splits.data.n_rows > SMALL else min(n_threads(self.n_jobs), len(todo))
+
+        def job(pair: tuple[int, int]) -> None:
+            if self.outcomes and out_of_time():
+                raise OutOfTimeError
+            self.run(*pair, n_jobs=self.n_jobs if threads <= 1 else 1)
+
+        with quietly():
+            if threads <= 1:
+                for pair in todo:
+                    job(pair)
+                    notify()
+                return
+            with ThreadPoolExecutor(threads, thread_name_prefix="plackett-trial") as pool:
+                under_way = [pool.submit(job, pair) for pair in todo]
+                try:
+                    for future in under_way:
+                        future.result()
+                        notify()
+                except BaseException:
+                    self.stopped = True  # those under way end with their next round
+                    for future in under_way:
+                        future.cancel()
+                    raise
+
+    def run(self, number: int, split: int, n_jobs: int | None = 1) -> None:
         """Train a candidate on a split, unless that was done; one that fails is remembered as failed."""
         if (number, split) in self.outcomes or number in self.errors:
             return
@@ -99,7 +139,7 @@ class Trials:
         outcome = None if self.folder is None else self.folder.read(key)
         if outcome is None:
             try:
-                outcome = self._outcome(number, split)
+                outcome = self._outcome(number, split, n_jobs)
             except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
                 self.errors[number] = error
                 return
@@ -112,12 +152,13 @@ class Trials:
         ranker = clone(self.candidates[number].ranker)
         return ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
 
-    def _outcome(self, number: int, split: int) -> Outcome:
-        ranker, train, test = self.ranker(number), self.splits.train(split), self.splits.test(split)
+    def _outcome(self, number: int, split: int, n_jobs: int | None) -> Outcome:
+        ranker = self.ranker(number).set_params(n_jobs=n_jobs)
+        train, test = self.splits.train(split), self.splits.test(split)
         start = self.clock()
         for part in (train, test):
             ranker._check_missing(part, "X")
-        fit(ranker, train, self._hurry if self.outcomes else None)
+        fit(ranker, train, self._hurry)
         trained = self.clock()
         scores = _staged(ranker, test, self.candidates[number].stages)
         scored = self.clock()
@@ -128,7 +169,7 @@ class Trials:
         return Outcome(scores / spreads[:, None], spreads, trained - start, per_document)
 
     def _hurry(self, monitor: Monitor) -> bool:
-        if self.clock() > self.deadline:
+        if self.stopped or (self.outcomes and self.clock() > self.deadline):
             raise OutOfTimeError
         return False
 
@@ -195,18 +236,16 @@ def mean(measure: Measure, values: np.ndarray) -> float:
 
 def fit(ranker: Ranker, data: RankingDataset, after: Callable[[Monitor], bool] | None = None) -> None:
     """Train on prepared data; Ctrl-C goes on to the caller."""
-    with quietly():
-        if ranker._train(data, None, after).interrupted:
-            raise KeyboardInterrupt
+    if ranker._train(data, None, after).interrupted:
+        raise KeyboardInterrupt
 
 
-class quietly(warnings.catch_warnings):
-    """Without the warnings of the members: that one learned nothing is no matter where others did."""
-
-    def __enter__(self) -> Any:
-        found = super().__enter__()
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without the warnings of candidates: that one learned nothing does not matter where others did."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlackettWarning)
-        return found
+        yield
 
 
 def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]) -> np.ndarray:
