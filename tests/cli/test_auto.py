@@ -51,6 +51,7 @@ def test_model_leaderboard_and_reasons(run, folder):
     data = pk.read_letor(folder / "train.txt")
     expected = pk.AutoRanker(candidates=("ListNet", "LinearRegression"), n_trials=2).fit(data).predict(data)
     assert pk.load(folder / "m.plackett").predict(data).tolist() == expected.tolist()
+    assert "on new queries" in run("info", folder / "m.plackett")[1]
     assert auto(run, folder)[0] == 2  # the file exists
     code, out, _ = auto(run, folder, "--force", "--json", "--valid", folder / "valid.txt", "-m", "AP")
     card = json.loads(out)

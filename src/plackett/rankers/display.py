@@ -50,6 +50,9 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
         valid = card["validation"]
         best = f"{valid['measure']} {valid['value']:.4f}, round {valid['round']} of {valid['rounds']}"
         rows.append(("validation", best))
+    estimate = card.get("auto", {}).get("estimate")
+    if estimate:
+        rows.append(("to expect on new queries", f"{estimate['measure']} {estimate['value']:.4f}"))
     if "pruned" in card:
         pruned = card["pruned"]
         rows.append(("pruned", f"{pruned['trees']} of {pruned['of']} trees, by {pruned['method']}"))

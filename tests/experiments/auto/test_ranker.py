@@ -11,6 +11,7 @@ from checks_rankers import easy_task
 from plackett import DataError, PlackettWarning
 from plackett.experiments.auto.trials import Trials
 from plackett.rankers import storage
+from plackett.rankers.display import card_rows
 
 LINEAR = ("ListNet", "LinearRegression", "RankSVM")
 FEW = {"n_folds": 3, "n_repeats": 1, "n_jobs": 1}
@@ -47,6 +48,7 @@ def test_leaderboard_reasons_and_estimate_are_saved(fitted, tmp_path):
     estimate = fitted.estimate_
     assert estimate["low"] < estimate["value"] < estimate["high"] and estimate["queries"] == 24
     assert any(f"{estimate['value']:.4f} on new queries" in sentence for sentence in fitted.reasons_)
+    assert ("to expect on new queries", f"nDCG@10 {estimate['value']:.4f}") in card_rows(fitted)
     fitted.save(tmp_path / "m.plackett")
     loaded = pk.load(tmp_path / "m.plackett")
     assert loaded.leaderboard_.equals(board) and loaded.reasons_ == fitted.reasons_
