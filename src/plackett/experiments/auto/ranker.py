@@ -126,7 +126,11 @@ class AutoRanker(Ranker):
         facts = inspect_data(data, measure)
         first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
         more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
-        cut = {"n_folds": self.n_folds, "n_repeats": self.n_repeats, "random_state": self.random_state or 0}
+        cut: dict[str, Any] = {
+            "n_folds": self.n_folds,
+            "n_repeats": self.n_repeats,
+            "random_state": self.random_state or 0,
+        }
         splits = folds(data, facts, monitor.valid, **cut)
         if len(splits) and self.n_trials is None:
             splits = plan(splits, first[0].ranker, facts, budget, n_jobs=self.n_jobs, **cut)

@@ -122,8 +122,8 @@ def select(
         values[part] = table.per_query(part, own, found)
         if len(finished) > 1:
             weights += found / len(parts)
-    kept = np.argsort(-weights, kind="stable")[:max_members]
-    kept = table.affordable([i for i in kept.tolist() if weights[i] > 0])
+    order = np.argsort(-weights, kind="stable")[:max_members].tolist()
+    kept = table.affordable([i for i in order if weights[i] > 0])
     return Selection(
         members=[finished[i] for i in kept],
         stages=[int(stages[i]) for i in kept],
@@ -197,8 +197,7 @@ class _Table:
 
     def affordable(self, members: list[int]) -> list[int]:
         """The first members that together score fast enough, at least one."""
-        kept = [i for n, i in enumerate(members) if n == 0 or self.seconds[members[: n + 1]].sum() <= self.limit]
-        return kept
+        return [i for n, i in enumerate(members) if n == 0 or self.seconds[members[: n + 1]].sum() <= self.limit]
 
     def per_query(self, queries: np.ndarray, stages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Values of a blend on some queries."""
