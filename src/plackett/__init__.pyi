@@ -7,6 +7,7 @@ from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshol
 from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
 from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
 from plackett.rankers.pointwise.association_rules import AssociationRules as AssociationRules
+from plackett.experiments.auto.ranker import AutoRanker as AutoRanker
 from plackett.rankers.pointwise.averaged_prank import AveragedPRank as AveragedPRank
 from plackett.rankers.pairwise.bartell_ranker import BartellRanker as BartellRanker
 from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as BayesPointMachine

@@ -40,6 +40,7 @@ KINDS = {
     "data": "data",
     "evaluation": "evaluation",
     "experiments": "experiment",
+    "experiments/auto": "ranker",
     "studies": "study",
     "aggregation": "aggregation",
     "aggregation/orderings": "ordering",

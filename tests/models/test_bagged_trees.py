@@ -49,8 +49,8 @@ def test_bags_side_by_side_are_a_mean(loss):
     """Each bag is boosting on its own bootstrap as weights of the queries; the scores are the mean of the bags."""
     data = task()
     settings = {"n_estimators": 6, "min_child_samples": 1, "num_leaves": 5, "random_state": 3, "n_jobs": 1}
-    bagged = Trees(n_bags=3, **settings).train(loss, data, Quiet())
-    alone = [Trees(**settings).train(loss, part, Quiet()) for part in bootstraps(data, 3, 3)]
+    bagged = Trees(n_bags=3, **settings).train(loss, data, SilentMonitor())
+    alone = [Trees(**settings).train(loss, part, SilentMonitor()) for part in bootstraps(data, 3, 3)]
     expected = np.mean([part.booster.predict(data.X, raw_score=True) for part in alone], axis=0)
     assert bagged.booster.current_iteration() == 18
     np.testing.assert_allclose(bagged.booster.predict(data.X, raw_score=True), expected, atol=1e-5)

@@ -9,6 +9,7 @@ import pytest
 import plackett
 from checks_rankers import CHECKS, easy_task, small
 from plackett import PlackettWarning
+from plackett.experiments.auto.ranker import AutoRanker
 from plackett.models.trees import Trees
 from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
@@ -32,12 +33,21 @@ def rankers():
     made["HedgeRanker"] = small, HedgeRanker, {"order": "degree"}
     # trees bin features by counting rows, so that they do not take weights for copies exactly
     made["Blend"] = small, Blend, {"members": ("ListNet", "LinearRegression")}
+    made["AutoRanker"] = small, AutoRanker, AUTO
     return made
 
 
+#: A search over two small rankers, one of which takes missing values.
+AUTO = {
+    "candidates": ("ListNet", "MART(n_estimators=8, num_leaves=5, min_child_samples=1)"),
+    "n_trials": 2,
+    "n_folds": 2,
+    "n_repeats": 1,
+}
 RANKERS = rankers()
-#: An interrupt ends a member of a blend, not a round of it: tests/rankers/test_blend.py has it.
-ELSEWHERE = {("Blend", "check_interrupt")}
+#: An interrupt ends a member of a blend, not a round of it: tests/rankers/test_blend.py has it. Copies of a query are
+#: one query in the folds of AutoRanker, and weights are not: tests/experiments/auto/test_ranker.py has both.
+ELSEWHERE = {("Blend", "check_interrupt"), ("AutoRanker", "check_interrupt"), ("AutoRanker", "check_query_weight")}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))

@@ -6,6 +6,7 @@ import typer
 
 from plackett import __version__
 from plackett.cli import (
+    auto,
     catalogue,
     compare_runs,
     convert,
@@ -47,6 +48,7 @@ COMMANDS = {
     "convert": convert.convert,
     "convert-model": convert_model.convert_model,
     "train": train.train,
+    "auto": auto.auto,
     "predict": predict.predict,
     "explain": explain.explain,
     "evaluate": evaluate.evaluate,

@@ -22,6 +22,7 @@ def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) 
     if valid:
         best = f"{valid['measure']} {valid['value']:.4f}"
         rows.append(("validation", f"{best} in round {valid['round']} of {valid['rounds']}"))
+    rows += [("", reason) for reason in card.get("auto", {}).get("reasons", ())]
     if card.get("interrupted"):
         rows.append(("training", "interrupted"))
     if card.get("members"):

@@ -50,7 +50,7 @@ def train(
     like = dataset.n_features, dataset.feature_names
     watched = None if valid is None else read_like(valid, columns, *like)
     start = time.perf_counter()
-    interrupted = _fit(ranker, dataset, watched, out)
+    interrupted = fit_and_keep(ranker, dataset, watched, out)
     seconds = time.perf_counter() - start
     ranker.verbose = False  # of this run, not of the model
     ranker.save(out)
@@ -65,7 +65,7 @@ def train(
         raise typer.Exit(130)
 
 
-def _fit(ranker: Any, dataset: Any, watched: Any, out: Path) -> bool:
+def fit_and_keep(ranker: Any, dataset: Any, watched: Any, out: Path) -> bool:
     """Train; whether Ctrl-C ended it after the first round."""
     from plackett._errors import PlackettWarning
 

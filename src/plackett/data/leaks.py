@@ -9,7 +9,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.profile import row_hashes
 
-__all__ = ["Leaks", "leaks"]
+__all__ = ["Leaks", "leaks", "list_hashes"]
 __public__ = ["leaks"]
 
 
@@ -47,7 +47,7 @@ def leaks(train: RankingDataset, test: RankingDataset) -> Leaks:
     known, rows = row_hashes(train), row_hashes(test)
     return Leaks(
         queries=_common(train.qids, test.qids),
-        lists=_common(_list_hashes(train, known), _list_hashes(test, rows)),
+        lists=_common(list_hashes(train, known), list_hashes(test, rows)),
         rows=_common(known, rows),
     )
 
@@ -58,7 +58,7 @@ def _common(first: np.ndarray, second: np.ndarray) -> int:
     return int(np.isin(second, first).sum())
 
 
-def _list_hashes(data: RankingDataset, rows: np.ndarray) -> np.ndarray:
+def list_hashes(data: RankingDataset, rows: np.ndarray) -> np.ndarray:
     """A number for each query that does not depend on the order of its documents; none for queries without any."""
     mixed = rows * (rows >> np.uint64(29) | np.uint64(1))  # so that the sum over a list says which rows are in it
     filled = data.group > 0

@@ -54,6 +54,9 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
         rows.append(("chosen for the data", ", ".join(f"{name}={value}" for name, value in card["chosen"].items())))
     if "refit" in card:
         rows.append(("trained again", f"with the validation data, {card['refit']['queries']:,} queries in all"))
+    estimate = card.get("auto", {}).get("estimate")
+    if estimate:
+        rows.append(("to expect on new queries", f"{estimate['measure']} {estimate['value']:.4f}"))
     if "pruned" in card:
         pruned = card["pruned"]
         rows.append(("pruned", f"{pruned['trees']} of {pruned['of']} trees, by {pruned['method']}"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 from plackett._provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
 from plackett.experiments.search.random import settings_at_random
 from plackett.models.search_space import SearchSpace
 
-__all__ = ["halving"]
+__all__ = ["halve", "halving"]
 
 #: One of so many settings goes on to the next round, which spends so many times the effort on each.
 FACTOR = 3
@@ -40,7 +41,16 @@ def halving(
     0.33 {'C': 10.0}
     1.00 {'C': 10.0}
     """
-    left = list(itertools.islice(settings_at_random(space, random_state), n_trials or DEFAULT_TRIALS))
+    halve(
+        objective,
+        list(itertools.islice(settings_at_random(space, random_state), n_trials or DEFAULT_TRIALS)),
+        out_of_time,
+    )
+
+
+def halve(objective: Objective, settings: list[dict[str, Any]], out_of_time: Callable[[], bool]) -> None:
+    """Successive halving of settings that were chosen already; as in `halving`, the last one is trained in full."""
+    left = settings
     rounds = max(0, math.ceil(math.log(len(left), FACTOR) - 1e-9))
     for step in range(rounds, 0, -1):
         worth: dict[int, float] = {}

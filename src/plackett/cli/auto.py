@@ -1,0 +1,93 @@
+"""``plackett auto``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.messages import waiting
+from plackett.cli.output import print_json, print_table
+from plackett.cli.train import fit_and_keep
+
+#: Rows of the leaderboard that are printed.
+SHOWN = 10
+
+
+@reads_tables
+def auto(
+    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any form that `convert` reads.")],
+    out: Annotated[Path, typer.Option(help="Where to save the model, by custom a name in .plackett.")],
+    budget: Annotated[float, typer.Option(min=0.001, help="Seconds for everything.")] = 60.0,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Number of settings to try, instead of seconds: repeatable to the bit.")
+    ] = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What to optimise.")] = "nDCG@10",
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option("--candidate", "-a", help="Ranker to try, instead of those chosen by the data; may be repeated."),
+    ] = None,
+    valid: Annotated[Path | None, typer.Option(help="Compare on these data instead of by cross-validation.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Keep finished trainings here; the same command goes on where it was ended.")
+    ] = None,
+    max_score_time: Annotated[
+        float | None, typer.Option(help="Microseconds of one thread that scoring a document may take.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
+    force: Force = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
+) -> None:
+    """Choose, blend and train rankers for the data. Ctrl-C ends the search, saves the best so far (exit code 130)."""
+    from plackett.cli.reading import read_data, read_like
+    from plackett.experiments.auto.ranker import AutoRanker
+
+    check_out(out, force)
+    ranker = AutoRanker(
+        time_budget=budget,
+        n_trials=trials,
+        eval_measure=measure,
+        candidates=tuple(candidate) if candidate else None,
+        folder=None if folder is None else str(folder),
+        max_score_time=None if max_score_time is None else max_score_time * 1e-6,
+        random_state=seed,
+    )
+    dataset = read_data(data, columns)
+    watched = None if valid is None else read_like(valid, columns, dataset.n_features, dataset.feature_names)
+    with waiting("searching (Ctrl-C ends with the best so far)"):
+        interrupted = fit_and_keep(ranker, dataset, watched, out)
+    ranker.save(out)
+    if as_json:
+        print_json({"model": str(out), **ranker.card_})
+    else:
+        _print(ranker, out)
+    if interrupted:
+        print(f"interrupted: the best so far was saved to {out}", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _print(ranker: Any, out: Path) -> None:
+    board = ranker.leaderboard_
+    if board.height:
+        rows = [
+            (
+                row["ranker"],
+                "" if row["rounds"] is None else str(row["rounds"]),
+                row["error"] if row["value"] is None else f"{row['value']:.4f}",
+                str(row["splits"]),
+                f"{row['weight']:.0%}" if row["weight"] else "",
+            )
+            for row in board.head(SHOWN).iter_rows(named=True)
+        ]
+        print_table(("ranker", "rounds", ranker.eval_measure, "splits", "weight"), rows, numbers=(1, 2, 3, 4))
+        if board.height > SHOWN:
+            print(f"… and {board.height - SHOWN} more (--json shows all)")
+        print()
+    for sentence in ranker.reasons_:
+        print(sentence)
+    print(f"saved to {out}")

@@ -1,0 +1,151 @@
+"""The rankers that `AutoRanker` tries: a list by the size of the data, then settings drawn at random."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.experiments.auto.inspection import Facts
+from plackett.experiments.search.random import settings_at_random
+from plackett.models.search_space import Integer, Real, SearchSpace
+from plackett.models.trees import Trees
+from plackett.rankers.base import Ranker
+from plackett.rankers.named import ranker_named
+
+__all__ = ["Candidate", "further", "given", "leaves_for", "portfolio"]
+
+#: Trees of the portfolio: slow steps and half of the columns are worth more than large trees on little data.
+TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5, "n_estimators": 240}
+#: Shares of the trees after which an ensemble is a candidate of its own: the number of rounds is chosen among them.
+STAGES = (0.125, 0.25, 0.5, 1.0)
+#: Least seconds and most documents for which a network is worth its time.
+NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A ranker to try.
+
+    Attributes
+    ----------
+    name
+        What it is called in the leaderboard.
+    ranker
+        The ranker, not fitted.
+    stages
+        Numbers of rounds to choose from; one fit gives the scores after each of them. None where there is no choice.
+    """
+
+    name: str
+    ranker: Ranker
+    stages: tuple[int | None, ...] = (None,)
+
+    @classmethod
+    def of(cls, ranker: Ranker, name: str = "") -> Candidate:
+        """The candidate for a ranker: boosted trees are tried at several numbers of rounds."""
+        stages: tuple[int | None, ...] = (None,)
+        if isinstance(ranker, Trees) and ranker.boosting == "gbdt" and ranker.effort == "n_estimators":
+            stages = tuple(sorted({max(1, round(share * ranker.n_estimators)) for share in STAGES}))
+        return cls(name or " ".join(repr(ranker).split()), ranker, stages)
+
+
+def leaves_for(n_rows: int) -> int:
+    """Leaves of a tree for so many documents: 4 · sqrt(documents / 10,000), from 4 to 64.
+
+    >>> [leaves_for(n) for n in (500, 10_000, 100_000, 10_000_000)]
+    [4, 4, 13, 64]
+    """
+    return int(min(max(round(4 * math.sqrt(n_rows / 10_000)), 4), 64))
+
+
+def given(rankers: Sequence[Any]) -> list[Candidate]:
+    """Candidates that the user named: rankers, or names of rankers."""
+    if isinstance(rankers, str) or len(rankers) == 0:
+        raise DataError(f"candidates={rankers!r}; give a list of rankers, such as [RankSVM(), 'LambdaMART'], or None")
+    found = []
+    for ranker in rankers:
+        made = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker
+        if not isinstance(made, Ranker):
+            raise DataError(f"candidates: {ranker!r} is no ranker of plackett")
+        found.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
+    return found
+
+
+def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
+    """Rankers for data like these, the most promising first; those that cannot take missing values are left out."""
+    n_rows = facts.profile.n_rows
+    leaves = leaves_for(n_rows)
+    made = [
+        _trees("LambdaMART", 2 * leaves),
+        _trees("XENDCG", leaves),
+        _named("ListNet"),
+        _trees("MART", 2 * leaves),
+        _named("RankSVM"),
+        _trees("LambdaLossMART", 2 * leaves),
+        _trees("LambdaMART", leaves),
+        _named("ApproxNDCG"),
+        _trees("XENDCG", 2 * leaves),
+        _named("LinearRegression"),
+        _trees("LambdaMART", 4 * leaves),
+        _named("ListMLE"),
+        _trees("MART", 4 * leaves),
+        _trees("LambdaMART", 2 * leaves, measure="AP"),
+        _trees("QBRank", 2 * leaves),
+        _trees("LambdaMART", 2 * leaves, learning_rate=0.1, reg_lambda=5.0),
+        _trees("XENDCG", 4 * leaves, colsample_bytree=0.25),
+        _trees("MART", leaves),
+    ]
+    if find_spec("torch") and budget is not None and budget >= NETWORK_SECONDS and n_rows <= NETWORK_ROWS:
+        made.insert(9, _named("LambdaRank"))
+    return [candidate for candidate in made if candidate.ranker.allow_nan or not facts.missing]
+
+
+def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
+    """Settings drawn at random, of one ranker after the other, until nothing is left to draw."""
+    leaves = leaves_for(facts.profile.n_rows)
+    shape: SearchSpace = {
+        "num_leaves": Integer(max(3, leaves // 2), 4 * leaves, log=True),
+        "learning_rate": Real(0.03, 0.12, log=True),
+        "colsample_bytree": Real(0.2, 1.0),
+        "min_child_samples": Integer(5, 80, log=True),
+        "reg_lambda": Real(0.01, 30.0, log=True),
+    }
+    streams = []
+    for number, name in enumerate(("LambdaMART", "XENDCG", "ListNet", "MART", "RankSVM", "LambdaLossMART")):
+        ranker = ranker_named(name)[0]
+        space = shape if isinstance(ranker, Trees) else ranker.search_space
+        drawn = itertools.islice(settings_at_random(space, random_state + number), 1, None)  # the first is the default
+        if ranker.allow_nan or not facts.missing:
+            streams.append(_drawn(ranker, drawn))
+    while streams:
+        for stream in list(streams):
+            candidate = next(stream, None)
+            if candidate is None:
+                streams.remove(stream)
+            else:
+                yield candidate
+
+
+def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]]) -> Iterator[Candidate]:
+    from sklearn.base import clone
+
+    fixed = {"n_estimators": TREES["n_estimators"]} if isinstance(ranker, Trees) else {}
+    for setting in settings:
+        words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
+                          for key, value in setting.items())  # fmt: skip
+        yield Candidate.of(clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({words})")
+
+
+def _named(name: str) -> Candidate:
+    return Candidate.of(ranker_named(name)[0], name)
+
+
+def _trees(name: str, leaves: int, **parameters: Any) -> Candidate:
+    words = "".join(f", {key}={value}" for key, value in parameters.items())
+    ranker = ranker_named(name)[0].set_params(**(TREES | {"num_leaves": leaves} | parameters))
+    return Candidate.of(ranker, f"{name}(num_leaves={leaves}{words})")

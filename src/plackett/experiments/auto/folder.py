@@ -1,0 +1,66 @@
+"""The folder of a search that resumes: one file for each finished training."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett import _storage
+from plackett._errors import DataError, PlackettWarning
+from plackett.experiments.auto.splits import Splits
+from plackett.experiments.cells.key import data_digest, describe, versions
+
+if TYPE_CHECKING:
+    from plackett.experiments.auto.trials import Outcome
+
+__all__ = ["TrialFolder"]
+
+
+class TrialFolder:
+    """Outcomes on disk, each in a file that appears complete or not at all.
+
+    The name of a file is a hash of the data, the split, the ranker with its parameters and source, and the versions of
+    the libraries, so an outcome is taken again only where nothing of it has changed.
+    """
+
+    def __init__(self, path: Any, splits: Splits) -> None:
+        self.path = Path(path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"folder={str(path)!r}: results cannot be written there ({error.strerror})") from None
+        self.splits = splits
+        self.data = [data_digest(splits.data), "" if splits.valid is None else data_digest(splits.valid)]
+
+    def key(self, ranker: Any, stages: tuple[int | None, ...], split: int) -> str:
+        """Hash of everything that an outcome depends on."""
+        held_out = hashlib.blake2b(self.splits.held_out[split].astype(np.int64).tobytes(), digest_size=12).hexdigest()
+        words = [self.data, held_out, describe(ranker), list(stages), versions()]
+        text = json.dumps(words, sort_keys=True, ensure_ascii=False)
+        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    def read(self, key: str) -> Outcome | None:
+        """The outcome, if it is there. A damaged file counts as not there."""
+        from plackett.experiments.auto.trials import Outcome
+
+        path = self.path / f"{key}.plackett"
+        if not path.exists():
+            return None
+        try:
+            arrays, _ = _storage.read(path, kind="auto", mmap=False)
+            train_seconds, document_seconds = arrays["seconds"].tolist()
+            return Outcome(arrays["scores"], arrays["spreads"], train_seconds, document_seconds)
+        except (DataError, KeyError, ValueError) as error:
+            warnings.warn(f"{path}: damaged ({error}); it is computed again", PlackettWarning, stacklevel=2)
+            return None
+
+    def write(self, key: str, outcome: Outcome) -> None:
+        """Write an outcome."""
+        seconds = np.array([outcome.train_seconds, outcome.document_seconds])
+        arrays = {"scores": outcome.scores, "spreads": outcome.spreads, "seconds": seconds}
+        _storage.write(self.path / f"{key}.plackett", arrays, {"kind": "auto"})

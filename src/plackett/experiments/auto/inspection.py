@@ -1,0 +1,114 @@
+"""A look at the training data: what limits the choice of rankers, and what a user should know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.leaks import list_hashes
+from plackett.data.profile import Profile, profile, row_hashes
+from plackett.evaluation.importance import feature_names, feature_scores
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+
+__all__ = ["Facts", "inspect_data"]
+
+#: Documents looked at for features that give the labels away.
+_LOOKED_AT = 20_000
+#: A feature that alone reaches this share of the way from a random to the ideal order gives the labels away.
+_GIVEN_AWAY = 0.98
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What was found.
+
+    Attributes
+    ----------
+    profile
+        Sizes, labels, missing values and the like.
+    twins
+        For each query the first query with the same documents: copies must not be trained on and tested with.
+    suspects
+        Features that alone order the documents almost as their labels do.
+    """
+
+    profile: Profile
+    twins: np.ndarray
+    suspects: tuple[str, ...]
+
+    @property
+    def missing(self) -> bool:
+        """Whether features have missing values."""
+        return bool(self.profile.missing)
+
+    @property
+    def n_lists(self) -> int:
+        """Queries with different documents."""
+        return int(np.unique(self.twins).size)
+
+    def sentences(self) -> list[str]:
+        """The facts in plain words."""
+        facts = self.profile
+        sizes = f"{facts.n_queries:,} queries, {facts.n_rows:,} documents, {facts.n_features:,} features"
+        lengths = facts.list_length
+        told = [f"The data: {sizes}; lists of {lengths['min']:.0f} to {lengths['max']:.0f} documents."]
+        if facts.labels is not None and len(facts.labels) <= 10:
+            told.append(f"Labels: {', '.join(f'{label:g} ({n:,})' for label, n in facts.labels.items())}.")
+        elif facts.labels is not None:
+            told.append(f"Labels: {len(facts.labels):,} different values.")
+        if facts.sparse:
+            told.append(f"The features are sparse: {facts.density:.1%} of the values are not zero.")
+        if self.missing:
+            told.append(
+                f"{len(facts.missing):,} features have missing values, so rankers that do not take them were left out."
+            )
+        if facts.queries_of_one_label:
+            told.append(f"{facts.queries_of_one_label:,} queries have documents of one label only and teach nothing.")
+        copies = facts.n_queries - self.n_lists
+        if copies:
+            told.append(f"{copies:,} queries have the same documents as another one; such queries share a fold.")
+        if self.suspects:
+            names = ", ".join(self.suspects[:5])
+            told.append(
+                f"Warning: {names} alone order the documents almost as the labels do. Make sure that they are known "
+                "when a query is asked; otherwise the estimate below is worthless."
+            )
+        return told
+
+
+def inspect_data(data: RankingDataset, measure: Measure) -> Facts:
+    """Look at training data.
+
+    >>> from plackett.measures.language import parse
+    >>> data = RankingDataset.from_arrays([[1, 0], [0, 5], [1, 0], [0, 5]], [0, 2, 0, 2], qid=[1, 1, 2, 2])
+    >>> facts = inspect_data(data, parse("nDCG"))
+    >>> facts.twins.tolist(), facts.suspects
+    ([0, 0], ('1', '2'))
+    """
+    hashes = np.arange(data.n_queries, dtype=np.uint64)  # queries without documents have no copies
+    if data.n_features:
+        hashes[data.group > 0] = list_hashes(data, row_hashes(data))
+    _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
+    return Facts(profile(data), first[of], _suspects(data, measure))
+
+
+def _suspects(data: RankingDataset, measure: Measure) -> tuple[str, ...]:
+    """Features that give the labels away, by the measure, on a part of the data."""
+    some = max(1, int(np.searchsorted(data.offsets, _LOOKED_AT, side="right")) - 1)
+    part = data.select(np.arange(min(some, data.n_queries)))
+
+    def value(scores: np.ndarray) -> float:
+        return measure.mean(measure.per_query(Scored(part, scores)))
+
+    ideal, random = value(part.labels), value(np.zeros(part.n_rows))
+    if not abs(ideal - random) > 1e-9 or part.n_queries < 2:
+        return ()
+    found = []
+    for j, name in enumerate(feature_names(part)):
+        reached = [(value(feature_scores(part, j, sign)) - random) / (ideal - random) for sign in (1, -1)]
+        if max(reached) > _GIVEN_AWAY:
+            found.append(name)
+    return tuple(found)

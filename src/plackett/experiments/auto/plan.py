@@ -1,0 +1,67 @@
+"""How much of the data to search on: as many splits as the time allows, on a part of the queries where it must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.auto.inspection import Facts, inspect_data
+from plackett.experiments.auto.search import Budget
+from plackett.experiments.auto.splits import Splits, folds
+from plackett.experiments.auto.trials import fit, quietly
+from plackett.measures.language import parse
+from plackett.rankers.base import Ranker
+
+__all__ = ["plan"]
+
+#: Share of the time for the search, and how many candidates should be finished in it.
+SEARCH_SHARE, FINISHED = 0.7, 5
+#: Documents and rounds of the training that is timed.
+PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
+
+
+def plan(
+    splits: Splits, ranker: Ranker, facts: Facts, budget: Budget, *, n_jobs: int | None, **cut: Any
+) -> Splits:  # fmt: skip
+    """The splits that there is time for, from how long a short training on a part of the data takes.
+
+    Some five candidates should be finished. Where there is no time for that on one split, a part of the queries is
+    searched on, and only the chosen rankers are trained on all of them.
+    """
+    assert budget.seconds is not None
+    seconds = _training_seconds(splits.train(0), ranker, budget, n_jobs)
+    affordable = SEARCH_SHARE * budget.seconds / max(seconds * FINISHED, 1e-9)
+    if affordable >= len(splits):
+        return splits
+    if affordable >= 1.0 or splits.valid is not None:
+        return splits.first(max(1, int(affordable)))
+    data = splits.data
+    n = max(min(data.n_queries, 20), int(affordable * data.n_queries))
+    drawn = np.sort(np.random.default_rng(cut["random_state"]).permutation(data.n_queries)[:n])
+    part = data.select(drawn)
+    return folds(part, inspect_data(part, parse("nDCG@10")), None, **cut).first(1)
+
+
+def _training_seconds(data: RankingDataset, ranker: Ranker, budget: Budget, n_jobs: int | None) -> float:
+    """About how long training on the data takes."""
+    some = max(1, int(np.searchsorted(data.offsets, PROBE_ROWS, side="right")) - 1)
+    part = data.select(np.arange(min(some, data.n_queries)))
+    probe = clone(ranker).set_params(n_jobs=n_jobs)
+    full = probe.full_effort()
+    rounds = full if full is None else min(full, PROBE_ROUNDS)
+    if probe.effort is not None:
+        probe.set_params(**{probe.effort: rounds})
+    for _ in range(2):  # the first may compile
+        start = budget.clock()
+        try:
+            with quietly():
+                fit(probe, part)
+        except ValueError:  # the search will say why
+            return 0.0
+        seconds = budget.clock() - start
+        if seconds < 0.5:
+            break
+    return seconds * (data.n_rows / max(part.n_rows, 1)) * ((full or 1) / (rounds or 1))

@@ -1,0 +1,251 @@
+"""AutoRanker: the ranker that chooses for you."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.auto.candidates import further, given, portfolio
+from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.inspection import Facts, inspect_data
+from plackett.experiments.auto.plan import plan
+from plackett.experiments.auto.refit import refit
+from plackett.experiments.auto.report import leaderboard, summary
+from plackett.experiments.auto.search import Budget, search
+from plackett.experiments.auto.selection import select
+from plackett.experiments.auto.splits import folds
+from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
+from plackett.measures.language import parse
+from plackett.models.search_space import SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.blend import BlendScorer
+from plackett.solvers.monitor import Monitor
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["AutoRanker"]
+__public__ = ["AutoRanker"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AutoRanker(Ranker):
+    """The ranker that chooses for you: looks at the data, tries rankers, blends the best and trains them on all data.
+
+    Linear rankers and small boosted trees, by the size of the data, are compared by cross-validation over queries,
+    with successive halving: all on one fold, the best on more, until the time is up. The blend is chosen by greedy
+    selection with replacement on the scores of held-out documents, and its members are trained on all data for as many
+    rounds as were best. Ctrl-C ends the search with the best so far.
+
+    Parameters
+    ----------
+    time_budget
+        Seconds for everything. The last training begun may end a little later.
+    n_trials
+        Instead of seconds, the number of settings to try: the result then depends on the data and the seed alone.
+    candidates
+        The rankers to try: estimators, or names of rankers. None chooses by the data.
+    n_folds, n_repeats
+        Folds of the cross-validation, and how often to cut the queries anew; None repeats 3 times below 200 queries
+        and twice below 1,000. Large data are compared on fewer folds, as far as the time goes.
+    max_members
+        Rankers in the blend at most.
+    n_seeds
+        Train members that draw at random (trees on a part of the columns) with so many seeds, as far as time is left,
+        and average them.
+    max_score_time
+        Seconds of one thread that scoring a document may take at most; None is any. It is measured, so the choice
+        may differ from machine to machine.
+    clock
+        What a second of the budget is: ``"wall"`` is time that passes, ``"cpu"`` time of the processors.
+    folder
+        Keep finished trainings in this folder, and take those that are there: an interrupted search goes on where it
+        ended. None keeps them in memory.
+    eval_measure
+        What is optimised.
+    early_stopping_rounds
+        End the search after so many settings in a row that are no better on the validation data.
+    validation_fraction
+        Share of the queries to compare by, instead of cross-validation. An ``eval_set`` does the same; it is not
+        trained on.
+
+    Attributes
+    ----------
+    leaderboard_
+        What was tried and how good it was on held-out queries, as a polars frame; saved with the model.
+    reasons_
+        What was found and decided, in sentences.
+    estimate_
+        The quality to expect on new queries: ``value`` with a 95 % interval from ``low`` to ``high``. Each query is
+        measured by members that were not trained on it, with weights and rounds chosen without it. None where there
+        are not enough queries.
+    members_
+        The rankers of the blend.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=30, random_state=0)
+    >>> ranker = AutoRanker(candidates=["ListNet", "RankSVM"], n_trials=2).fit(data)
+    >>> ranker.leaderboard_["ranker"].sort().to_list()
+    ['ListNet', 'RankSVM']
+    >>> ranker.estimate_["measure"]
+    'nDCG@10'
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew and Ksikes: Ensemble selection from libraries of models. ICML 2004.
+    Jamieson and Talwalkar: Non-stochastic best arm identification and hyperparameter optimization. AISTATS 2016.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str] = "Caruana et al. 2004"
+    allow_nan: ClassVar[bool] = True
+    effort: ClassVar[str | None] = None
+    search_space: ClassVar[SearchSpace] = {"max_members": (1, 5), "n_seeds": (1, 3)}
+
+    time_budget: float | None = 60.0
+    n_trials: int | None = None
+    candidates: Sequence[Any] | None = None
+    n_folds: int = 5
+    n_repeats: int | None = None
+    max_members: int = 5
+    n_seeds: int = 3
+    max_score_time: float | None = None
+    clock: str = "wall"
+    folder: str | None = None
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self._check_parameters()
+        measure = parse(self.eval_measure)
+        budget = Budget(self.time_budget, self.n_trials, self.early_stopping_rounds, CLOCKS[self.clock])
+        facts = inspect_data(data, measure)
+        first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
+        more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
+        cut: dict[str, Any] = {
+            "n_folds": self.n_folds,
+            "n_repeats": self.n_repeats,
+            "random_state": self.random_state or 0,
+        }
+        splits = folds(data, facts, monitor.valid, **cut)
+        if len(splits) and self.n_trials is None:
+            splits = plan(splits, first[0].ranker, facts, budget, n_jobs=self.n_jobs, **cut)
+        trials = Trials(
+            splits,
+            measure,
+            n_rows=data.n_rows,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            clock=self.clock,
+            folder=None if self.folder is None else TrialFolder(self.folder, splits),
+        )
+
+        def notify() -> None:
+            if monitor.update():
+                raise OutOfTimeError("a callback ended the search")
+
+        monitor.start(len(splits) * budget.most, "AutoRanker")
+        try:
+            if len(splits) == 0:
+                self._only(first, data, monitor, facts)
+                return
+            if self.n_trials is None and self.time_budget is not None:
+                trials.deadline = budget.began + self.time_budget
+            try:
+                why = search(trials, first, more, budget, self.max_members, notify)
+            except KeyboardInterrupt:
+                monitor.interrupted, why = True, "it was interrupted"
+            trials.settle(interrupted=monitor.interrupted)
+            chosen = select(
+                trials,
+                max_members=self.max_members,
+                document_seconds=self.max_score_time,
+                random_state=self.random_state or 0,
+            )
+            # a limit leaves no time for scoring the same ranker with several seeds
+            seeds = self.n_seeds if self.max_score_time is None else 1
+            self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline)
+            monitor.interrupted = monitor.interrupted or short == "interrupted"
+        finally:
+            monitor.stop()
+        if monitor.valid is not None:
+            monitor.update(self._score_rows(monitor.valid))
+        self._told = {
+            "leaderboard": leaderboard(trials, chosen),
+            **summary(trials, chosen, facts, why, budget.spent(), short),
+        }
+
+    def _only(self, candidates: Any, data: RankingDataset, monitor: Monitor, facts: Facts) -> None:
+        """One query cannot be compared by: the first candidate that can be trained is the ranker."""
+        error: Exception | None = None
+        for candidate in candidates:
+            ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
+            try:
+                ranker._check_missing(data, "X")
+                with quietly():
+                    fit(ranker, data)
+            except (ValueError, ArithmeticError) as found:
+                error = error or found
+                continue
+            monitor.update()
+            self.scorer_ = BlendScorer((ranker,), np.ones(1))
+            reason = f"One query cannot be split, so nothing was compared: {candidate.name} was trained as it is."
+            self._told = {"leaderboard": [], "reasons": [*facts.sentences(), reason], "estimate": None}
+            return
+        assert error is not None
+        raise error
+
+    def _check_parameters(self) -> None:
+        if self.time_budget is None and self.n_trials is None:
+            raise DataError("time_budget and n_trials are both None; give seconds, or a number of settings to try")
+        for name, least in (("n_trials", 1), ("n_folds", 2), ("n_repeats", 1), ("max_members", 1), ("n_seeds", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise DataError(f"{name}={value}; give {least} or more")
+        for name in ("time_budget", "max_score_time"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise DataError(f"{name}={value}; give seconds above 0, or None")
+        if self.clock not in CLOCKS:
+            raise DataError(f"clock={self.clock!r}; the clocks are {', '.join(CLOCKS)}")
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        return super()._card(data, monitor) | {"auto": self.__dict__.pop("_told")}
+
+    def _check_features(self, data: RankingDataset) -> None:
+        super()._check_features(data)
+        for ranker in self.scorer_.rankers:
+            ranker._check_missing(data, "X")
+
+    @property
+    def members_(self) -> list[Ranker]:
+        """The rankers of the blend."""
+        self._check_fitted()
+        return list(self.scorer_.rankers)
+
+    @property
+    def leaderboard_(self) -> pl.DataFrame:
+        """What was tried, the best first."""
+        import polars as pl
+
+        self._check_fitted()
+        from plackett.experiments.auto.report import COLUMNS
+
+        return pl.DataFrame(self.card_["auto"]["leaderboard"], schema=COLUMNS)
+
+    @property
+    def reasons_(self) -> list[str]:
+        """What was found and decided, in sentences."""
+        self._check_fitted()
+        return list(self.card_["auto"]["reasons"])
+
+    @property
+    def estimate_(self) -> dict[str, Any] | None:
+        """The quality to expect on new queries."""
+        self._check_fitted()
+        return self.card_["auto"]["estimate"]

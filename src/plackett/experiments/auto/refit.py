@@ -1,0 +1,76 @@
+"""The chosen rankers, trained on all data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.auto.selection import Selection
+from plackett.experiments.auto.trials import Trials, fit, quietly
+from plackett.rankers.base import Ranker
+from plackett.rankers.blend import BlendScorer
+
+__all__ = ["refit"]
+
+
+def refit(
+    trials: Trials,
+    selection: Selection,
+    data: RankingDataset,
+    *,
+    n_seeds: int,
+    deadline: float = np.inf,
+) -> tuple[BlendScorer, str | None]:
+    """Train the members on all data, for as many rounds as were best; also says how that was cut short, if it was.
+
+    Members that draw at random are trained with several seeds, each counting its share. Scores are divided by the
+    spread that the candidate's scores had on held-out documents: on the data that it has learned it is larger, more so
+    where a member fits them closely.
+    """
+    rankers: list[Ranker] = []
+    factors: list[float] = []
+    runs = [(member, seed) for seed in range(n_seeds) for member in range(len(selection.members))]
+    runs = [(member, seed) for member, seed in runs if seed == 0 or _draws(trials.ranker(selection.members[member]))]
+    short = None
+    done: list[int] = []
+    try:
+        for member, seed in runs:
+            if rankers and trials.clock() >= deadline:
+                if len(set(done)) < len(selection.members):
+                    short = "cut short by the time budget"
+                break
+            ranker = _member(trials, selection, member, seed)
+            with quietly():
+                fit(ranker, data, lambda monitor: trials.clock() >= deadline)
+            rankers.append(ranker)
+            done.append(member)
+    except KeyboardInterrupt:
+        if not rankers:
+            raise
+        short = "interrupted"
+    shares = np.bincount(done, minlength=len(selection.members))
+    for member in done:
+        number, stage = selection.members[member], selection.stages[member]
+        splits = range(len(trials.splits))
+        spread = float(np.mean([trials.outcomes[number, i].spreads[stage] for i in splits]))
+        factors.append(float(selection.weights[member]) / shares[member] / spread)
+    return BlendScorer(tuple(rankers), np.array(factors)), short
+
+
+def _member(trials: Trials, selection: Selection, member: int, seed: int) -> Ranker:
+    number = selection.members[member]
+    ranker = trials.ranker(number)
+    rounds = trials.candidates[number].stages[selection.stages[member]]
+    if rounds is not None:
+        assert ranker.effort is not None
+        ranker.set_params(**{ranker.effort: rounds})
+    if seed:
+        ranker.set_params(random_state=(trials.random_state or 0) + seed)
+    return ranker
+
+
+def _draws(ranker: Ranker) -> bool:
+    """Whether another seed makes another ranker: trees on a part of the columns or queries, and networks."""
+    known = ranker.get_params(deep=False)
+    shares = [known.get(name, 1.0) for name in ("colsample_bytree", "colsample_bynode", "subsample")]
+    return min(shares) < 1.0 or known.get("boosting") in ("bagged", "forest") or "max_epochs" in known

@@ -1,0 +1,111 @@
+"""What `AutoRanker` says of itself: the leaderboard, the reasons and the estimate, as plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett.evaluation.significance.intervals import confidence_interval
+from plackett.experiments.auto.inspection import Facts
+from plackett.experiments.auto.selection import Selection
+from plackett.experiments.auto.trials import Trials, mean
+
+__all__ = ["COLUMNS", "leaderboard", "summary"]
+
+#: Columns of the leaderboard.
+COLUMNS: dict[str, type] = {
+    "ranker": str,
+    "rounds": int,
+    "value": float,
+    "splits": int,
+    "weight": float,
+    "train_seconds": float,
+    "document_seconds": float,
+    "error": str,
+}
+
+
+def leaderboard(trials: Trials, chosen: Selection) -> list[dict[str, Any]]:
+    """One row for each candidate: those finished on all splits by value, then those left behind, then failures."""
+    sign = 1.0 if trials.measure.ascending else -1.0
+    weight = dict(zip(chosen.members, chosen.weights.tolist(), strict=True))
+    rows = []
+    for number, candidate in enumerate(trials.candidates):
+        n = trials.done(number)
+        row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"ranker": candidate.name, "splits": n, "weight": 0.0}
+        if number in trials.errors:
+            error = trials.errors[number]
+            row |= {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
+        elif n == 0:
+            continue
+        else:
+            means = [mean(trials.measure, trials.values(trials.scores(number, s, n))) for s in range(_n(candidate))]
+            best = int(np.argmax(means))
+            done = [trials.outcomes[number, i] for i in range(n)]
+            row |= {
+                "rounds": candidate.stages[best],
+                "value": sign * means[best] if np.isfinite(means[best]) else None,
+                "weight": weight.get(number, 0.0),
+                "train_seconds": float(np.mean([outcome.train_seconds for outcome in done])),
+                "document_seconds": float(np.median([outcome.document_seconds for outcome in done])),
+            }
+        rows.append(row)
+    worst = -np.inf
+    return sorted(
+        rows,
+        key=lambda r: (r["error"] is not None, -r["splits"], -sign * r["value"] if r["value"] is not None else -worst),
+    )
+
+
+def _n(candidate: Any) -> int:
+    return len(candidate.stages)
+
+
+def summary(
+    trials: Trials, chosen: Selection, facts: Facts, why: str, seconds: float, short: str | None
+) -> dict[str, Any]:
+    """The reasons in sentences, and the estimate."""
+    name, splits = str(trials.measure), trials.splits
+    told = facts.sentences()
+    if splits.valid is not None:
+        told.append(f"Rankers were compared on the {splits.valid.n_queries:,} queries of the validation data.")
+    else:
+        times = "once" if splits.rounds == 1 else f"{splits.rounds} times"
+        part = "" if splits.data.n_rows == trials.n_rows else f" on {splits.data.n_queries:,} of the queries"
+        told.append(
+            f"Rankers were compared by cross-validation{part}: queries cut into folds {times}, {len(splits)} trainings "
+            "for each ranker that went all the way."
+        )
+    complete = trials.complete()
+    failed = f", {len(trials.errors)} failed" if trials.errors else ""
+    tried = sum(trials.done(i) > 0 for i in range(len(trials.candidates)))
+    told.append(
+        f"{tried} settings were tried, {len(complete)} of them on all splits{failed}; the search ended since {why}."
+    )
+    best = max(complete, key=trials.worth)
+    sign = 1.0 if trials.measure.ascending else -1.0
+    told.append(f"Best single ranker: {trials.candidates[best].name}, {name} {sign * trials.worth(best):.4f}.")
+    estimate = None
+    if chosen.values is not None and np.isfinite(chosen.values).any():
+        values = sign * chosen.values
+        low, high = (float(edge) for edge in confidence_interval(values))
+        value = float(trials.measure.mean(values))
+        told.append(
+            f"Expect {name} {value:.4f} on new queries (95 % interval {low:.4f} to {high:.4f}): each query was "
+            "measured by rankers not trained on it, with weights and rounds chosen without it."
+        )
+        queries = int(np.isfinite(values).sum())
+        estimate = {"measure": name, "value": value, "low": low, "high": high, "queries": queries}
+        if not np.isfinite([low, high]).all():
+            estimate |= {"low": None, "high": None}
+    parts = [
+        f"{weight:.0%} {trials.candidates[i].name}" + (f", {rounds} rounds" if rounds is not None else "")
+        for i, stage, weight in zip(chosen.members, chosen.stages, chosen.weights, strict=True)
+        for rounds in (trials.candidates[i].stages[stage],)
+    ]
+    told.append(f"The result: {'; '.join(parts)}; trained on all data.")
+    if short:
+        told.append(f"Training on all data was {short}, so some members have fewer rounds or seeds, or are missing.")
+    told.append(f"All took {seconds:.1f} s.")
+    return {"reasons": told, "estimate": estimate}

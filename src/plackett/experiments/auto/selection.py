@@ -1,0 +1,211 @@
+"""Which candidates to blend: greedy selection with replacement, and how good that selection is on other queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.data.kfold import QueryKFold
+from plackett.experiments.auto.trials import Trials, mean, per_query
+
+__all__ = ["Selection", "greedy", "select"]
+
+#: Picks of the greedy selection, so weights are multiples of about this share.
+PICKS = 15
+#: Candidates that it chooses from.
+CHOSEN_FROM = 12
+#: Parts of the queries, each left out once.
+PARTS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What was selected.
+
+    Attributes
+    ----------
+    members
+        Numbers of the candidates, the one with the largest weight first.
+    stages
+        Number of the stage of each.
+    weights
+        How much each counts; they add up to 1.
+    values
+        One value of the measure for each query, by a selection that did not see the query; larger is better. None
+        where there are not enough queries to leave some out.
+    """
+
+    members: list[int]
+    stages: list[int]
+    weights: np.ndarray
+    values: np.ndarray | None
+
+
+@fulfils(paper="Caruana, Niculescu-Mizil, Crew and Ksikes 2004, Ensemble selection from libraries of models")
+def greedy(
+    scores: Sequence[np.ndarray],
+    value: Callable[[np.ndarray], float],
+    *,
+    picks: int = PICKS,
+    allowed: Callable[[np.ndarray], bool] = lambda counts: True,
+) -> np.ndarray:
+    """How often each of several score vectors is picked for the sum of picks to have the largest value.
+
+    Each pick is the one, among all, that makes the mean of the picks best; the first of equal ones. Of the sums after
+    1, 2, … picks the best is taken, and of equal ones the shortest, so the result is never worse than the best vector
+    alone.
+
+    Parameters
+    ----------
+    scores
+        The score vectors, in units that can be added.
+    value
+        Worth of a score vector, larger is better.
+    picks
+        Number of picks at most.
+    allowed
+        Whether picks with these counts may be made.
+
+    Examples
+    --------
+    >>> greedy([np.array([1.0, 0.0]), np.array([0.0, 3.0])], lambda s: -float(abs(s[0] - s[1])))
+    array([3, 1])
+    """
+    counts = np.zeros(len(scores), np.int64)
+    total = np.zeros_like(scores[0], dtype=np.float64)
+    best, kept = -np.inf, counts
+    for n in range(1, picks + 1):
+        found, chosen = -np.inf, -1
+        for i, row in enumerate(scores):
+            counts[i] += 1
+            fits = allowed(counts)
+            counts[i] -= 1
+            if not fits:
+                continue
+            worth = value((total + row) / n)
+            if chosen < 0 or worth > found:
+                found, chosen = worth, i
+        if chosen < 0:
+            break
+        counts[chosen] += 1
+        total += scores[chosen]
+        if n == 1 or found > best:
+            best, kept = found, counts.copy()
+    return kept
+
+
+def select(
+    trials: Trials, *, max_members: int, document_seconds: float | None = None, random_state: int = 0
+) -> Selection:
+    """Blend the complete candidates: the mean of greedy selections, each on all but a part of the queries.
+
+    For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
+    measured on that part; these values together are the honest estimate. The weights of the blend are the mean over
+    the parts, and its stages are chosen on all queries.
+    """
+    finished = trials.complete()
+    everything = np.ones(trials.splits.judged.n_queries, bool)
+    table = _Table(trials, finished, document_seconds, max_members)
+    stages = table.stages(everything)
+    parts = _parts(trials.splits.twins, random_state)
+    if len(finished) == 1 or not parts:
+        weights = table.weights(everything, stages)
+    else:
+        weights = np.zeros(len(finished))
+    values = np.full(everything.size, np.nan)
+    for part in parts:
+        own = table.stages(~part)
+        found = table.weights(~part, own)
+        values[part] = table.per_query(part, own, found)
+        if len(finished) > 1:
+            weights += found / len(parts)
+    order = np.argsort(-weights, kind="stable")[:max_members].tolist()
+    kept = table.affordable([i for i in order if weights[i] > 0])
+    return Selection(
+        members=[finished[i] for i in kept],
+        stages=[int(stages[i]) for i in kept],
+        weights=weights[kept] / weights[kept].sum(),
+        values=_by_query(values, trials.splits.twins) if parts else None,
+    )
+
+
+def _parts(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
+    """Masks of the queries to leave out; all entries of a query are in the same part."""
+    n = min(PARTS, np.unique(queries).size)
+    if n < 2:
+        return []
+    cut = QueryKFold(n, shuffle=True, random_state=random_state)
+    masks = []
+    for _, test in cut.split(np.empty((queries.size, 0)), qid=queries):
+        mask = np.zeros(queries.size, bool)
+        mask[test] = True
+        masks.append(mask)
+    return masks
+
+
+def _by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Mean over the entries of each query: repeated folds measure it more than once."""
+    _, of = np.unique(queries, return_inverse=True)
+    known = ~np.isnan(values)
+    counts = np.bincount(of[known], minlength=of.max() + 1)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(of[known], values[known], minlength=of.max() + 1) / np.where(counts, counts, np.nan)
+
+
+class _Table:
+    """Values of every candidate and stage for every held-out query, and blends of them on some of the queries."""
+
+    def __init__(self, trials: Trials, finished: list[int], document_seconds: float | None, max_members: int) -> None:
+        self.trials, self.finished, self.max_members = trials, finished, max_members
+        self.limit = np.inf if document_seconds is None else document_seconds
+        self.values = [
+            np.array([trials.values(trials.scores(i, stage)) for stage in range(len(trials.candidates[i].stages))])
+            for i in finished
+        ]
+        n_splits = len(trials.splits)
+        self.seconds = np.array(
+            [np.median([trials.outcomes[i, split].document_seconds for split in range(n_splits)]) for i in finished]
+        )
+
+    def stages(self, queries: np.ndarray) -> np.ndarray:
+        """The best stage of each candidate on some queries, the first of equal ones."""
+        measure = self.trials.measure
+        return np.array([int(np.argmax([mean(measure, row[queries]) for row in rows])) for rows in self.values])
+
+    def weights(self, queries: np.ndarray, stages: np.ndarray) -> np.ndarray:
+        """Share of each candidate in the greedy selection on some queries."""
+        measure, trials = self.trials.measure, self.trials
+        worth = np.array([mean(measure, self.values[i][stage][queries]) for i, stage in enumerate(stages)])
+        order = np.argsort(-worth, kind="stable")
+        affordable = [i for i in order.tolist() if self.seconds[i] <= self.limit]
+        top = affordable[:CHOSEN_FROM] or [int(np.argmin(self.seconds))]
+        data, rows = self._part(queries)
+        scores = [trials.scores(self.finished[i], stages[i])[rows] for i in top]
+        seconds = self.seconds[top]
+
+        def allowed(counts: np.ndarray) -> bool:
+            used = counts > 0
+            return used.sum() <= self.max_members and (used.sum() == 1 or seconds[used].sum() <= self.limit)
+
+        counts = greedy(scores, lambda s: mean(measure, per_query(measure, data, s, trials.n_jobs)), allowed=allowed)
+        weights = np.zeros(len(self.finished))
+        weights[top] = counts / counts.sum()
+        return weights
+
+    def affordable(self, members: list[int]) -> list[int]:
+        """The first members that together score fast enough, at least one."""
+        return [i for n, i in enumerate(members) if n == 0 or self.seconds[members[: n + 1]].sum() <= self.limit]
+
+    def per_query(self, queries: np.ndarray, stages: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Values of a blend on some queries."""
+        data, rows = self._part(queries)
+        used = np.flatnonzero(weights)
+        scores = sum(weights[i] * self.trials.scores(self.finished[i], stages[i])[rows] for i in used.tolist())
+        return per_query(self.trials.measure, data, np.asarray(scores), self.trials.n_jobs)
+
+    def _part(self, queries: np.ndarray):  # type: ignore[no-untyped-def]
+        judged = self.trials.splits.judged
+        return judged.select(queries), np.repeat(queries, judged.group)

@@ -1,0 +1,104 @@
+"""What candidates are trained on and compared by: folds of queries, repeated where queries are few, or given data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.kfold import QueryKFold
+from plackett.experiments.auto.inspection import Facts
+
+__all__ = ["Splits", "folds", "repeats_for"]
+
+#: Queries from which on one or two rounds of folds are enough.
+ONCE, TWICE = 1000, 200
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Pairs of training and held-out part.
+
+    Attributes
+    ----------
+    data
+        The training data.
+    held_out
+        The queries of each held-out part: numbers of queries of ``data``, or all of ``valid``.
+    rounds
+        How often the data are cut into folds; 0 where validation data were given.
+    twins
+        For each query of the held-out parts, one after the other, which other queries are the same one: those of equal
+        number are measured together when selection is cross-validated.
+    judged
+        Labels of the held-out parts, one after the other, without features.
+    """
+
+    data: RankingDataset
+    held_out: tuple[np.ndarray, ...]
+    rounds: int
+    twins: np.ndarray
+    judged: RankingDataset
+    valid: RankingDataset | None = None
+
+    def __len__(self) -> int:
+        return len(self.held_out)
+
+    def train(self, number: int) -> RankingDataset:
+        """Training part of a split."""
+        if self.valid is not None:
+            return self.data
+        kept = np.ones(self.data.n_queries, bool)
+        kept[self.held_out[number]] = False
+        return self.data.select(kept)
+
+    def test(self, number: int) -> RankingDataset:
+        """Held-out part of a split."""
+        return self.data.select(self.held_out[number]) if self.valid is None else self.valid
+
+    def first(self, n: int) -> Splits:
+        """Only the first splits."""
+        kept = self.held_out[:n]
+        queries = sum(part.size for part in kept)
+        rounds = min(self.rounds, -(-n * self.rounds // max(len(self), 1)))
+        judged = self.judged.select(np.arange(queries))
+        return Splits(self.data, kept, rounds, self.twins[:queries], judged, self.valid)
+
+
+def repeats_for(n_queries: int) -> int:
+    """How often to cut so many queries into folds: few queries are compared better by several cuts.
+
+    >>> [repeats_for(n) for n in (60, 500, 5000)]
+    [3, 2, 1]
+    """
+    return 1 if n_queries >= ONCE else 2 if n_queries >= TWICE else 3
+
+
+def folds(
+    data: RankingDataset,
+    facts: Facts,
+    valid: RankingDataset | None,
+    *,
+    n_folds: int,
+    n_repeats: int | None,
+    random_state: int,
+) -> Splits:
+    """Folds of whole queries, copies of a query in one fold; or the one split that validation data are."""
+    if valid is not None:
+        queries = np.arange(valid.n_queries)
+        return Splits(data, (queries,), 0, queries, _judged(valid), valid)
+    parts: list[np.ndarray] = []
+    n_folds = min(n_folds, facts.n_lists)
+    rounds = (repeats_for(facts.n_lists) if n_repeats is None else n_repeats) if n_folds > 1 else 0
+    for number in range(rounds):
+        cut = QueryKFold(n_folds, shuffle=True, random_state=random_state + number)
+        # queries stand for rows, and copies of a query for a query
+        parts += [test for _, test in cut.split(np.empty((data.n_queries, 0)), qid=facts.twins)]
+    order = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return Splits(data, tuple(parts), rounds, facts.twins[order], _judged(data).select(order))
+
+
+def _judged(data: RankingDataset) -> RankingDataset:
+    """What measures look at: the dataset without features."""
+    return data.replace(X=np.empty((data.n_rows, 0), np.float32), feature_names=None, preferences=None)

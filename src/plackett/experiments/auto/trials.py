@@ -1,0 +1,293 @@
+"""The trials: candidates trained split by split, and what they scored the held-out documents."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from plackett._errors import DataError, PlackettWarning
+from plackett._kernel import n_threads
+from plackett.data.dataset import RankingDataset
+from plackett.experiments.auto.candidates import Candidate
+from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.splits import Splits
+from plackett.measures.base import Measure
+from plackett.measures.ranking import Scored
+from plackett.rankers.base import Ranker
+from plackett.rankers.blend import spread_within_lists
+from plackett.solvers.monitor import Monitor
+
+__all__ = ["CLOCKS", "OutOfTimeError", "Outcome", "Trials", "quietly"]
+
+#: What a budget may be counted in: seconds that pass, or seconds of the processors.
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+
+#: Documents up to which several candidates are trained at the same time.
+SMALL = 200_000
+
+
+class OutOfTimeError(Exception):
+    """Raised inside a training that would take longer than there is time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came out of a candidate in one split.
+
+    Attributes
+    ----------
+    scores
+        Stages × held-out documents: the scores after each stage, in units of their spread.
+    spreads
+        Standard deviation of the scores within lists, for each stage.
+    train_seconds
+        Time of training.
+    document_seconds
+        Time of scoring a document with all rounds.
+    """
+
+    scores: np.ndarray
+    spreads: np.ndarray
+    train_seconds: float
+    document_seconds: float
+
+
+class Trials:
+    """Trains candidates on splits, remembers the outcomes and says how good they are."""
+
+    def __init__(
+        self,
+        splits: Splits,
+        measure: Measure,
+        *,
+        n_rows: int,
+        random_state: int | None,
+        n_jobs: int | None,
+        clock: str,
+        folder: TrialFolder | None,
+    ) -> None:
+        self.splits = splits
+        self.measure = measure
+        self.n_rows = n_rows
+        self.random_state, self.n_jobs = random_state, n_jobs
+        self.clock = CLOCKS[clock]
+        self.folder = folder
+        self.candidates: list[Candidate] = []
+        self.outcomes: dict[tuple[int, int], Outcome] = {}
+        self.errors: dict[int, Exception] = {}
+        #: When a training has to end that is not the first one.
+        self.deadline = np.inf
+        self.stopped = False
+        self.edges = np.cumsum([0, *(splits.test(i).n_rows for i in range(len(splits)))])
+        self.queries = np.cumsum([0, *(part.size for part in splits.held_out)])
+
+    # ------------------------------------------------------------------------------------------------------- running
+
+    def add(self, candidate: Candidate) -> int:
+        """Number of a new candidate."""
+        self.candidates.append(candidate)
+        return len(self.candidates) - 1
+
+    def run_all(
+        self, wanted: Iterable[tuple[int, int]], out_of_time: Callable[[], bool], notify: Callable[[], None]
+    ) -> None:
+        """Train candidates on splits, several at a time where the data are small; none begins when time is out.
+
+        On small data two trainings of one thread each are faster than two threads in one training.
+        """
+        todo = [pair for pair in wanted if pair not in self.outcomes and pair[0] not in self.errors]
+        threads = 1 if self.splits.data.n_rows > SMALL else min(n_threads(self.n_jobs), len(todo))
+
+        def job(pair: tuple[int, int]) -> None:
+            if self.outcomes and out_of_time():
+                raise OutOfTimeError
+            self.run(*pair, n_jobs=self.n_jobs if threads <= 1 else 1)
+
+        with quietly():
+            if threads <= 1:
+                for pair in todo:
+                    job(pair)
+                    notify()
+                return
+            with ThreadPoolExecutor(threads, thread_name_prefix="plackett-trial") as pool:
+                under_way = [pool.submit(job, pair) for pair in todo]
+                try:
+                    for future in under_way:
+                        future.result()
+                        notify()
+                except BaseException:
+                    self.stopped = True  # those under way end with their next round
+                    for future in under_way:
+                        future.cancel()
+                    raise
+
+    def run(self, number: int, split: int, n_jobs: int | None = 1) -> None:
+        """Train a candidate on a split, unless that was done; one that fails is remembered as failed."""
+        if (number, split) in self.outcomes or number in self.errors:
+            return
+        candidate = self.candidates[number]
+        key = "" if self.folder is None else self.folder.key(self.ranker(number), candidate.stages, split)
+        outcome = None if self.folder is None else self.folder.read(key)
+        if outcome is None:
+            try:
+                outcome = self._outcome(number, split, n_jobs)
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+                self.errors[number] = error
+                return
+            if self.folder is not None:
+                self.folder.write(key, outcome)
+        self.outcomes[number, split] = outcome
+
+    def ranker(self, number: int) -> Ranker:
+        """The candidate's ranker, to be trained."""
+        ranker = clone(self.candidates[number].ranker)
+        return ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
+
+    def _outcome(self, number: int, split: int, n_jobs: int | None) -> Outcome:
+        ranker = self.ranker(number).set_params(n_jobs=n_jobs)
+        train, test = self.splits.train(split), self.splits.test(split)
+        start = self.clock()
+        for part in (train, test):
+            ranker._check_missing(part, "X")
+        fit(ranker, train, self._hurry)
+        trained = self.clock()
+        scores = _staged(ranker, test, self.candidates[number].stages)
+        scored = self.clock()
+        if not np.isfinite(scores).all():
+            raise DataError("the scores of held-out documents are not finite")
+        spreads = np.array([spread_within_lists(row, test) for row in scores])
+        per_document = (scored - trained) / max(test.n_rows, 1)
+        return Outcome(scores / spreads[:, None], spreads, trained - start, per_document)
+
+    def _hurry(self, monitor: Monitor) -> bool:
+        if self.stopped or (self.outcomes and self.clock() > self.deadline):
+            raise OutOfTimeError
+        return False
+
+    def settle(self, *, interrupted: bool) -> None:
+        """Make do with the splits that some candidate has finished; an error where there are none."""
+        most = max((self.done(i) for i in range(len(self.candidates)) if i not in self.errors), default=0)
+        if most == 0:
+            if interrupted:
+                raise KeyboardInterrupt
+            raise next(iter(self.errors.values()))
+        if most < len(self.splits):
+            self.splits = self.splits.first(most)
+
+    # ------------------------------------------------------------------------------------------------------ outcomes
+
+    def done(self, number: int) -> int:
+        """How many of the first splits a candidate has finished."""
+        return next((i for i in range(len(self.splits)) if (number, i) not in self.outcomes), len(self.splits))
+
+    def complete(self) -> list[int]:
+        """Candidates that have finished all splits."""
+        return [i for i in range(len(self.candidates)) if i not in self.errors and self.done(i) == len(self.splits)]
+
+    def scores(self, number: int, stage: int, n_splits: int | None = None) -> np.ndarray:
+        """Scores of the documents held out in the first splits."""
+        n = len(self.splits) if n_splits is None else n_splits
+        return np.concatenate([self.outcomes[number, i].scores[stage] for i in range(n)])
+
+    def values(self, scores: np.ndarray) -> np.ndarray:
+        """The measure for each held-out query of the first splits, so that larger is better."""
+        n_queries = int(np.searchsorted(self.splits.judged.offsets, scores.size))
+        judged = self.splits.judged
+        part = judged if n_queries == judged.n_queries else judged.select(np.arange(n_queries))
+        return per_query(self.measure, part, scores, self.n_jobs)
+
+    def worth(self, number: int, n_splits: int | None = None) -> float:
+        """Mean of the measure over the queries of the first splits, at the best stage; larger is better."""
+        stages = range(len(self.candidates[number].stages))
+        means = [mean(self.measure, self.values(self.scores(number, stage, n_splits))) for stage in stages]
+        return max(means)
+
+    def refit_seconds(self, number: int) -> float:
+        """How long training on all data will take, from the splits."""
+        done = [(self.outcomes[number, i], i) for i in range(self.done(number))]
+        return float(np.mean([o.train_seconds * self.n_rows / max(self._train_rows(i), 1) for o, i in done]))
+
+    def _train_rows(self, split: int) -> int:
+        held_out = int(self.edges[split + 1] - self.edges[split])
+        return self.splits.data.n_rows - (0 if self.splits.valid is not None else held_out)
+
+
+def per_query(measure: Measure, data: RankingDataset, scores: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
+    """The measure for each query, negated where smaller is better."""
+    values = measure.per_query(Scored(data, scores, n_jobs=n_jobs))
+    return values if measure.ascending else -values
+
+
+def mean(measure: Measure, values: np.ndarray) -> float:
+    """Mean over queries of what `per_query` gives; −∞ where no query has a value."""
+    sign = 1.0 if measure.ascending else -1.0
+    value = sign * measure.mean(sign * values)
+    return -np.inf if np.isnan(value) else value
+
+
+def fit(ranker: Ranker, data: RankingDataset, after: Callable[[Monitor], bool] | None = None) -> None:
+    """Train on prepared data; Ctrl-C goes on to the caller."""
+    if ranker._train(data, None, after).interrupted:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without the warnings of candidates: that one learned nothing does not matter where others did."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlackettWarning)
+        yield
+
+
+def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]) -> np.ndarray:
+    """Scores after each stage, one row per stage."""
+    if stages == (None,):
+        return ranker._score_rows(data)[None, :]
+    scorer, rows, before, total = ranker.scorer_, [], 0, 0.0
+    for stage in stages:
+        assert stage is not None
+        part = copy(ranker)
+        part.scorer_ = _Rounds(scorer.booster, before, stage)
+        # the scores of the first rounds and of the next ones add up; what the loss makes of scores comes after that
+        total = total + part.scorer_.predict(data.X, data.offsets)
+        part.scorer_ = _Known(total)
+        rows.append(part._score_rows(data))
+        before = stage
+    return np.array(rows)
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """The trees of some rounds."""
+
+    booster: Any
+    first: int
+    last: int
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
+        start, n = self.first, self.last - self.first
+        if X.shape[0] == 0 or start >= self.booster.current_iteration():
+            outputs = self.booster.num_model_per_iteration()
+            return np.zeros(X.shape[0] if outputs == 1 else (X.shape[0], outputs))
+        return self.booster.predict(X, raw_score=True, start_iteration=start, num_iteration=n, num_threads=1)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Scores that are known already."""
+
+    scores: np.ndarray
+    kind = "known"
+    list_aware = False
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        return self.scores

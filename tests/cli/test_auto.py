@@ -1,0 +1,80 @@
+"""``plackett auto``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.cli import main
+from plackett.experiments.auto.trials import Trials
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Training and validation data as LETOR text."""
+    for name, seed in (("train", 0), ("valid", 1)):
+        rng = np.random.default_rng(seed)
+        qid = np.repeat(np.arange(20), 8)
+        X = rng.normal(size=(qid.size, 3)).round(3)
+        y = np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=qid.size), [-0.5, 1]).astype(int)
+        pk.write_letor(pk.RankingDataset.from_arrays(X, y, qid), tmp_path / f"{name}.txt")
+    return tmp_path
+
+
+def auto(run, folder, *more):
+    words = ("-a", "ListNet", "-a", "LinearRegression", "--trials", 2)
+    return run("auto", folder / "train.txt", "--out", folder / "m.plackett", *words, *more)
+
+
+def test_model_leaderboard_and_reasons(run, folder):
+    code, out, err = auto(run, folder)
+    assert code == 0, err
+    assert "LinearRegression" in out and "on new queries" in out and "saved to" in out
+    data = pk.read_letor(folder / "train.txt")
+    expected = pk.AutoRanker(candidates=("ListNet", "LinearRegression"), n_trials=2).fit(data).predict(data)
+    assert pk.load(folder / "m.plackett").predict(data).tolist() == expected.tolist()
+    assert "on new queries" in run("info", folder / "m.plackett")[1]
+    assert auto(run, folder)[0] == 2  # the file exists
+    code, out, _ = auto(run, folder, "--force", "--json", "--valid", folder / "valid.txt", "-m", "AP")
+    card = json.loads(out)
+    assert card["auto"]["estimate"]["measure"] == "AP" and card["validation"]["measure"] == "AP"
+    assert "auto" in run("--help")[1]
+
+
+def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
+    train, calls = Trials.run, []
+
+    def interrupted(self, number, split, n_jobs=1):
+        calls.append(1)
+        if len(calls) > 18:
+            raise KeyboardInterrupt
+        train(self, number, split)
+
+    monkeypatch.setattr(Trials, "run", interrupted)
+    code, _, err = auto(run, folder)
+    assert code == 130 and "best so far was saved" in err
+    assert pk.load(folder / "m.plackett").card_["interrupted"]
+
+
+@pytest.mark.parametrize(("words", "match"), [(("-m", "nDGC@10"), "nDCG"), (("-a", "LamdaMART"), "LambdaMART")])
+def test_refusals(run, folder, words, match):
+    code, _, err = auto(run, folder, *words)
+    assert code != 0 and match in err

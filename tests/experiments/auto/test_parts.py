@@ -1,0 +1,205 @@
+"""Inspection, splits, candidates, search and the folder."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from checks_rankers import easy_task
+from plackett import DataError, PlackettWarning
+from plackett.data.canonical import canonical_order
+from plackett.experiments.auto.candidates import Candidate, further, given, leaves_for, portfolio
+from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.inspection import inspect_data
+from plackett.experiments.auto.search import Budget, search
+from plackett.experiments.auto.splits import folds
+from plackett.experiments.auto.trials import Trials
+from plackett.measures.language import parse
+
+NDCG = parse("nDCG@10")
+
+
+def task(**changes):
+    X, y, qid = easy_task(**changes)
+    return canonical_order(pk.RankingDataset.from_arrays(X, y, qid))  # as rankers get them
+
+
+def trials_of(data, n_folds=3, n_repeats=1, folder=None, valid=None):
+    cut = folds(data, inspect_data(data, NDCG), valid, n_folds=n_folds, n_repeats=n_repeats, random_state=0)
+    kept = None if folder is None else TrialFolder(folder, cut)
+    return Trials(cut, NDCG, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=kept)
+
+
+# ---------------------------------------------------------------------------------------------------------- inspection
+
+
+def test_a_feature_that_is_the_label_is_a_suspect():
+    X, y, qid = easy_task()
+    leaked = np.hstack([X, (3.0 - y)[:, None]]).astype(np.float32)
+    facts = inspect_data(pk.RankingDataset.from_arrays(leaked, y, qid), NDCG)
+    assert facts.suspects == ("5",)
+    assert any("5 alone order" in sentence for sentence in facts.sentences())
+    assert inspect_data(task(), NDCG).suspects == ()
+
+
+def test_facts_in_sentences():
+    X, y, qid = easy_task()
+    X[0, 0] = np.nan
+    y[qid == 3] = 1.0
+    told = " ".join(inspect_data(pk.RankingDataset.from_arrays(X, y, qid), NDCG).sentences())
+    assert "24 queries" in told and "missing values" in told and "one label only" in told
+
+
+# -------------------------------------------------------------------------------------------------------------- splits
+
+
+def test_every_query_is_held_out_once_a_round_and_copies_share_a_fold():
+    X, y, qid = easy_task(n_queries=12)
+    data = pk.RankingDataset.from_arrays(np.vstack([X, X]), np.append(y, y), np.append(qid, qid + 100))
+    cut = folds(data, inspect_data(data, NDCG), None, n_folds=4, n_repeats=2, random_state=0)
+    assert len(cut) == 8 and cut.rounds == 2
+    for i, half in itertools.product(range(8), range(2)):
+        train, test = cut.train(i), cut.test(i)
+        assert pk.leaks(train, test) == pk.data.leaks.Leaks(0, 0, 0)
+        assert train.n_rows + test.n_rows == data.n_rows
+        order = np.concatenate(cut.held_out[4 * half : 4 * half + 4])
+        assert sorted(order.tolist()) == list(range(24))
+    np.testing.assert_array_equal(cut.judged.labels, np.concatenate([cut.test(i).labels for i in range(8)]))
+    first = cut.first(3)
+    assert len(first) == 3 and first.rounds == 1 and first.judged.n_queries == first.twins.size
+
+
+# ---------------------------------------------------------------------------------------------------------- candidates
+
+
+def test_portfolio_by_the_data():
+    facts = inspect_data(task(), NDCG)
+    names = {type(candidate.ranker).__name__ for candidate in portfolio(facts, 60.0)}
+    wanted = {"LambdaMART", "XENDCG", "LambdaLossMART", "MART", "ListNet", "RankSVM", "LinearRegression"}
+    assert wanted <= names and "LambdaRank" not in names
+    X, y, qid = easy_task()
+    X[::3, 1] = np.nan
+    facts = inspect_data(pk.RankingDataset.from_arrays(X, y, qid), NDCG)
+    drawn = itertools.islice(further(facts, 0), 20)
+    assert all(candidate.ranker.allow_nan for candidate in [*portfolio(facts, 60.0), *drawn])
+
+
+def test_drawn_settings_differ_and_repeat_for_a_seed():
+    facts = inspect_data(task(), NDCG)
+    names = [[c.name for c in itertools.islice(further(facts, seed), 30)] for seed in (0, 0, 1)]
+    assert names[0] == names[1] != names[2] and len(set(names[0])) == 30
+
+
+@pytest.mark.parametrize("candidates", ["LambdaMART", [], [3], ["sklearn.linear_model.Ridge"]])
+def test_candidates_that_are_none(candidates):
+    with pytest.raises(DataError, match="candidates"):
+        given(candidates)
+
+
+def test_leaves_grow_with_the_data():
+    assert [leaves_for(n) for n in (1, 40_000, 10**9)] == [4, 8, 64]
+
+
+# -------------------------------------------------------------------------------------------------------------- trials
+
+
+@pytest.mark.parametrize("ranker", [pk.LambdaMART, pk.MART, pk.XENDCG, pk.McRank])
+def test_scores_after_a_stage_are_those_of_a_shorter_training(ranker):
+    data = task()
+    trials = trials_of(data)
+    made = ranker(n_estimators=8, num_leaves=4, min_child_samples=1, n_jobs=1)
+    candidate = Candidate.of(made)
+    assert candidate.stages == (1, 2, 4, 8)
+    trials.run(trials.add(candidate), 0)
+    for stage, rounds in enumerate(candidate.stages):
+        shorter = ranker(n_estimators=rounds, num_leaves=4, min_child_samples=1, n_jobs=1).fit(trials.splits.train(0))
+        found = trials.outcomes[0, 0].scores[stage] * trials.outcomes[0, 0].spreads[stage]
+        np.testing.assert_allclose(found, shorter.predict(trials.splits.test(0)), rtol=1e-9, atol=1e-12)
+
+
+def test_worth_is_the_mean_over_held_out_queries():
+    data = task()
+    trials = trials_of(data)
+    number = trials.add(Candidate.of(pk.ListNet(n_jobs=1)))
+    values = []
+    for split, (train, test) in enumerate((trials.splits.train(i), trials.splits.test(i)) for i in range(3)):
+        trials.run(number, split)
+        scores = pk.ListNet(n_jobs=1).fit(train).predict(test)
+        values += pk.evaluate(test, scores, "nDCG@10").per_query["nDCG@10"].to_list()
+    assert trials.worth(number) == pytest.approx(np.mean(values), rel=1e-12)
+
+
+# -------------------------------------------------------------------------------------------------------------- search
+
+
+def test_halving_gives_more_splits_to_the_better():
+    data = task(n_queries=36)
+    trials = trials_of(data, n_folds=9)
+    good, bad = pk.ListNet(n_jobs=1), pk.LambdaMART(n_estimators=1, num_leaves=2, n_jobs=1)
+    candidates = [Candidate(f"{i}", good if i == 7 else bad) for i in range(9)]
+    budget = Budget(None, 9, None, trials.clock)
+    assert search(trials, candidates, iter(()), budget, 5, lambda: None) == "all settings were tried"
+    done = [trials.done(i) for i in range(9)]
+    assert done[7] == 9 and min(done) == 1
+    # one of nine by halving, three that were left behind twice: after the halving, and at the end
+    assert sorted(done)[:2] == [1, 1] and done.count(9) == 7
+
+
+def test_a_candidate_that_fails_is_worth_nothing():
+    X, y, qid = easy_task()
+    X[::4, 0] = np.nan
+    trials = trials_of(pk.RankingDataset.from_arrays(X, y, qid))
+    candidates = given(["ListNet", "MART(n_estimators=2, min_child_samples=1)"])
+    search(trials, candidates, iter(()), Budget(None, 2, None, trials.clock), 5, lambda: None)
+    assert trials.complete() == [1] and "missing values" in str(trials.errors[0])
+
+
+def test_time_is_kept_back_for_training_on_all_data():
+    trials = trials_of(task())
+    clock = iter(np.arange(0.0, 1e6, 1.0))
+    trials.clock = lambda: float(next(clock))
+    budget = Budget(120.0, None, None, trials.clock)
+    endless = (Candidate.of(pk.LinearRegression(alpha=float(a), n_jobs=1)) for a in itertools.count(1))
+    assert search(trials, [], endless, budget, 5, lambda: None) == "the time was up"
+    assert budget.reserve > 0.0
+    assert budget.spent() < 120.0
+
+
+# -------------------------------------------------------------------------------------------------------------- folder
+
+
+def test_finished_trainings_are_taken_from_the_folder(tmp_path, monkeypatch):
+    data = task()
+    before = trials_of(data, folder=tmp_path)
+    before.run(before.add(Candidate.of(pk.ListNet())), 1)
+    (file,) = tmp_path.iterdir()
+
+    def no_training(*_):
+        raise AssertionError("trained again")
+
+    after = trials_of(data, folder=tmp_path)
+    number = after.add(Candidate.of(pk.ListNet()))
+    with monkeypatch.context() as patch:
+        patch.setattr(Trials, "_outcome", no_training)
+        after.run(number, 1)
+    np.testing.assert_array_equal(after.outcomes[0, 1].scores, before.outcomes[0, 1].scores)
+    # another split, other parameters and other data are other files
+    after.run(number, 0)
+    after.run(after.add(Candidate.of(pk.ListNet(alpha=0.5))), 1)
+    other = trials_of(task(seed=1), folder=tmp_path)
+    other.run(other.add(Candidate.of(pk.ListNet())), 1)
+    assert len(list(tmp_path.iterdir())) == 4
+    file.write_bytes(file.read_bytes()[:-8])
+    again = trials_of(data, folder=tmp_path)
+    with pytest.warns(PlackettWarning, match="damaged"):
+        again.run(again.add(Candidate.of(pk.ListNet())), 1)
+    np.testing.assert_array_equal(again.outcomes[0, 1].scores, before.outcomes[0, 1].scores)
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="folder="):
+        trials_of(task(), folder=tmp_path / "file")

@@ -1,0 +1,182 @@
+"""AutoRanker as a whole; the battery of all rankers has the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plackett as pk
+from checks_rankers import easy_task
+from plackett import DataError, PlackettWarning
+from plackett.experiments.auto.trials import Trials
+from plackett.rankers import storage
+from plackett.rankers.display import card_rows
+
+LINEAR = ("ListNet", "LinearRegression", "RankSVM")
+FEW = {"n_folds": 3, "n_repeats": 1, "n_jobs": 1}
+
+
+def task(seed=0, n_queries=24):
+    X, y, qid = easy_task(seed=seed, n_queries=n_queries)
+    return pk.RankingDataset.from_arrays(X, y, qid)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return pk.AutoRanker(candidates=(*LINEAR, "MART(n_estimators=8, min_child_samples=1)"), n_trials=4, **FEW).fit(
+        task()
+    )
+
+
+def test_scores_are_the_weighted_sum_of_members_trained_on_all_data(fitted):
+    new = task(seed=3)
+    total = np.zeros(new.n_rows)
+    for member, factor in zip(fitted.members_, fitted.scorer_.factors, strict=True):
+        alone = type(member)(**member.get_params()).fit(task())
+        np.testing.assert_array_equal(alone.predict(new), member.predict(new))
+        total += factor * alone.predict(new)
+    np.testing.assert_allclose(fitted.predict(new), total, rtol=1e-12)
+
+
+def test_leaderboard_reasons_and_estimate_are_saved(fitted, tmp_path):
+    board = fitted.leaderboard_
+    assert isinstance(board, pl.DataFrame) and board.height == 4
+    full = board.filter(pl.col("splits") == 3)
+    assert full["value"].is_sorted(descending=True)
+    assert board["weight"].sum() == pytest.approx(1.0)
+    estimate = fitted.estimate_
+    assert estimate["low"] < estimate["value"] < estimate["high"] and estimate["queries"] == 24
+    assert any(f"{estimate['value']:.4f} on new queries" in sentence for sentence in fitted.reasons_)
+    assert ("to expect on new queries", f"nDCG@10 {estimate['value']:.4f}") in card_rows(fitted)
+    fitted.save(tmp_path / "m.plackett")
+    loaded = pk.load(tmp_path / "m.plackett")
+    assert loaded.leaderboard_.equals(board) and loaded.reasons_ == fitted.reasons_
+    assert storage.card(tmp_path / "m.plackett")["card"]["auto"]["estimate"] == estimate
+
+
+def test_rounds_that_were_best_are_trained(fitted):
+    trees = pk.AutoRanker(candidates=("LambdaMART(n_estimators=16, min_child_samples=1)",), n_trials=1, **FEW).fit(
+        task()
+    )
+    (row,) = trees.leaderboard_.iter_rows(named=True)
+    assert row["rounds"] in (2, 4, 8, 16)
+    assert trees.members_[0].booster_.num_trees() == trees.members_[0].n_estimators == row["rounds"]
+
+
+def test_members_that_draw_are_averaged_over_seeds():
+    candidate = "MART(n_estimators=4, colsample_bytree=0.5, min_child_samples=1)"
+    ranker = pk.AutoRanker(candidates=(candidate,), n_trials=1, n_seeds=3, **FEW).fit(task())
+    assert [member.random_state for member in ranker.members_] == [0, 1, 2]
+    assert len(set(ranker.scorer_.factors)) == 1
+
+
+def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
+    run, calls = Trials.run, []
+
+    def interrupted(self, number, split, n_jobs=1):
+        calls.append(number)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        run(self, number, split)
+
+    monkeypatch.setattr(Trials, "run", interrupted)
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
+    assert ranker.card_["interrupted"] and "interrupted" in " ".join(ranker.reasons_)
+    assert ranker.score(task(seed=1)) > 0.9
+    calls[:] = [0] * 4  # before anything is finished there is nothing to keep
+    with pytest.raises(KeyboardInterrupt):
+        pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
+
+
+def test_a_second_interrupt_keeps_the_members_trained_so_far(monkeypatch):
+    from plackett.experiments.auto import refit as module
+
+    fit, calls = module.fit, []
+
+    def interrupted(*words):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        fit(*words)
+
+    monkeypatch.setattr(module, "fit", interrupted)
+    candidate = "MART(n_estimators=4, colsample_bytree=0.5, min_child_samples=1)"
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        ranker = pk.AutoRanker(candidates=(candidate,), n_trials=1, **FEW).fit(task())
+    assert len(ranker.members_) == 1
+
+
+def test_resuming_gives_the_same_ranker_without_training_again(tmp_path, monkeypatch):
+    make = {"candidates": LINEAR, "n_trials": 3, **FEW}
+    expected = pk.AutoRanker(**make).fit(task()).predict(task(seed=1))
+    pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
+
+    def no_training(*_):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(Trials, "_outcome", no_training)
+    again = pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
+    np.testing.assert_array_equal(again.predict(task(seed=1)), expected)
+
+
+def test_time_ends_the_search_and_the_first_training_always_runs():
+    ranker = pk.AutoRanker(candidates=LINEAR, time_budget=1e-6, clock="cpu", n_jobs=1).fit(task())
+    assert ranker.leaderboard_.height == 1 and "the time was up" in " ".join(ranker.reasons_)
+
+
+def test_a_query_of_weight_0_is_left_out():
+    X, y, qid = easy_task()
+    weight = (np.arange(24) % 3 != 0).astype(float)
+    kept = weight[qid] > 0
+    make = {"candidates": LINEAR, "n_trials": 3, **FEW}
+    expected = pk.AutoRanker(**make).fit(X[kept], y[kept], qid=qid[kept]).predict(X, qid=qid)
+    found = pk.AutoRanker(**make).fit(X, y, qid=qid, query_weight=weight).predict(X, qid=qid)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_validation_data_are_compared_by_and_not_trained_on():
+    valid = task(seed=7)
+    ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task(), eval_set=valid)
+    assert set(ranker.leaderboard_["splits"]) == {1}
+    assert ranker.card_["data"]["queries"] == 24
+    best = max(pk.rankers()[name](n_jobs=1).fit(task()).score(valid) for name in LINEAR)
+    assert ranker.leaderboard_["value"][0] == pytest.approx(best)
+
+
+def test_missing_values_leave_trees_only_and_are_refused_later_by_linear_members():
+    X, y, qid = easy_task()
+    holes = X.copy()
+    holes[::5, 3] = np.nan
+    ranker = pk.AutoRanker(candidates=("ListNet", "MART(n_estimators=4)"), n_trials=2, **FEW).fit(holes, y, qid=qid)
+    assert [type(member).__name__ for member in ranker.members_] == ["MART"]
+    assert "missing values" in ranker.leaderboard_["error"].drop_nulls()[0]
+    linear = pk.AutoRanker(candidates=("ListNet",), n_trials=1, **FEW).fit(X, y, qid=qid)
+    with pytest.raises(DataError, match="NaN"):
+        linear.predict(holes, qid=qid)
+    with pytest.raises(DataError, match="X has missing values"):
+        pk.AutoRanker(candidates=("ListNet",), n_trials=1, **FEW).fit(holes, y, qid=qid)
+
+
+def test_a_limit_on_scoring_time():
+    candidates = ("LinearRegression", "MART(n_estimators=300, learning_rate=0.05, min_child_samples=1)")
+    ranker = pk.AutoRanker(candidates=candidates, n_trials=2, max_score_time=1e-9, **FEW).fit(task())
+    assert [type(member).__name__ for member in ranker.members_] == ["LinearRegression"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"time_budget": None}, "both None"),
+        ({"time_budget": 0}, "time_budget=0"),
+        ({"n_trials": 0}, "n_trials=0"),
+        ({"n_folds": 1}, "n_folds=1"),
+        ({"clock": "sun"}, "the clocks are wall, cpu"),
+        ({"max_score_time": -1.0}, "max_score_time"),
+        ({"candidates": "LambdaMART"}, "candidates"),
+    ],
+)
+def test_refusals(parameters, match):
+    with pytest.raises(DataError, match=match):
+        pk.AutoRanker(**parameters).fit(task())
