@@ -91,7 +91,7 @@ def changed_arrays(arrays, rng):
         arrays[name] = array.astype(np.int16)
     elif how == 3:
         arrays[name] = array.reshape(-1, 1) if array.ndim else array.reshape(1)
-    elif array.dtype == np.uint8 and array[:1].tobytes() in (b"{", b"["):
+    elif array.dtype == np.uint8 and array[:1].tobytes() in (b"{", b"[") and name != "feature_infos":
         arrays[name] = np.frombuffer(json.dumps(changed(json.loads(array.tobytes()), rng)).encode(), np.uint8)
     elif array.size:
         flat = array.reshape(-1).copy()

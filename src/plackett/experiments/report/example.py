@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.cells.cell import TableCell as ExperimentCell
+from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
@@ -48,7 +48,7 @@ def example(view: View) -> Section | None:
     return Section("example", "One query explained", tuple(blocks)) if blocks else None
 
 
-def _pick(view: View, dataset: str) -> tuple[str, ExperimentCell, int] | None:
+def _pick(view: View, dataset: str) -> tuple[str, Cell, int] | None:
     """The chosen ranker (or the first that has a model), and a query that it does middling well on."""
     for ranker in dict.fromkeys([view.chosen(dataset), *view.rows(dataset)]):
         cell = None if ranker is None else view.found.of(dataset, ranker)[0]
@@ -67,9 +67,7 @@ def _pick(view: View, dataset: str) -> tuple[str, ExperimentCell, int] | None:
     return None
 
 
-def _query(
-    view: View, ranker: str, cell: ExperimentCell, found: Explanation, labels: np.ndarray, number: int
-) -> list[Block]:
+def _query(view: View, ranker: str, cell: Cell, found: Explanation, labels: np.ndarray, number: int) -> list[Block]:
     order = np.argsort(-found.scores, kind="stable")
     top = order[:_DOCUMENTS].tolist()
     names = [_name(found, i) for i in top]

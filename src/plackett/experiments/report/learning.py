@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.cells.cell import TableCell as ExperimentCell
+from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.plots import axis, layout, round_axis
@@ -32,7 +32,7 @@ def learning(view: View) -> Section | None:
     return Section("learning", "Learning curves", (Text(text), *blocks))
 
 
-def _figure(view: View, dataset: str, cells: list[ExperimentCell], name: str) -> Figure:
+def _figure(view: View, dataset: str, cells: list[Cell], name: str) -> Figure:
     ascending = parse(view.found.select).ascending
     traces, rows, seen = [], [], set()
     for cell in cells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.cells.cell import TableCell as ExperimentCell
+from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, plural
 from plackett.experiments.report.view import View
@@ -73,7 +73,7 @@ def _settings(view: View) -> Table:
     return Table(header, rows, caption="Settings chosen in each fold", n_names=4)
 
 
-def _tried(cell: ExperimentCell) -> tuple[str, str]:
+def _tried(cell: Cell) -> tuple[str, str]:
     return str(len(cell.trials)), fixed(cell.validation)
 
 

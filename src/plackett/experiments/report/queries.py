@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate import Evaluation
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.cells.cell import TableCell as ExperimentCell
+from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Block, Browser, Section, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.view import View
@@ -130,7 +130,7 @@ def _statistics(
     return out
 
 
-def _lists(view: View, dataset: str, cells: dict[str, list[ExperimentCell]], query: int) -> dict[str, Any]:
+def _lists(view: View, dataset: str, cells: dict[str, list[Cell]], query: int) -> dict[str, Any]:
     """The first documents of a query as each ranker orders them; ``query`` counts over all folds."""
     one = next(iter(cells.values()))
     ends = np.cumsum([cell.qids.size for cell in one])

@@ -80,7 +80,8 @@ def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha:
                 }
             )
         if number == 0:  # the first measure says the order, for all of them
-            rows.sort(key=lambda row, worth=measure.worth: -worth(row["mean_over_folds"]))
+            worth = measure.worth
+            rows.sort(key=lambda row: -worth(row["mean_over_folds"]))
             rankers = [row["ranker"] for row in rows]
     return rows
 

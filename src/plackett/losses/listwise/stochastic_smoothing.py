@@ -9,10 +9,10 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import REASSOC, kernel, over_queries
-from plackett._maths import exp
 from plackett._random import mix
 from plackett._scratch import lane, room
 from plackett._sort import argsort_descending
+from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, first_swaps
 from plackett.losses.listwise._draws import score_key, unit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -129,7 +130,7 @@ class Evolved(Ranker):
                     better, stop = merit > highest, False
                 else:
                     chosen, scores = self._best_on(monitor, valid, valid_columns, programs)
-                    better, stop = monitor.judge(lambda _, scores=scores: scores)
+                    better, stop = monitor.judge(partial(_same, scores))
                 if better:
                     best, highest = chosen, merit
                 if stop:
@@ -198,3 +199,8 @@ class Evolved(Ranker):
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
         program = self.scorer_.program
         return to_text(simplify(program) if simplified else program, list(names))
+
+
+def _same(scores: np.ndarray, valid: RankingDataset) -> np.ndarray:
+    """Scores of the validation data that are known already."""
+    return scores

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,7 +74,7 @@ class Searched(Ranker):
         what = f"{type(self).__name__} · {problem.lists.measure}"
         with monitor.training(solver.max_iter * (1 + self.n_restarts), what):
             for weights in self._path(solver, problem, rng):
-                better, stop = monitor.judge(lambda valid, weights=weights: problem.scores(weights, valid.X))
+                better, stop = monitor.judge(partial(_valid_scores, problem, weights))
                 value = float(problem.values(weights[None])[0])
                 if value > highest if monitor.valid is None else better:
                     best, highest = weights, value
@@ -87,3 +88,7 @@ class Searched(Ranker):
         yield from solver.rounds(problem, problem.promising(np.zeros(problem.data.n_rows)), rng)
         for _ in range(self.n_restarts):
             yield from solver.rounds(problem, rng.normal(size=problem.size), rng)
+
+
+def _valid_scores(problem: LinearProblem, weights: np.ndarray, valid: RankingDataset) -> np.ndarray:
+    return problem.scores(weights, valid.X)
