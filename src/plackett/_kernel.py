@@ -61,7 +61,7 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     return compiled
 
 
-def kernel_from(template: Callable[..., Any], **helpers: Any) -> Any:
+def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers: Any) -> Any:
     """A kernel with the text of a template, which calls other kernels by the names given here.
 
     A loop that many algorithms share is written once, as a plain function that calls a helper that stands for their
@@ -75,7 +75,7 @@ def kernel_from(template: Callable[..., Any], **helpers: Any) -> Any:
     function.__module__ = first.__module__  # each loss has a folder of its own in the cache
     function.__qualname__ = name
     function.__doc__ = template.__doc__
-    return kernel(function)
+    return kernel(function, inline=inline)
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:

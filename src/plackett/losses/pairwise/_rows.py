@@ -65,7 +65,7 @@ def gather(q, offsets, scores, pairs, row):  # type: ignore[no-untyped-def]
     return n
 
 
-@kernel
+@kernel(inline=True)
 def gaps(row, u, start, stop, margin):  # type: ignore[no-untyped-def]
     """The row of document u with the documents ``start`` to ``stop``: differences less the margin, and room for φ."""
     n = stop - start
@@ -92,7 +92,7 @@ def _add(w, g, h, value, slope, bend, factor):  # type: ignore[no-untyped-def]
     return total, total_slope, total_bend
 
 
-@kernel
+@kernel(inline=True)
 def add(row, u, start, stop):  # type: ignore[no-untyped-def]
     """Add a row to gradient and curvature; returns its weighted value."""
     r = slice(start, stop)
@@ -129,4 +129,4 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ign
 
 def sweep_of(terms: Callable[..., Any], **formulas: Any) -> Any:
     """The sweep of a loss: ``terms`` says which pairs a family of losses has, ``formulas`` are what it calls."""
-    return kernel_from(_sweep, _terms=kernel_from(terms, **formulas))
+    return kernel_from(_sweep, _terms=kernel_from(terms, inline=True, **formulas))
