@@ -139,6 +139,7 @@ class _Bound(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value that does not exist, gradient and curvature per score."""
         out = self._buffers()
+        documents: _Documents | Ranked
         if self.measure.linear_swaps:
             kernel, documents = _linear, self.documents
         else:
