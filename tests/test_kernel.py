@@ -81,6 +81,54 @@ def test_an_edited_constant_in_another_file_is_seen(program, tmp_path):
     assert _run(folder, cache) == "12.0 hits=0"
 
 
+def test_a_kernel_from_a_template_is_cached_and_sees_an_edited_helper(program, tmp_path):
+    cache = tmp_path / "cache"
+
+    def run(factor: str) -> str:
+        folder = program(factor)
+        (folder / "main.py").write_text(
+            textwrap.dedent("""
+            from helper import SHIFT, helper
+            from plackett._kernel import kernel_from
+            def formula(x):
+                raise NotImplementedError
+            def template(x):
+                return formula(x) + SHIFT
+            caller = kernel_from(template, formula=helper)
+            """)
+        )
+        return _run(folder, cache)
+
+    assert run("2.0") == "3.0 hits=0"
+    assert run("2.0") == "3.0 hits=1"
+    assert run("5.0") == "6.0 hits=0"
+
+
+def test_the_order_of_the_fields_of_a_named_tuple_is_seen(program, tmp_path):
+    cache, folder = tmp_path / "cache", program("2.0")
+
+    def run(fields: str) -> str:
+        (folder / "helper.py").write_text(
+            f"from collections import namedtuple\nGroup = namedtuple('Group', '{fields}')\n"
+        )
+        (folder / "main.py").write_text(
+            textwrap.dedent("""
+            from helper import Group
+            from plackett._kernel import kernel
+            @kernel
+            def first(group):
+                return group.a
+            def caller(x):
+                return first(Group(a=x, b=7.0))
+            caller.stats = first.stats
+            """)
+        )
+        return _run(folder, cache)
+
+    assert run("a b") == "1.0 hits=0"
+    assert run("b a") == "1.0 hits=0"  # machine code for the other order would give 7.0
+
+
 def test_without_a_writable_cache_kernels_still_work(program, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")  # works for root too, who may write to read-only folders

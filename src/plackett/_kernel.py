@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numba
@@ -25,7 +25,7 @@ import numpy as np
 from plackett._cores import n_threads
 from plackett._kernel_cache import OverloadFiles, cache_folder
 
-__all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "n_threads", "over_queries"]
+__all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "kernel_from", "n_threads", "over_queries"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,6 +59,23 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     compiled = _compile(function, options, cache_folder(function.__module__, stamp))
     compiled.plackett_stamp = stamp
     return compiled
+
+
+def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers: Any) -> Any:
+    """A kernel with the text of a template, which calls other kernels by the names given here.
+
+    A loop that many algorithms share is written once, as a plain function that calls a helper that stands for their
+    formulas; each algorithm gets a kernel of its own from it. Numba would compile a function passed as an argument, or
+    captured by a closure, anew in each process. Such a kernel is cached like one that is written out: helpers are
+    globals of the new function, and their stamps are part of its own.
+    """
+    first = next(iter(helpers.values()))
+    name = f"{template.__name__}_{first.__name__}"
+    function = FunctionType(template.__code__, {**template.__globals__, **helpers}, name, template.__defaults__)
+    function.__module__ = first.__module__  # each loss has a folder of its own in the cache
+    function.__qualname__ = name
+    function.__doc__ = template.__doc__
+    return kernel(function, inline=inline)
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:

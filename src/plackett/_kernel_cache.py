@@ -77,7 +77,9 @@ class OverloadFiles:
         return self.folder.glob(f"{self.name}.*.code*")
 
     def _path(self, key: Any) -> Path:
-        version = f"{numba.__version__} {sys.version_info[:2]} {key!r}"
+        # the name of a named tuple's type leaves out its fields, whose order decides what a kernel reads
+        fields = [getattr(argument, "fields", ()) for argument in key[0]]
+        version = f"{numba.__version__} {sys.version_info[:2]} {key!r} {fields}"
         return self.folder / f"{self.name}.{_digest(version.encode()).hex()}.code"
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -14,10 +13,18 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
 
-__all__ = ["BoundLoss", "Loss", "finite_gains"]
+__all__ = ["BoundLoss", "Derivatives", "Loss", "finite_gains"]
 
 #: Scores farther from 0 count as this far: their squares, and sums of them, are still numbers.
 _FARTHEST = 1e100
+
+
+class Derivatives(NamedTuple):
+    """What a kernel fills: the loss of each query, gradient and curvature of each score."""
+
+    value: np.ndarray
+    gradient: np.ndarray
+    curvature: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -145,11 +152,10 @@ class BoundLoss:
             array = np.clip(array, -_FARTHEST, _FARTHEST)  # NaN stays
         return array
 
-    def _buffers(self) -> Iterator[np.ndarray]:
-        yield np.zeros(self.data.n_queries)
+    def _buffers(self) -> Derivatives:
+        """Zeros to be filled."""
         shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
-        yield np.zeros(shape)
-        yield np.zeros(shape)
+        return Derivatives(np.zeros(self.data.n_queries), np.zeros(shape), np.zeros(shape))
 
 
 def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:

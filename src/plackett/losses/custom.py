@@ -169,7 +169,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         scores = scores.view()
         scores.flags.writeable = False  # as the labels are: a function that sorts them in place is refused
         try:
@@ -188,7 +188,7 @@ class _Bound(BoundLoss):
         except (NumbaError, UnsupportedBytecodeError) as error:
             raise LossError(f"the loss {self.loss.name!r} cannot be compiled: {error}") from error
         self._refuse_no_numbers(*out)
-        return out  # type: ignore[return-value]
+        return out
 
     def _refuse_no_numbers(self, value: np.ndarray, gradient: np.ndarray, curvature: np.ndarray) -> None:
         """An error for gradients that are no numbers; where the value is infinite a solver went too far, and knows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import longest
 
 __all__ = ["boltzmann"]
 
@@ -138,13 +139,11 @@ def _gather(a, b, part, scores, gains, orders, s, x, rows, place, taken):  # typ
 
 @kernel
 def _scratch(lo, hi, offsets, orders, max_exact):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    lanes = np.empty((4, longest), np.float64)
-    rows = np.empty((2, longest), np.int64)
-    taken = np.empty((orders.shape[0], longest), np.int64)
-    table = np.empty((4, 1 << min(max_exact, longest)), np.float64)
+    n_max = longest(lo, hi, offsets)
+    lanes = np.empty((4, n_max), np.float64)
+    rows = np.empty((2, n_max), np.int64)
+    taken = np.empty((orders.shape[0], n_max), np.int64)
+    table = np.empty((4, 1 << min(max_exact, n_max)), np.float64)
     return lanes, rows, taken, table, np.empty(orders.shape[0], np.float64)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
@@ -48,13 +49,11 @@ def uniform(data: RankingDataset, seed: int, times: int, n_jobs: int | None) -> 
 
 @kernel
 def _orders(lo, hi, offsets, labels, exponent, seed, longer_than, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

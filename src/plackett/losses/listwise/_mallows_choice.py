@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise._draws import label_key, unit
 
@@ -120,12 +121,10 @@ def sampled_choice(block, w, s, n, theta, ranks, order, log_s, counts, factor, s
 
 @kernel
 def _orders(lo, hi, offsets, labels, block, weight, theta, seed, longer_than, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    counts = np.empty(longest + 1, np.int64)
-    factor = np.empty(longest + 1, np.float64)
-    left = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    counts = np.empty(n_max + 1, np.int64)
+    factor = np.empty(n_max + 1, np.float64)
+    left = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

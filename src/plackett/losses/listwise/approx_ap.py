@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -80,7 +81,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _approx_ap,
             self.data.offsets,
@@ -94,17 +95,15 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
 def _approx_ap(lo, hi, offsets, scores, relevant, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    # apart by more than a vector step: see ApproxNDCG
-    s, g, rank, slope = np.empty((4, longest + 64), np.float64)
-    rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(4, n_max)
+    s, g, rank, slope = lane[0], lane[1], lane[2], lane[3]
+    rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._scratch import lane, room
+from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
@@ -74,7 +74,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _approx,
             self.data.offsets,
@@ -86,7 +86,7 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -152,16 +152,14 @@ def _discounted(gain, rank):  # type: ignore[no-untyped-def]
 
 @kernel
 def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    memory = np.empty(room(5, longest), np.float64)
-    gainful = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(5, n_max)
+    lane_s, lane_g, lane_power, lane_one, lane_two = lane[0], lane[1], lane[2], lane[3], lane[4]
+    gainful = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         start = offsets[q]
         n = offsets[q + 1] - start
-        s, g, power = lane(memory, 0, n), lane(memory, 1, n), lane(memory, 2, n)
-        ahead_one, ahead_two = lane(memory, 3, n), lane(memory, 4, n)
+        s, g, power, ahead_one, ahead_two = lane_s[:n], lane_g[:n], lane_power[:n], lane_one[:n], lane_two[:n]
         m = 0
         low = np.inf
         high = -np.inf

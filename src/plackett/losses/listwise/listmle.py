@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import most
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
@@ -70,7 +71,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _listmle,
             self.data.offsets,
@@ -84,18 +85,16 @@ class _Bound(BoundLoss):
             *out,
             n_jobs=self.n_jobs,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
 def _listmle(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, order, below, judged, weight, query_weight, upto, value, gradient, curvature
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    s = np.empty(longest, np.float64)
-    rest = np.empty(longest, np.float64)
+    n_max = most(lo, hi, judged)
+    s = np.empty(n_max, np.float64)
+    rest = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

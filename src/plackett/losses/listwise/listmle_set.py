@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import REASSOC, kernel, over_queries
+from plackett._scratch import most
 from plackett._sort import argsort_descending
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
@@ -104,10 +105,10 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         known = self.order, self.below, self.judged, self.sample_weight, self.query_weight
         over_queries(self.kernel, self.data.offsets, scores, *known, *out[:2], n_jobs=self.n_jobs, rows_per_thread=1000)
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
@@ -193,13 +194,11 @@ def _block(s, log_rest, at, weights, slopes):  # type: ignore[no-untyped-def]
 
 @kernel
 def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    s = np.empty(longest, np.float64)
-    rest = np.empty(longest, np.float64)
-    slopes = np.empty(longest, np.float64)
-    at, weights = np.empty((2, np.int64(1.5 * (np.log(1.0 + longest) + 10.0 - _LEFT) / _step(longest))), np.float64)
+    n_max = most(lo, hi, judged)
+    s = np.empty(n_max, np.float64)
+    rest = np.empty(n_max, np.float64)
+    slopes = np.empty(n_max, np.float64)
+    at, weights = np.empty((2, np.int64(1.5 * (np.log(1.0 + n_max) + 10.0 - _LEFT) / _step(n_max))), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -232,15 +231,13 @@ def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, va
 
 @kernel
 def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    s = np.empty(longest, np.float64)
-    rest = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    places = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_rows = np.empty(longest, np.int64)
+    n_max = most(lo, hi, judged)
+    s = np.empty(n_max, np.float64)
+    rest = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    places = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

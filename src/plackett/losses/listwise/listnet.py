@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import REASSOC, kernel, over_queries
-from plackett._scratch import lane, room
+from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
@@ -69,10 +69,10 @@ class CrossEntropy(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         known = self.target, self.entropy, self.query_weight
         over_queries(_listnet, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs)
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
@@ -135,10 +135,8 @@ def _finish(target, power, total, weight, gradient, curvature):  # type: ignore[
 
 @kernel
 def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    memory = lane(np.empty(room(1, longest), np.float64), 0, longest)
+    lane = lanes(1, longest(lo, hi, offsets))
+    memory = lane[0]
     for q in range(lo, hi):
         r = slice(offsets[q], offsets[q + 1])
         power = memory[: r.stop - r.start]

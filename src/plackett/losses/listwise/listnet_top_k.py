@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._draws import sampled_orders
@@ -140,7 +141,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _listnet,
             self.data.offsets,
@@ -158,7 +159,7 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=500,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
@@ -273,16 +274,25 @@ def _listnet(  # type: ignore[no-untyped-def]
     value,
     gradient,
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    t, s, g, x, y, log_t, log_s, w, factor = np.empty((9, longest), np.float64)
-    sums = np.empty((4, longest), np.float64)
-    block, counts = np.empty((2, longest), np.int64)
-    place = np.empty(longest, np.int64)
-    rows = np.empty(longest, np.int64)
-    order = np.empty(longest, np.int64)
-    reached = np.empty(1 << min(max_exact, longest), np.float64)
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(9, n_max)
+    t, s, g, x, y, log_t, log_s, w, factor = (
+        lane[0],
+        lane[1],
+        lane[2],
+        lane[3],
+        lane[4],
+        lane[5],
+        lane[6],
+        lane[7],
+        lane[8],
+    )
+    sums = np.empty((4, n_max), np.float64)
+    block, counts = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    place = np.empty(n_max, np.int64)
+    rows = np.empty(n_max, np.int64)
+    order = np.empty(n_max, np.int64)
+    reached = np.empty(1 << min(max_exact, n_max), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         length = offsets[q + 1] - a

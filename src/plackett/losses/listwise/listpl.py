@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
@@ -102,7 +103,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value that does not exist, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         ranked = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("optimistic")
         over_queries(
             _listpl,
@@ -118,20 +119,18 @@ class _Bound(BoundLoss):
             *out[1:],
             n_jobs=self.n_jobs,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
 def _listpl(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, target, labels, rows, learns, n_samples, k, seed, gradient, curvature
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys, spare_keys, rest = np.empty((3, longest), np.float64)
-    order = np.empty(longest, np.int64)
-    spare_rows = np.empty(longest, np.int64)
-    judged = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_rows = np.empty(n_max, np.int64)
+    judged = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         if learns[q] == 0.0:
             continue

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -91,7 +92,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value and the curvature that do not exist, and the gradient per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         data, measure = self.judged, self.measure
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
         noisy = np.empty((self.loss.n_samples, data.n_rows))
@@ -104,7 +105,7 @@ class _Bound(BoundLoss):
             total += draw
         worth = -measure.worth(found - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
         over_queries(_score_function, data.offsets, scores, noisy, worth, self.k, out[1], n_jobs=self.n_jobs)
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
@@ -121,12 +122,10 @@ def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[
 @kernel
 def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):  # type: ignore[no-untyped-def]
     """Add worth · gradient of the log-likelihood of the first k ranks of each drawn order."""
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys, spare_keys, rest = np.empty((3, longest), np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

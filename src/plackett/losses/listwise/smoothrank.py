@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett._sort import argsort_descending
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
@@ -99,7 +100,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _smoothrank,
             self.data.offsets,
@@ -114,7 +115,7 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -143,13 +144,11 @@ def _pull(s, gains, t, width, gain, force, g):  # type: ignore[no-untyped-def]
 
 @kernel
 def _smoothrank(lo, hi, offsets, scores, gains, best, ranks, averages, query_weight, width, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    # apart by more than a vector step: see ApproxNDCG
-    s, g, at, total, slope, keys, spare_keys = np.empty((7, longest + 64), np.float64)
-    order = np.empty(longest, np.int64)
-    spare_rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(7, n_max)
+    s, g, at, total, slope, keys, spare_keys = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6]
+    order = np.empty(n_max, np.int64)
+    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, pair_chances
@@ -81,7 +82,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _soft_ap,
             self.data.offsets,
@@ -95,7 +96,7 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=500,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
@@ -148,14 +149,12 @@ def _expanded(p, relevant, n, j, force):  # type: ignore[no-untyped-def]
 
 @kernel
 def _soft_ap(lo, hi, offsets, scores, relevant, weight, variance, query_weight, max_exact, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    # apart by more than a vector step: see ApproxNDCG
-    g, p, slope, force, chance, table = np.empty((6, longest + 64), np.float64)
-    members = np.empty(longest, np.int64)
-    others = np.empty(longest, np.int64)
-    exact = min(longest, max_exact) + 1
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(6, n_max)
+    g, p, slope, force, chance, table = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5]
+    members = np.empty(n_max, np.int64)
+    others = np.empty(n_max, np.int64)
+    exact = min(n_max, max_exact) + 1
     values = np.empty((exact, exact), np.float64)
     for q in range(lo, hi):
         a = offsets[q]

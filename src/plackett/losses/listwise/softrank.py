@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, normal_expectation, pair_chances
@@ -171,7 +172,7 @@ class SoftRankBound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _soft,
             self.data.offsets,
@@ -185,18 +186,16 @@ class SoftRankBound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=500,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel
 def _soft(lo, hi, offsets, scores, gains, variance, table, query_weight, max_exact, value, gradient):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    # apart by more than a vector step: see ApproxNDCG
-    g, p, slope, force, chance = np.empty((5, longest + 64), np.float64)
-    others = np.empty(longest, np.int64)
-    exact = min(longest, max_exact) + 1
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(5, n_max)
+    g, p, slope, force, chance = lane[0], lane[1], lane[2], lane[3], lane[4]
+    others = np.empty(n_max, np.int64)
+    exact = min(n_max, max_exact) + 1
     values = np.empty((exact, exact), np.float64)
     for q in range(lo, hi):
         a = offsets[q]

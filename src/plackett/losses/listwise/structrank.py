@@ -11,6 +11,7 @@ from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
 from plackett._random import below as draw_below
 from plackett._random import mix
+from plackett._scratch import lanes, most
 from plackett._vector_math import log
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -107,7 +108,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros for the curvature that it has not."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _structrank,
             self.data.offsets,
@@ -126,7 +127,7 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD // 4,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 #: Codes of the structures in the kernel.
@@ -316,13 +317,11 @@ def _structrank(  # type: ignore[no-untyped-def]
     value,
     gradient,
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    # apart by more than a vector step: see ApproxNDCG
-    s, w, g, powers, weights, slopes = np.empty((6, longest + 64), np.float64)
-    lanes = (powers, weights, slopes)
-    ends = np.empty((2, 2, min(max_edges, longest * longest) if structure == 3 else 0), np.int64)
+    n_max = most(lo, hi, judged)
+    lane = lanes(6, n_max)
+    s, w, g, powers, weights, slopes = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5]
+    parts = (powers, weights, slopes)
+    ends = np.empty((2, 2, min(max_edges, n_max * n_max) if structure == 3 else 0), np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -340,7 +339,7 @@ def _structrank(  # type: ignore[no-untyped-def]
                 continue
             if structure == 0:
                 state = mix(mix(seed ^ np.uint64(n)) ^ np.uint64(u))
-                loss += _edges(u, first, n, s, w, (theta_1, theta_2), normalize, max_edges, state, lanes, g)
+                loss += _edges(u, first, n, s, w, (theta_1, theta_2), normalize, max_edges, state, parts, g)
             elif structure == 1:
                 loss += _document(u, first, n, s, w, theta_1, g)
             else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett._vector_math import exp, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -44,6 +45,15 @@ class FrozenSwaps(Loss):
         return _Bound(self, data, n_jobs)
 
 
+class _Frozen(NamedTuple):
+    """The ranking that stays: rows from the best on, state of the measure, labels and weights of the rows."""
+
+    rows: np.ndarray
+    state: np.ndarray
+    labels: np.ndarray
+    weight: np.ndarray
+
+
 class _Bound(BoundLoss):
     def __init__(self, loss: FrozenSwaps, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
@@ -52,32 +62,29 @@ class _Bound(BoundLoss):
             raise LossError(f"{measure} has no swap delta; try nDCG, AP, RR or ERR")
         at = loss.at.predict(data.X, data.offsets, n_jobs) if hasattr(loss.at, "predict") else loss.at
         ranking = Scored(data, self.check(at), n_jobs=n_jobs).ranking("stable")
-        self.rows = ranking.rows
         with np.errstate(over="ignore", invalid="ignore"):  # refused here
-            self.state = np.ascontiguousarray(measure.swap_state(ranking))
-        if not np.isfinite(self.state).all():
+            state = np.ascontiguousarray(measure.swap_state(ranking))
+        if not np.isfinite(state).all():
             raise LossError(
                 f"{measure}: the gain of label {data.labels.max():g} is not finite; use a linear gain or smaller labels"
             )
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
+        weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
+        self.ranking = _Frozen(ranking.rows, state, data.labels, weight)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _frozen,
             self.data.offsets,
             scores,
-            self.rows,
-            self.state,
-            self.data.labels,
-            self.weight,
+            self.ranking,
             self.query_weight,
-            *out,
+            out,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -106,20 +113,10 @@ def _against_lower(top, s, y, w, g, v, slope, bend):  # type: ignore[no-untyped-
 
 
 @kernel
-def _frozen(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, rows, state, labels, weight, query_weight, value, gradient, curvature
-):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    # apart by more than a vector step, so that the order of sums does not depend on where they lie
-    s = np.empty(longest + 64)
-    y = np.empty(longest + 64)
-    w = np.empty(longest + 64)
-    g = np.empty(longest + 64)
-    v = np.empty(longest + 64)
-    slope = np.empty(longest + 64)
-    bend = np.empty(longest + 64)
+def _frozen(lo, hi, offsets, scores, ranking, query_weight, out):  # type: ignore[no-untyped-def]
+    rows, state, labels, weight = ranking
+    lane = lanes(7, longest(lo, hi, offsets))
+    s, y, w, g, v, slope, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6]
     layered = state.shape[1] > 4
     for q in range(lo, hi):
         first = offsets[q]
@@ -145,7 +142,7 @@ def _frozen(  # type: ignore[no-untyped-def]
                 total += cost
                 slope[i] += push
                 bend[i] += curve
-        value[q] = query_weight[q] * total
+        out.value[q] = query_weight[q] * total
         for i in range(n):
-            gradient[rows[first + i]] = query_weight[q] * slope[i]
-            curvature[rows[first + i]] = query_weight[q] * bend[i]
+            out.gradient[rows[first + i]] = query_weight[q] * slope[i]
+            out.curvature[rows[first + i]] = query_weight[q] * bend[i]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import lanes, most
 from plackett._sort import argsort_descending
 
 __all__ = ["hinge_sweep", "violations"]
@@ -73,22 +74,16 @@ def violations(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hinge_sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, squared, value, gradient, curvature
-):
+def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, out):  # type: ignore[no-untyped-def]
     """Value, gradient and curvature of Σ max(0, margin − z) or, ``squared``, of Σ max(0, margin − z)²."""
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    s = np.empty(longest, np.float64)
-    w = np.empty(longest, np.float64)
-    work = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    places = np.empty(longest, np.int64)
-    spare_places = np.empty(longest, np.int64)
-    grade = np.empty(longest, np.int64)
-    tree = np.empty((longest + 1, 3), np.float64)
-    sums = np.empty((longest, 6), np.float64)
+    order, below, judged, _, weight, scale = pairs
+    value, gradient, curvature = out
+    n_max = most(lo, hi, judged)
+    lane = lanes(4, n_max)
+    s, w, work, spare = lane[0], lane[1], lane[2], lane[3]
+    places, spare_places, grade = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    tree = np.empty((n_max + 1, 3), np.float64)
+    sums = np.empty((n_max, 6), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

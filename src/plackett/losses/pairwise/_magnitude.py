@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pairwise._rows import gather
-from plackett.losses.pairwise.base import label_order
+from plackett.losses.pairwise._rows import add, gaps, sweep_of
+from plackett.losses.pairwise.base import all_pairs, sweep_pairs
 
-__all__ = ["MagnitudeLoss", "gather_magnitudes", "power", "wanted"]
+__all__ = ["MagnitudeLoss", "power"]
 
 #: Closer to the wanted difference than this the curvature of |z|^β with β < 2 grows no more.
 _CLOSE = 1e-6
@@ -32,21 +32,19 @@ def power(t, beta):  # type: ignore[no-untyped-def]
     return t**beta, beta * t ** (beta - 1.0), factor * (t if beta > 2.0 else max(t, _CLOSE)) ** (beta - 2.0)
 
 
-@kernel
-def gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes):  # type: ignore[no-untyped-def]
-    """As `gather`, with the labels that the differences are wanted of."""
-    n = gather(q, offsets, scores, order, judged, weight, work)
-    for i in range(n):
-        magnitudes[i] = labels[order[offsets[q] + i]]
-    return n
+def _phi(gap, target, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
+    """Stands for the formula of a loss."""
+    raise NotImplementedError
 
 
-@kernel
-def wanted(magnitudes, u, start, stop, target):  # type: ignore[no-untyped-def]
-    """Wanted differences of document u from the documents ``start`` to ``stop``."""
-    for v in range(start, stop):
-        target[v - start] = magnitudes[u] - magnitudes[v]
-    return target[: stop - start]
+def _of_later_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+    """Pairs of a document with all that come after it by descending label, each with the wanted difference."""
+    gap, value, slope, bend = gaps(row, u, u + 1, n, 0.0)
+    target = row.target[: n - u - 1]
+    for v in range(u + 1, n):
+        target[v - u - 1] = row.label[u] - row.label[v]
+    _phi(gap, target, value, slope, bend, *shape)
+    return add(row, u, u + 1, n)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,10 +69,15 @@ class MagnitudeLoss(Loss):
     beta: float = 2.0
     normalize: bool = False
 
-    #: ``sweep(lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, *shape)`` over
-    #: all pairs, and ``phi(gap, target, value, slope, curvature, *shape)`` for arrays of pairs.
-    sweep: ClassVar[Callable[..., Any]]
+    #: The formula: ``phi(gap, target, value, slope, curvature, *shape)`` for arrays of pairs.
     phi: ClassVar[Callable[..., Any]]
+    #: ``sweep(lo, hi, offsets, scores, pairs, shape, want_value, out)`` over all pairs.
+    sweep: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "phi" in vars(cls) and "sweep" not in vars(cls):
+            cls.sweep = staticmethod(sweep_of(_of_later_documents, _phi=cls.phi))
 
     def __post_init__(self) -> None:
         if not self.beta >= 1:
@@ -87,7 +90,7 @@ class MagnitudeLoss(Loss):
 
     @property
     def shape(self) -> tuple[float, ...]:
-        """Numbers that decide the form of the loss; `sweep` and `phi` take them last."""
+        """Numbers that decide the form of the loss."""
         return (float(self.beta),)
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
@@ -100,33 +103,16 @@ class _AllPairs(BoundLoss):
     def __init__(self, loss: MagnitudeLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
-        self.order, _, self.judged = label_order(data, n_jobs)
-        self.scale = self.query_weight
+        pairs = None
         if loss.normalize:
             weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
             total, squares = (np.bincount(data.query_of_row, w, data.n_queries) for w in (weight, weight**2))
             pairs = np.maximum(0.5 * (total**2 - squares), 0.0)
-            self.scale = np.divide(self.query_weight, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-            self.scale.flags.writeable = False  # as `query_weight` is
+        self.pairs = all_pairs(self, pairs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
-        over_queries(
-            self.loss.sweep,
-            self.data.offsets,
-            scores,
-            self.data.labels,
-            self.order,
-            self.judged,
-            self.sample_weight,
-            self.scale,
-            *out,
-            *self.loss.shape,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out  # type: ignore[return-value]
+        return sweep_pairs(self, scores, self.loss.shape, value)
 
 
 class _Preferences(BoundLoss):

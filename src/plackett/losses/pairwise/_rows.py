@@ -1,53 +1,79 @@
-"""The double loop over all pairs, one row at a time: what pair losses without a faster form share.
+"""The sweep over all pairs, one row at a time: what pair losses without a faster form share.
 
-A loss calls `lanes` once, and for each query `gather`, for each document `gaps`, its own formula on the row, `add`, and
-at the end `scatter`. A formula is a kernel over arrays, which vectorises; nothing is kept per pair but one row.
+For each document u of a query the family of losses says which of the documents after it, by descending label, form
+pairs with it, and each loss is a formula φ on the row of their differences: a kernel over arrays, which vectorises.
+Nothing is kept per pair but one row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel
+from plackett._kernel import REASSOC, kernel, kernel_from
+from plackett._scratch import lanes, most
 
-__all__ = ["add", "gaps", "gather", "lanes", "scatter"]
+__all__ = ["Pairs", "Row", "add", "gaps", "gather", "row_for", "sweep_of"]
 
-#: Rows lie apart by more than a vector step: the compiler would otherwise sum in an order that depends on where they
-#: lie.
-_APART = 64
+
+class Pairs(NamedTuple):
+    """The judged documents of each query by descending label, and what they weigh."""
+
+    order: np.ndarray  #: rows of each query, its judged documents first
+    below: np.ndarray  #: for each place the first one with a lower label
+    judged: np.ndarray  #: judged documents of each query
+    labels: np.ndarray
+    weight: np.ndarray  #: of each row
+    scale: np.ndarray  #: of each query
+
+
+class Row(NamedTuple):
+    """Scratch of a sweep: numbers of the documents of a query, and of one row of pairs."""
+
+    score: np.ndarray
+    weight: np.ndarray
+    label: np.ndarray
+    gradient: np.ndarray
+    curvature: np.ndarray
+    gap: np.ndarray  #: of the row from here on
+    target: np.ndarray
+    value: np.ndarray
+    slope: np.ndarray
+    bend: np.ndarray
 
 
 @kernel
-def lanes(lo, hi, judged):  # type: ignore[no-untyped-def]
-    """Scratch for the longest of some queries: score, weight, gradient, curvature; gap, value, slope, bend of a row."""
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    n = longest + _APART
-    return (np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+def row_for(lo, hi, judged):  # type: ignore[no-untyped-def]
+    """Scratch for the longest of some queries."""
+    lane = lanes(10, most(lo, hi, judged))
+    return Row(lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8], lane[9])
 
 
 @kernel
-def gather(q, offsets, scores, order, judged, weight, work):  # type: ignore[no-untyped-def]
-    """Scores and weights of a query's judged documents by descending label; gives back how many there are."""
-    n = judged[q]
+def gather(q, offsets, scores, pairs, row):  # type: ignore[no-untyped-def]
+    """Scores, weights and labels of a query's judged documents by descending label; returns their number."""
+    n = pairs.judged[q]
     for i in range(n):
-        row = order[offsets[q] + i]
-        work[0][i] = scores[row]
-        work[1][i] = weight[row]
-        work[2][i] = 0.0
-        work[3][i] = 0.0
+        document = pairs.order[offsets[q] + i]
+        row.score[i] = scores[document]
+        row.weight[i] = pairs.weight[document]
+        row.label[i] = pairs.labels[document]
+        row.gradient[i] = 0.0
+        row.curvature[i] = 0.0
     return n
 
 
-@kernel
-def gaps(work, u, start, stop, margin):  # type: ignore[no-untyped-def]
+@kernel(inline=True)
+def gaps(row, u, start, stop, margin):  # type: ignore[no-untyped-def]
     """The row of document u with the documents ``start`` to ``stop``: differences less the margin, and room for φ."""
-    z = work[4][: stop - start]
-    top = work[0][u] - margin
+    n = stop - start
+    z = row.gap[:n]
+    top = row.score[u] - margin
     for v in range(start, stop):
-        z[v - start] = top - work[0][v]
-    return z, work[5][: stop - start], work[6][: stop - start], work[7][: stop - start]
+        z[v - start] = top - row.score[v]
+    return z, row.value[:n], row.slope[:n], row.bend[:n]
 
 
 @kernel(fastmath=REASSOC)
@@ -66,22 +92,41 @@ def _add(w, g, h, value, slope, bend, factor):  # type: ignore[no-untyped-def]
     return total, total_slope, total_bend
 
 
-@kernel
-def add(work, u, start, stop):  # type: ignore[no-untyped-def]
-    """Add a row to gradient and curvature; gives back its weighted value."""
+@kernel(inline=True)
+def add(row, u, start, stop):  # type: ignore[no-untyped-def]
+    """Add a row to gradient and curvature; returns its weighted value."""
     r = slice(start, stop)
     m = stop - start
-    factor = work[1][u]
-    total, slope, bend = _add(work[1][r], work[2][r], work[3][r], work[5][:m], work[6][:m], work[7][:m], factor)
-    work[2][u] += factor * slope
-    work[3][u] += factor * bend
+    factor = row.weight[u]
+    total, slope, bend = _add(
+        row.weight[r], row.gradient[r], row.curvature[r], row.value[:m], row.slope[:m], row.bend[:m], factor
+    )
+    row.gradient[u] += factor * slope
+    row.curvature[u] += factor * bend
     return factor * total
 
 
-@kernel
-def scatter(q, offsets, order, n, scale, work, gradient, curvature):  # type: ignore[no-untyped-def]
-    """Write gradient and curvature of a query to its rows."""
-    for i in range(n):
-        row = order[offsets[q] + i]
-        gradient[row] = scale[q] * work[2][i]
-        curvature[row] = scale[q] * work[3][i]
+def _terms(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+    """Stands for the pairs of one document: adds them to the row's gradient and curvature, returns their value."""
+    raise NotImplementedError
+
+
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+    """Loss of each query, gradient and curvature of each score."""
+    row = row_for(lo, hi, pairs.judged)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = gather(q, offsets, scores, pairs, row)
+        total = 0.0
+        for u in range(n):
+            total += _terms(row, u, pairs.below[a + u], n, shape)
+        out.value[q] = pairs.scale[q] * total
+        for i in range(n):
+            document = pairs.order[a + i]
+            out.gradient[document] = pairs.scale[q] * row.gradient[i]
+            out.curvature[document] = pairs.scale[q] * row.curvature[i]
+
+
+def sweep_of(terms: Callable[..., Any], **formulas: Any) -> Any:
+    """The sweep of a loss: ``terms`` says which pairs a family of losses has, ``formulas`` are what it calls."""
+    return kernel_from(_sweep, _terms=kernel_from(terms, inline=True, **formulas))

@@ -9,12 +9,35 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pairwise.base import label_order
+from plackett.losses.pairwise._rows import add, gaps, sweep_of
+from plackett.losses.pairwise.base import all_pairs, label_order, sweep_pairs
 
 __all__ = ["TieLoss"]
+
+
+def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
+    """Stands for the formula of pairs of unequal labels."""
+    raise NotImplementedError
+
+
+def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
+    """Stands for the formula of pairs of equal labels."""
+    raise NotImplementedError
+
+
+def _of_other_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+    """Pairs of a document with those of lower labels, and with those of the same label that come after it."""
+    width, tie_weight = shape
+    z, value, slope, bend = gaps(row, u, below, n, 0.0)
+    _won(z, value, slope, bend, width)
+    total = add(row, u, below, n)
+    if tie_weight > 0.0:
+        z, value, slope, bend = gaps(row, u, u + 1, below, 0.0)
+        _tied(z, value, slope, bend, width, tie_weight)
+        total += add(row, u, u + 1, below)
+    return total
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -38,9 +61,15 @@ class TieLoss(Loss):
     tie_weight: float = 1.0
     normalize: bool = False
 
-    #: ``sweep(lo, hi, offsets, scores, width, order, below, judged, weight, scale, tie_weight, value, gradient,
-    #: curvature)``.
+    #: The formulas: ``won(z, value, slope, curvature, width)`` for an array of differences of pairs of unequal labels,
+    #: ``tied(z, value, slope, curvature, width, tie_weight)`` for pairs of equal ones.
+    won: ClassVar[Callable[..., Any]]
+    tied: ClassVar[Callable[..., Any]]
     sweep: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.sweep = staticmethod(sweep_of(_of_other_documents, _won=cls.won, _tied=cls.tied))
 
     @property
     def width(self) -> float:
@@ -62,18 +91,13 @@ class _Bound(BoundLoss):
     def __init__(self, loss: TieLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-        self.scale = self.query_weight
-        if loss.normalize:
-            pairs = self._pair_weight()
-            self.scale = np.divide(self.query_weight, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-            self.scale.flags.writeable = False  # as `query_weight` is
+        self.pairs = all_pairs(self, self._pair_weight(*label_order(data, n_jobs)[:2]) if loss.normalize else None)
 
-    def _pair_weight(self) -> np.ndarray:
+    def _pair_weight(self, order: np.ndarray, below: np.ndarray) -> np.ndarray:
         """Weight of all pairs of each query; a tie counts ``tie_weight``."""
         data, query = self.data, self.data.query_of_row
         weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
-        ends = self.below[np.argsort(self.order)]  # documents of a query with the same label end at the same place
+        ends = below[np.argsort(order)]  # documents of a query with the same label end at the same place
         blocks, block = np.unique(np.stack([query, ends]), axis=1, return_inverse=True)
 
         def pairs(group: np.ndarray, n: int) -> np.ndarray:
@@ -84,20 +108,4 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
-        over_queries(
-            self.loss.sweep,
-            self.data.offsets,
-            scores,
-            float(self.loss.width),
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.scale,
-            float(self.loss.tie_weight),
-            *out,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out  # type: ignore[return-value]
+        return sweep_pairs(self, scores, (float(self.loss.width), float(self.loss.tie_weight)), value)

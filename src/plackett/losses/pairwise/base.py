@@ -11,11 +11,25 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, _ones
+from plackett.losses.base import BoundLoss, Derivatives, Loss, _ones
+from plackett.losses.pairwise._rows import Pairs, add, gaps, sweep_of
 
-__all__ = ["AllPairs", "PairLoss", "label_order", "total_pair_weight"]
+__all__ = ["AllPairs", "PairLoss", "all_pairs", "label_order", "sweep_pairs", "total_pair_weight"]
+
+
+def _phi(z, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
+    """Stands for the formula of a loss."""
+    raise NotImplementedError
+
+
+def _of_lower_label(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+    """Pairs of a document with those of lower labels."""
+    z, value, slope, bend = gaps(row, u, below, n, shape[0])
+    _phi(z, value, slope, bend, *shape[1:])
+    return add(row, u, below, n)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,19 +51,24 @@ class PairLoss(Loss):
     margin: float = 0.0
     normalize: bool = False
 
-    #: ``sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient,
-    #: curvature, *shape)`` over all pairs of unequal labels, and ``phi(z, value, slope, curvature, *shape)`` for an
-    #: array of differences minus margins.
-    sweep: ClassVar[Callable[..., Any]]
+    #: The formula: ``phi(z, value, slope, curvature, *shape)`` for an array of differences minus margins.
     phi: ClassVar[Callable[..., Any]]
+    #: ``sweep(lo, hi, offsets, scores, pairs, (margin, *shape), want_value, out)`` over all pairs of unequal labels:
+    #: one row of pairs after the other, unless the loss has a faster form.
+    sweep: ClassVar[Callable[..., Any]]
     #: ``device_slope(torch, z, *shape)``: φ' of a tensor of differences minus margins, for networks on an accelerator;
     #: None where the kernel of the host, which needs no pair by itself, is faster.
     device_slope: ClassVar[Callable[..., Any] | None] = None
 
     @property
     def shape(self) -> tuple[float, ...]:
-        """Further numbers that decide the form of the loss; `sweep` and `phi` take them last."""
+        """Further numbers that decide the form of the loss."""
         return ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "phi" in vars(cls) and "sweep" not in vars(cls):
+            cls.sweep = staticmethod(sweep_of(_of_lower_label, _phi=cls.phi))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
@@ -65,34 +84,38 @@ class AllPairs(BoundLoss):
         if data.y is None:
             raise LossError(f"{loss.name} needs labels or preferences, and the dataset has neither")
         self.loss = loss
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-        self.scale = self.query_weight
-        if loss.normalize:
-            total = np.empty(data.n_queries)
-            over_queries(_pair_weight, data.offsets, self.order, self.below, self.judged, self.sample_weight, total)
-            self.scale = np.divide(self.query_weight, total, out=np.zeros_like(total), where=total > 0)
-            self.scale.flags.writeable = False  # as `query_weight` is
+        self.pairs = all_pairs(self, total_pair_weight(data, n_jobs) if loss.normalize else None)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
-        over_queries(
-            self.loss.sweep,
-            self.data.offsets,
-            scores,
-            self.loss.margin,
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.scale,
-            value,
-            *out,
-            *self.loss.shape,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out  # type: ignore[return-value]
+        return sweep_pairs(self, scores, (float(self.loss.margin), *self.loss.shape), value)
+
+
+def all_pairs(bound: BoundLoss, total: np.ndarray | None) -> Pairs:
+    """What a sweep over the pairs of a loss's dataset reads; queries are divided by ``total`` where it is given."""
+    scale = bound.query_weight
+    if total is not None:
+        scale = np.divide(scale, total, out=np.zeros_like(total), where=total > 0)
+        scale.flags.writeable = False  # as `query_weight` is: Numba would compile the sweep once more
+    order, below, judged = label_order(bound.data, bound.n_jobs)
+    return Pairs(order, below, judged, bound.data.labels, bound.sample_weight, scale)
+
+
+def sweep_pairs(bound: Any, scores: np.ndarray, shape: tuple[float, ...], want_value: bool) -> Derivatives:
+    """Run the sweep of a loss over the pairs of its dataset."""
+    out = bound._buffers()
+    over_queries(
+        bound.loss.sweep,
+        bound.data.offsets,
+        scores,
+        bound.pairs,
+        shape,
+        want_value,
+        out,
+        n_jobs=bound.n_jobs,
+        rows_per_thread=PAIR_ROWS_PER_THREAD,
+    )
+    return out
 
 
 class _Preferences(BoundLoss):
@@ -162,13 +185,11 @@ def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.nda
 
 @kernel
 def _by_label(lo, hi, offsets, labels, order, below, judged):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -25,9 +25,9 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature
-):
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+    order, below, judged, _, weight, scale = pairs
+    value, gradient, curvature = out
     # exp(-(s_u - s_v)) is a product, so running sums over the label order give all pairs in linear time
     for q in range(lo, hi):
         a = offsets[q]
@@ -40,7 +40,7 @@ def _sweep(  # type: ignore[no-untyped-def]
             low = min(low, scores[order[a + i]])
             high = max(high, scores[order[a + i]])
         middle = 0.5 * (low + high)
-        shift = np.exp(margin)
+        shift = np.exp(shape[0])
         end = n
         total = 0.0
         lower = 0.0

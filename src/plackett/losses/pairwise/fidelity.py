@@ -10,7 +10,6 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett._vector_math import exp
-from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Fidelity"]
@@ -38,23 +37,6 @@ def _phi(z, value, slope, curvature, target):  # type: ignore[no-untyped-def]
 def _device_slope(torch: Any, z: Any, target: float) -> Any:
     p, r = torch.sigmoid(z).sqrt(), torch.sigmoid(-z).sqrt()
     return -0.5 * p * r * (target**0.5 * r - (1.0 - target) ** 0.5 * p)
-
-
-@kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature, target
-):
-    work = lanes(lo, hi, judged)
-    for q in range(lo, hi):
-        n = gather(q, offsets, scores, order, judged, weight, work)
-        total = 0.0
-        for u in range(n):
-            start = below[offsets[q] + u]
-            z, f, d, c = gaps(work, u, start, n, margin)
-            _phi(z, f, d, c, target)
-            total += add(work, u, start, n)
-        value[q] = scale[q] * total
-        scatter(q, offsets, order, n, scale, work, gradient, curvature)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -87,7 +69,6 @@ class Fidelity(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
     curvature: ClassVar[str] = "surrogate"
-    sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
     device_slope = staticmethod(_device_slope)
 

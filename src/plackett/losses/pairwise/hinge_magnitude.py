@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from plackett._kernel import kernel
-from plackett.losses.pairwise._magnitude import MagnitudeLoss, gather_magnitudes, power, wanted
-from plackett.losses.pairwise._rows import add, gaps, lanes, scatter
+from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
 __all__ = ["HingeMagnitude"]
 
@@ -23,24 +20,6 @@ def _phi(gap, target, value, slope, curvature, beta):  # type: ignore[no-untyped
         value[i] = f if inverted else 0.0
         slope[i] = (d if z > 0.0 else -d) if inverted else 0.0
         curvature[i] = c if inverted else 0.0
-
-
-@kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, beta
-):
-    work = lanes(lo, hi, judged)
-    magnitudes = np.empty(work[0].size, np.float64)
-    target = np.empty(work[0].size, np.float64)
-    for q in range(lo, hi):
-        n = gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes)
-        total = 0.0
-        for u in range(n - 1):
-            gap, f, d, c = gaps(work, u, u + 1, n, 0.0)
-            _phi(gap, wanted(magnitudes, u, u + 1, n, target), f, d, c, beta)
-            total += add(work, u, u + 1, n)
-        value[q] = scale[q] * total
-        scatter(q, offsets, order, n, scale, work, gradient, curvature)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -67,7 +46,6 @@ class HingeMagnitude(MagnitudeLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.hmp",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     convex: ClassVar[bool] = False
-    sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
 
     @property

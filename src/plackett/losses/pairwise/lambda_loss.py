@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._scratch import lanes, longest
 from plackett._sort import argsort_descending
 from plackett._vector_math import exp, log1p
 from plackett.data.dataset import RankingDataset
@@ -38,6 +39,25 @@ SCHEMES = {
     "ARP1": _Scheme("ARP", alone=True),
     "ARP2": _Scheme("ARP", level=1.0),
 }
+
+
+class _Documents(NamedTuple):
+    """What a document brings to its pairs: its gain or label, and its weight, 0 where it is unjudged."""
+
+    amount: np.ndarray
+    weight: np.ndarray
+
+
+class _Weights(NamedTuple):
+    """What decides the weight of a pair besides its documents: the scheme and its tables over ranks."""
+
+    discounts: np.ndarray
+    delta: np.ndarray
+    sigma: float
+    alone: bool
+    level: float
+    rho: float
+    on_rank: bool
 
 
 @kernel(inline=True)
@@ -84,40 +104,13 @@ def _value_of(top, s, w, a, d, apart, sigma, alone, level, rho):  # type: ignore
 
 
 @kernel
-def _lambda_loss(  # type: ignore[no-untyped-def]
-    lo,
-    hi,
-    offsets,
-    scores,
-    amounts,
-    weight,
-    judged,
-    query_weight,
-    discounts,
-    delta,
-    sigma,
-    alone,
-    level,
-    rho,
-    on_rank,
-    want_value,
-    value,
-    gradient,
-    curvature,
-):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    # arrays of their own: rows of one table keep the loop over pairs out of vector registers, seven times slower.
-    # Apart by more than a vector step, so that the order of sums does not depend on where they lie.
-    s = np.empty(longest + 64, np.float64)
-    w = np.empty(longest + 64, np.float64)
-    a = np.empty(longest + 64, np.float64)
-    d = np.empty(longest + 64, np.float64)
-    g = np.empty(longest + 64, np.float64)
-    h = np.empty(longest + 64, np.float64)
-    keys, spare_keys = np.empty((2, longest), np.float64)
-    rows, spare_rows = np.empty((2, longest), np.int64)
+def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want_value, out):  # type: ignore[no-untyped-def]
+    discounts, delta, sigma, alone, level, rho, on_rank = weights
+    n_max = longest(lo, hi, offsets)
+    lane = lanes(6, n_max)
+    s, w, a, d, g, h = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5]
+    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    rows, spare_rows = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     bits = 1.0 / np.log(2.0)
     for q in range(lo, hi):
         first = offsets[q]
@@ -128,9 +121,9 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
         for i in range(n):
             row = first + rows[i]
             s[i] = keys[i]
-            w[i] = weight[row] if judged[row] else 0.0
+            w[i] = documents.weight[row]
             d[i] = discounts[i]
-            a[i] = amounts[row] * discounts[i] if on_rank else amounts[row]
+            a[i] = documents.amount[row] * discounts[i] if on_rank else documents.amount[row]
             g[i] = 0.0
             h[i] = 0.0
         total = 0.0
@@ -146,10 +139,10 @@ def _lambda_loss(  # type: ignore[no-untyped-def]
             g[i] += slope
             h[i] += bend
         factor = bits * query_weight[q]
-        value[q] = factor * total
+        out.value[q] = factor * total
         for i in range(n):
-            gradient[first + rows[i]] = factor * sigma * g[i]
-            curvature[first + rows[i]] = factor * sigma * sigma * h[i]
+            out.gradient[first + rows[i]] = factor * sigma * g[i]
+            out.curvature[first + rows[i]] = factor * sigma * sigma * h[i]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -230,39 +223,34 @@ class _Bound(BoundLoss):
     def __init__(self, loss: LambdaLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
-        scheme = self.scheme = SCHEMES[loss.bound]
-        self.judged = data.labels >= 0
-        self.amounts = np.maximum(data.labels, 0.0)
+        scheme = SCHEMES[loss.bound]
+        amounts = np.maximum(data.labels, 0.0)
         if scheme.of_measure == "nDCG":
             gains = finite_gains(data.labels, loss.gain, loss.name)
             ideal = ideal_dcg(data, loss.gain, "log2", None)[data.query_of_row]
-            self.amounts = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
+            amounts = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         discounts = 1.0 / np.log2(2.0 + np.arange(data.group.max(initial=0) + 1))
-        self.discounts = discounts
         share = (loss.mu if scheme.rho else 1.0) if scheme.delta else 0.0
-        self.delta = share * (discounts[:-1] - discounts[1:])  # of documents 1, 2, … places apart
+        delta = share * (discounts[:-1] - discounts[1:])  # of documents 1, 2, … places apart
+        on_rank = scheme.alone and scheme.of_measure == "nDCG"
+        self.documents = _Documents(amounts, np.where(data.labels >= 0, self.sample_weight, 0.0))
+        self.weights = _Weights(
+            discounts, delta, float(loss.sigma), scheme.alone, scheme.level, float(scheme.rho), on_rank
+        )
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _lambda_loss,
             self.data.offsets,
             scores,
-            self.amounts,
-            self.sample_weight,
-            self.judged,
+            self.documents,
             self.query_weight,
-            self.discounts,
-            self.delta,
-            float(self.loss.sigma),
-            self.scheme.alone,
-            self.scheme.level,
-            float(self.scheme.rho),
-            self.scheme.alone and self.scheme.of_measure == "nDCG",
+            self.weights,
             value,
-            *out,
+            out,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._scratch import lane, room
+from plackett._scratch import lanes32, longest
 from plackett._sort import argsort_descending
 from plackett._vector_math import exp32
 from plackett.data.dataset import RankingDataset
@@ -19,7 +19,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swaps_below
 
-__all__ = ["Lambda"]
+__all__ = ["Lambda", "PairRules", "Ranked"]
 
 #: Documents this far below the best one stand at this distance: float32 has no larger numbers to spare.
 _FARTHEST = -1e30
@@ -83,6 +83,37 @@ class Lambda(Loss):
         return _Bound(self, data, n_jobs)
 
 
+class PairRules(NamedTuple):
+    """Which pairs of a ranking count, and how."""
+
+    truncation: int
+    sigma: float
+    normalize: bool
+
+    @classmethod
+    def of(cls, loss: Lambda, data: RankingDataset) -> PairRules:
+        """The rules of a loss on one dataset."""
+        return cls(loss.truncation or max(data.n_rows, 1), float(loss.sigma), bool(loss.normalize))
+
+
+class _Documents(NamedTuple):
+    """What a measure that sums gains times discounts needs to know of the rows, in single precision."""
+
+    grades: np.ndarray
+    weight: np.ndarray
+    gains: np.ndarray
+    discounts: np.ndarray
+
+
+class Ranked(NamedTuple):
+    """What any other measure needs: rows from the best on, and its state for swaps."""
+
+    grades: np.ndarray
+    weight: np.ndarray
+    rows: np.ndarray
+    state: np.ndarray
+
+
 class _Bound(BoundLoss):
     def __init__(self, loss: Lambda, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
@@ -92,42 +123,41 @@ class _Bound(BoundLoss):
         self.grades = np.empty(data.n_rows, np.float32)  # labels to compare: close ones stay apart in float32 as well
         self.grades[order] = -below
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
-        self.truncation = loss.truncation or max(data.n_rows, 1)
+        self.rules = PairRules.of(loss, data)
         if self.measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
             ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
             state = self.measure.swap_state(ranking)
-            self.gains = np.empty(data.n_rows, np.float32)
+            gains = np.empty(data.n_rows, np.float32)
             with np.errstate(over="ignore"):
-                self.gains[ranking.rows] = state[:, 0]
-            if not np.isfinite(self.gains).all():
+                gains[ranking.rows] = state[:, 0]
+            if not np.isfinite(gains).all():
                 raise LossError(
                     f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain"
                 )
-            self.discounts = state[:, 2].astype(np.float32)
+            self.documents = _Documents(self.grades, self.weight, gains, state[:, 2].astype(np.float32))
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value that does not exist, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
+        documents: _Documents | Ranked
         if self.measure.linear_swaps:
-            kernel, inputs = _linear, (self.grades, self.weight, self.gains, self.discounts)
+            kernel, documents = _linear, self.documents
         else:
             ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-            state = self.measure.swap_state(ranking)
-            kernel, inputs = _general, (self.grades, self.weight, ranking.rows, state)
+            kernel = _general
+            documents = Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking))
         over_queries(
             kernel,
             self.data.offsets,
             scores,
-            *inputs,
+            documents,
             self.query_weight,
-            self.truncation,
-            self.loss.sigma,
-            self.loss.normalize,
-            *out[1:],
+            self.rules,
+            out,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -157,12 +187,13 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 
 
 @kernel
-def _one_query(n, lanes, state, first, truncation, sigma, normalize):  # type: ignore[no-untyped-def]
+def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
     """Push and curvature of the n documents in ``lanes``, best first; gives back the scale of this query.
 
     A state of several layers, from position ``first`` on, takes the place of the four numbers of a swap in the lanes.
     """
     s, y, w, g, a, u, v, push, bend = lanes
+    truncation, sigma, normalize = rules
     layered = state.shape[1] > 4
     if layered:  # then v has the change itself, anew for each document
         g[:n] = 0.0
@@ -189,42 +220,15 @@ def _one_query(n, lanes, state, first, truncation, sigma, normalize):  # type: i
 
 
 @kernel
-def _lanes(offsets, lo, hi):  # type: ignore[no-untyped-def]
-    """Scratch for the longest of some queries: score, label, weight, the four numbers of a swap, push, curvature."""
-    n = 0
-    for q in range(lo, hi):
-        n = max(n, offsets[q + 1] - offsets[q])
-    memory = np.empty(room(9, n), np.float32)
-    s, y, w = lane(memory, 0, n), lane(memory, 1, n), lane(memory, 2, n)
-    g, a, u = lane(memory, 3, n), lane(memory, 4, n), lane(memory, 5, n)
-    v, push, bend = lane(memory, 6, n), lane(memory, 7, n), lane(memory, 8, n)
-    return s, y, w, g, a, u, v, push, bend
-
-
-@kernel
-def _linear(  # type: ignore[no-untyped-def]
-    lo,
-    hi,
-    offsets,
-    scores,
-    grades,
-    weight,
-    gains,
-    discounts,
-    query_weight,
-    truncation,
-    sigma,
-    normalize,
-    gradient,
-    curvature,
-):
+def _linear(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
     """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
-    lanes = _lanes(offsets, lo, hi)
-    s, y, w, g, a, u, v, push, bend = lanes
-    keys = np.empty(s.size, np.float64)
-    rows = np.empty(s.size, np.int64)
-    spare_keys = np.empty(s.size, np.float64)
-    spare_rows = np.empty(s.size, np.int64)
+    grades, weight, gains, discounts = documents
+    n_max = longest(lo, hi, offsets)
+    lane = lanes32(9, n_max)
+    s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
+    lanes = (s, y, w, g, a, u, v, push, bend)
+    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    rows, spare_rows = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     a[:] = 1.0
     no_state = np.empty((0, 0)).T
     for q in range(lo, hi):
@@ -243,32 +247,19 @@ def _linear(  # type: ignore[no-untyped-def]
             g[i] = gains[row]
             u[i] = discounts[first + i]
             v[i] = -u[i]
-        scale = _one_query(n, lanes, no_state, 0, truncation, sigma, normalize)
+        scale = query_weight[q] * _one_query(n, lanes, no_state, 0, rules)
         for i in range(n):
-            gradient[first + rows[i]] = -query_weight[q] * scale * push[i]
-            curvature[first + rows[i]] = query_weight[q] * scale * sigma * bend[i]
+            out.gradient[first + rows[i]] = -scale * push[i]
+            out.curvature[first + rows[i]] = scale * rules.sigma * bend[i]
 
 
 @kernel
-def _general(  # type: ignore[no-untyped-def]
-    lo,
-    hi,
-    offsets,
-    scores,
-    grades,
-    weight,
-    rows,
-    state,
-    query_weight,
-    truncation,
-    sigma,
-    normalize,
-    gradient,
-    curvature,
-):
+def _general(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
     """The lambdas of any measure with a swap delta, from its ranking and state."""
-    lanes = _lanes(offsets, lo, hi)
-    s, y, w, g, a, u, v, push, bend = lanes
+    grades, weight, rows, state = documents
+    lane = lanes32(9, longest(lo, hi, offsets))
+    s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
+    lanes = (s, y, w, g, a, u, v, push, bend)
     for q in range(lo, hi):
         first = offsets[q]
         n = offsets[q + 1] - first
@@ -284,7 +275,7 @@ def _general(  # type: ignore[no-untyped-def]
             a[i] = state[first + i, 1]
             u[i] = state[first + i, 2]
             v[i] = state[first + i, 3]
-        scale = _one_query(n, lanes, state, first, truncation, sigma, normalize)
+        scale = query_weight[q] * _one_query(n, lanes, state, first, rules)
         for i in range(n):
-            gradient[rows[first + i]] = -query_weight[q] * scale * push[i]
-            curvature[rows[first + i]] = query_weight[q] * scale * sigma * bend[i]
+            out.gradient[rows[first + i]] = -scale * push[i]
+            out.curvature[rows[first + i]] = scale * rules.sigma * bend[i]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import REASSOC, kernel
-from plackett._scratch import lane, room
+from plackett._scratch import lanes, most
 from plackett._vector_math import exp, log, log1p
 from plackett.losses.pairwise.base import PairLoss
 
@@ -88,15 +88,11 @@ def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature
-):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    memory = np.empty(room(5, longest), np.float64)
-    s, w, power = lane(memory, 0, longest), lane(memory, 1, longest), lane(memory, 2, longest)
-    g, h = lane(memory, 3, longest), lane(memory, 4, longest)
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+    order, below, judged, _, weight, scale = pairs
+    (margin,) = shape
+    lane = lanes(5, most(lo, hi, judged))
+    s, w, power, g, h = lane[0], lane[1], lane[2], lane[3], lane[4]
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -147,10 +143,10 @@ def _sweep(  # type: ignore[no-untyped-def]
                     if want_value:
                         total += w[u] * _weighted_value(s[r], w[r], top)
         if want_value:
-            value[q] = scale[q] * (w[0] * w[0] * (total - np.log(sure)) if even else total)
+            out.value[q] = scale[q] * (w[0] * w[0] * (total - np.log(sure)) if even else total)
         for i in range(n):
-            gradient[order[a + i]] = scale[q] * g[i]
-            curvature[order[a + i]] = scale[q] * h[i]
+            out.gradient[order[a + i]] = scale[q] * g[i]
+            out.curvature[order[a + i]] = scale[q] * h[i]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

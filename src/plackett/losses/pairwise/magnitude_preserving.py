@@ -13,10 +13,10 @@ __all__ = ["MagnitudePreserving"]
 
 
 @kernel
-def _squares(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, beta, epsilon
-):
+def _squares(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
     """All pairs for β = 2 in linear time: Σ_{u<v} w_u w_v (r_u − r_v)² = W Σ_i w_i (r_i − r̄)² with r = s − y."""
+    order, _, judged, labels, weight, scale = pairs
+    value, gradient, curvature = out
     for q in range(lo, hi):
         mass = 0.0
         mean = 0.0

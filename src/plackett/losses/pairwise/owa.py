@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import most
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -51,11 +52,9 @@ def _owa(  # type: ignore[no-untyped-def]
     gradient,
     curvature,
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    keys, spare_keys = np.empty((2, longest), np.float64)
-    places, spare_places = np.empty((2, longest), np.int64)
+    n_max = most(lo, hi, judged)
+    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    places, spare_places = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -183,7 +182,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _owa,
             self.data.offsets,
@@ -200,4 +199,4 @@ class _Bound(BoundLoss):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out

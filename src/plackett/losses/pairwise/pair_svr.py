@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from plackett._errors import LossError
 from plackett._kernel import kernel
-from plackett.losses.pairwise._magnitude import MagnitudeLoss, gather_magnitudes, power, wanted
-from plackett.losses.pairwise._rows import add, gaps, lanes, scatter
+from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
-__all__ = ["PairSVR", "deviations"]
+__all__ = ["PairSVR"]
 
 
 @kernel
@@ -24,25 +21,6 @@ def _phi(gap, target, value, slope, curvature, beta, epsilon):  # type: ignore[n
         value[i] = f
         slope[i] = d if z > 0.0 else -d
         curvature[i] = c if miss > 0.0 or epsilon == 0.0 else 0.0
-
-
-@kernel
-def deviations(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, order, judged, weight, scale, value, gradient, curvature, beta, epsilon
-):
-    """Σ max(0, |Δ − y| − ε)^β over all pairs of judged documents."""
-    work = lanes(lo, hi, judged)
-    magnitudes = np.empty(work[0].size, np.float64)
-    target = np.empty(work[0].size, np.float64)
-    for q in range(lo, hi):
-        n = gather_magnitudes(q, offsets, scores, labels, order, judged, weight, work, magnitudes)
-        total = 0.0
-        for u in range(n - 1):
-            gap, f, d, c = gaps(work, u, u + 1, n, 0.0)
-            _phi(gap, wanted(magnitudes, u, u + 1, n, target), f, d, c, beta, epsilon)
-            total += add(work, u, u + 1, n)
-        value[q] = scale[q] * total
-        scatter(q, offsets, order, n, scale, work, gradient, curvature)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,7 +50,6 @@ class PairSVR(MagnitudeLoss):
     name: ClassVar[str] = "PairSVR"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.svr",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
-    sweep = staticmethod(deviations)
     phi = staticmethod(_phi)
 
     epsilon: float = 0.1

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import most
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -33,11 +34,9 @@ def _push(  # type: ignore[no-untyped-def]
 ):
     # e^-(s_u - s_v) is a product, so that running sums over the label order give all pairs; in logarithms, since the
     # powers of far scores leave every range
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, judged[q])
-    ahead = np.empty(longest, np.float64)  # log Σ w_u e^(-s_u) over the documents better than each
-    height = np.empty(longest, np.float64)  # log of the power of each
+    n_max = most(lo, hi, judged)
+    ahead = np.empty(n_max, np.float64)  # log Σ w_u e^(-s_u) over the documents better than each
+    height = np.empty(n_max, np.float64)  # log of the power of each
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -141,7 +140,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         over_queries(
             _push,
             self.data.offsets,
@@ -156,4 +155,4 @@ class _Bound(BoundLoss):
             *out,
             n_jobs=self.n_jobs,
         )
-        return out  # type: ignore[return-value]
+        return out

@@ -39,6 +39,7 @@ class QuadraticBound(PairLoss):
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
     phi = staticmethod(SquaredHinge.phi)
+    sweep = staticmethod(SquaredHinge.sweep)
 
     margin: float = 1.0
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel
+from plackett.losses.base import Derivatives
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
@@ -24,19 +25,18 @@ def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature, height
-):
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
     # a ramp is the difference of two hinges
-    hinge_sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, False, value, gradient, curvature)
+    margin, height = shape
+    hinge_sweep(lo, hi, offsets, scores, pairs, margin, False, out)
     end = offsets[hi]
-    f, g, h = np.zeros(hi), np.zeros(end), np.zeros(end)
-    hinge_sweep(lo, hi, offsets, scores, margin - height, order, below, judged, weight, scale, False, f, g, h)
+    other = Derivatives(np.zeros(hi), np.zeros(end), np.zeros(end))
+    hinge_sweep(lo, hi, offsets, scores, pairs, margin - height, False, other)
     for q in range(lo, hi):
-        value[q] = max(0.0, value[q] - f[q])
+        out.value[q] = max(0.0, out.value[q] - other.value[q])
         for row in range(offsets[q], offsets[q + 1]):
-            gradient[row] -= g[row]
-            curvature[row] = max(0.0, curvature[row] - h[row])
+            out.gradient[row] -= other.gradient[row]
+            out.curvature[row] = max(0.0, out.curvature[row] - other.curvature[row])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

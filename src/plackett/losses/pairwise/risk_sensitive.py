@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise.base import label_order
-from plackett.losses.pairwise.lambdas import Lambda
+from plackett.losses.pairwise.lambdas import Lambda, PairRules, Ranked
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
@@ -114,6 +114,14 @@ def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.nda
     return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)  # unknown comes last
 
 
+class _Risk(NamedTuple):
+    """How far each query is above the baseline, the additional weight of its losses, and what weighs a swap."""
+
+    gap: np.ndarray
+    extra: np.ndarray
+    by_utility: bool
+
+
 class _Bound(BoundLoss):
     def __init__(self, loss: RiskSensitive, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
@@ -122,7 +130,7 @@ class _Bound(BoundLoss):
         self.grades = np.empty(data.n_rows)
         self.grades[order] = -below.astype(np.float64)
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        self.truncation = loss.truncation or max(data.n_rows, 1)
+        self.rules = PairRules.of(loss, data)
         self.baseline = self._good(_baseline_scores(loss.baseline, data))
 
     def _good(self, scores: np.ndarray) -> np.ndarray:
@@ -138,10 +146,9 @@ class _Bound(BoundLoss):
         """Zeros for the value that does not exist, gradient and curvature per score."""
         from scipy.special import ndtr
 
-        out = tuple(self._buffers())
+        out = self._buffers()
         loss = self.loss
         ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-        state = self.measure.swap_state(ranking)
         gap = self.gap(scores)
         adaptive, by_utility = RISKS[loss.risk]
         extra = np.full(gap.size, float(loss.alpha))
@@ -151,22 +158,15 @@ class _Bound(BoundLoss):
             _risky_lambdas,
             self.data.offsets,
             scores,
-            self.grades,
-            self.weight,
-            ranking.rows,
-            state,
-            gap,
-            extra,
-            by_utility,
+            Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking)),
+            _Risk(gap, extra, by_utility),
             self.query_weight,
-            self.truncation,
-            loss.sigma,
-            loss.normalize,
-            *out[1:],
+            self.rules,
+            out,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel(inline=True)
@@ -175,25 +175,11 @@ def _utility(gap, extra):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _risky_lambdas(  # type: ignore[no-untyped-def]
-    lo,
-    hi,
-    offsets,
-    scores,
-    grades,
-    weight,
-    rows,
-    state,
-    gap,
-    extra,
-    by_utility,
-    query_weight,
-    truncation,
-    sigma,
-    normalize,
-    gradient,
-    curvature,
-):
+def _risky_lambdas(lo, hi, offsets, scores, documents, risk, query_weight, rules, out):  # type: ignore[no-untyped-def]
+    grades, weight, rows, state = documents
+    gap, extra, by_utility = risk
+    truncation, sigma, normalize = rules
+    _, gradient, curvature = out
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

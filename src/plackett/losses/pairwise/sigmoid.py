@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett._vector_math import exp
-from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Sigmoid"]
@@ -28,23 +27,6 @@ def _phi(z, value, slope, curvature, sigma):  # type: ignore[no-untyped-def]
 def _device_slope(torch: Any, z: Any, sigma: float) -> Any:
     small = torch.sigmoid(-sigma * z.abs())
     return -sigma * small * (1.0 - small)
-
-
-@kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature, sigma
-):
-    work = lanes(lo, hi, judged)
-    for q in range(lo, hi):
-        n = gather(q, offsets, scores, order, judged, weight, work)
-        total = 0.0
-        for u in range(n):
-            start = below[offsets[q] + u]
-            z, f, d, c = gaps(work, u, start, n, margin)
-            _phi(z, f, d, c, sigma)
-            total += add(work, u, start, n)
-        value[q] = scale[q] * total
-        scatter(q, offsets, order, n, scale, work, gradient, curvature)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -77,7 +59,6 @@ class Sigmoid(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
     paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
     curvature: ClassVar[str] = "surrogate"
-    sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
     device_slope = staticmethod(_device_slope)
 

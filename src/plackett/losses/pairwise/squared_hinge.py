@@ -22,10 +22,8 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, order, below, judged, weight, scale, want_value, value, gradient, curvature
-):
-    hinge_sweep(lo, hi, offsets, scores, margin, order, below, judged, weight, scale, True, value, gradient, curvature)
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+    hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], True, out)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

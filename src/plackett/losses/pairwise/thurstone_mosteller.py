@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from plackett._errors import LossError
 from plackett._kernel import kernel
-from plackett.losses.pairwise._rows import add, gaps, gather, lanes, scatter
 from plackett.losses.pairwise._ties import TieLoss
 
 __all__ = ["ThurstoneMosteller"]
@@ -62,27 +61,6 @@ def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-unt
         curvature[i] = tie_weight * (max(push * push + a * dens_a - b * dens_b, 0.0) if a > _FARTHER else 1.0)
 
 
-@kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, width, order, below, judged, weight, scale, tie_weight, value, gradient, curvature
-):
-    work = lanes(lo, hi, judged)
-    for q in range(lo, hi):
-        n = gather(q, offsets, scores, order, judged, weight, work)
-        total = 0.0
-        for u in range(n):
-            end = below[offsets[q] + u]
-            z, f, d, c = gaps(work, u, end, n, 0.0)
-            _won(z, f, d, c, width)
-            total += add(work, u, end, n)
-            if tie_weight > 0.0:
-                z, f, d, c = gaps(work, u, u + 1, end, 0.0)
-                _tied(z, f, d, c, width, tie_weight)
-                total += add(work, u, u + 1, end)
-        value[q] = scale[q] * total
-        scatter(q, offsets, order, n, scale, work, gradient, curvature)
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThurstoneMosteller(TieLoss):
     r"""Minus the log-likelihood of the Thurstone–Mosteller model with ties.
@@ -114,7 +92,8 @@ class ThurstoneMosteller(TieLoss):
     name: ClassVar[str] = "ThurstoneMosteller"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
-    sweep = staticmethod(_sweep)
+    won = staticmethod(_won)
+    tied = staticmethod(_tied)
 
     epsilon: float = 0.5
 

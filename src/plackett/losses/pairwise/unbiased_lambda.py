@@ -12,7 +12,7 @@ from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise.base import label_order
-from plackett.losses.pairwise.lambdas import Lambda
+from plackett.losses.pairwise.lambdas import Lambda, PairRules, Ranked
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
@@ -84,7 +84,7 @@ class BoundUnbiasedLambda(BoundLoss):
         self.grades = np.empty(data.n_rows)
         self.grades[order] = -below.astype(np.float64)
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        self.truncation = loss.truncation or max(data.n_rows, 1)
+        self.rules = PairRules.of(loss, data)
         self.weigh(np.array(loss.click_bias), np.array(loss.skip_bias))
 
     def weigh(self, click_bias: np.ndarray, skip_bias: np.ndarray) -> None:
@@ -102,50 +102,31 @@ class BoundUnbiasedLambda(BoundLoss):
         The loss of a pair is :math:`|\Delta M_{uv}| \log(1 + e^{-\sigma (s_u - s_v)})`, divided by the bias of the
         other document alone.
         """
-        out = (*self._buffers(), np.zeros(self.data.n_rows), np.zeros(self.data.n_rows))
+        out, costs = self._buffers(), (np.zeros(self.data.n_rows), np.zeros(self.data.n_rows))
         ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
         over_queries(
             _unbiased_lambdas,
             self.data.offsets,
             scores,
-            self.grades,
-            self.weight,
-            self.click_weight,
-            self.skip_weight,
-            ranking.rows,
-            self.measure.swap_state(ranking),
+            Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking)),
+            (self.click_weight, self.skip_weight),
             self.query_weight,
-            self.truncation,
-            self.loss.sigma,
-            self.loss.normalize,
-            *out[1:],
+            self.rules,
+            out,
+            costs,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return out
+        return *out, *costs
 
 
 @kernel
-def _unbiased_lambdas(  # type: ignore[no-untyped-def]
-    lo,
-    hi,
-    offsets,
-    scores,
-    grades,
-    weight,
-    click_weight,
-    skip_weight,
-    rows,
-    state,
-    query_weight,
-    truncation,
-    sigma,
-    normalize,
-    gradient,
-    curvature,
-    click_cost,
-    skip_cost,
-):
+def _unbiased_lambdas(lo, hi, offsets, scores, documents, positions, query_weight, rules, out, costs):  # type: ignore[no-untyped-def]
+    grades, weight, rows, state = documents
+    click_weight, skip_weight = positions
+    truncation, sigma, normalize = rules
+    _, gradient, curvature = out
+    click_cost, skip_cost = costs
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

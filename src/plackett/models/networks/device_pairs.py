@@ -96,7 +96,7 @@ class _Table:
         self.label = table(np.unique(labels, return_inverse=True)[1].astype(np.float32), np.nan)
         self.label[table(np.isnan(labels), 0.0) > 0] = torch.nan
         self.weight = None if (bound.sample_weight == 1.0).all() else table(bound.sample_weight, 0.0)
-        self.scale = torch.from_numpy(bound.scale[queries].astype(np.float32)[:, None]).to(device)
+        self.scale = torch.from_numpy(bound.pairs.scale[queries].astype(np.float32)[:, None]).to(device)
         whole = rows.size == data.n_rows and (rows == np.arange(rows.size)).all()
         self.rows = None if whole else torch.from_numpy(rows).to(device)
         self.place = torch.from_numpy(np.flatnonzero(mask)).to(device)

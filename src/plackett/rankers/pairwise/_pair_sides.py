@@ -33,11 +33,7 @@ def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, fl
             bound.data.offsets,
             scores,
             h,
-            bound.order,
-            bound.below,
-            bound.judged,
-            bound.sample_weight,
-            bound.scale,
+            bound.pairs,
             sides,
             n_jobs=bound.n_jobs,
         )
@@ -49,7 +45,8 @@ def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, fl
 
 
 @kernel
-def _sides(lo, hi, offsets, scores, h, order, below, judged, weight, scale, sides):  # type: ignore[no-untyped-def]
+def _sides(lo, hi, offsets, scores, h, pairs, sides):  # type: ignore[no-untyped-def]
+    order, below, judged, _, weight, scale = pairs
     # the weights are products, as in the exponential loss: two running sums, of the documents of h = 0 and of h = 1
     for q in range(lo, hi):
         a = offsets[q]

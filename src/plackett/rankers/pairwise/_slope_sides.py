@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett.losses.pairwise._rows import gaps, gather, lanes
+from plackett.losses.pairwise._rows import gaps, gather, row_for
 from plackett.losses.pairwise.fidelity import _phi
 
 __all__ = ["fidelity_sides"]
@@ -34,15 +34,10 @@ def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float
             _sides,
             bound.data.offsets,
             scores,
-            bound.loss.margin,
             h,
-            bound.order,
-            bound.below,
-            bound.judged,
-            bound.sample_weight,
-            bound.scale,
+            bound.pairs,
+            (float(bound.loss.margin), *shape),
             sides,
-            *shape,
             n_jobs=bound.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
@@ -55,23 +50,23 @@ def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float
 
 
 @kernel
-def _sides(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, margin, h, order, below, judged, weight, scale, sides, target
-):
-    work = lanes(lo, hi, judged)
+def _sides(lo, hi, offsets, scores, h, pairs, shape, sides):  # type: ignore[no-untyped-def]
+    margin, target = shape
+    order, below, scale = pairs.order, pairs.below, pairs.scale
+    row = row_for(lo, hi, pairs.judged)
     for q in range(lo, hi):
         a = offsets[q]
-        n = gather(q, offsets, scores, order, judged, weight, work)
+        n = gather(q, offsets, scores, pairs, row)
         right = 0.0
         wrong = 0.0
         for u in range(n):
             start = below[a + u]
-            z, f, d, c = gaps(work, u, start, n, margin)
+            z, f, d, c = gaps(row, u, start, n, margin)
             _phi(z, f, d, c, target)
             high = h[order[a + u]]
             for v in range(start, n):
                 difference = high - h[order[a + v]]
-                part = -work[1][u] * work[1][v] * d[v - start]
+                part = -row.weight[u] * row.weight[v] * d[v - start]
                 right += part * max(difference, 0.0)
                 wrong += part * max(-difference, 0.0)
         sides[0, q] = scale[q] * right
