@@ -227,6 +227,7 @@ _PACKAGES = (
     "plot",
     "rankers",
     "studies",
+    "testing",
     "theory",
 )
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import _storage
 from plackett._load import load
 from plackett.measures.language import parse
@@ -18,6 +17,7 @@ from plackett.models.trees import Trees
 from plackett.rankers import storage
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.scorers.tree_text import parse_trees
+from plackett.testing.rankers import easy_task
 
 
 def task():

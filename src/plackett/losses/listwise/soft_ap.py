@@ -54,6 +54,8 @@ class SoftAPLoss(Loss):
     ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
     paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.2, "rel": 0.5},)
 
     rel: float = 1.0
     sigma: float = 1.0

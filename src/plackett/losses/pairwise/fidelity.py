@@ -87,6 +87,7 @@ class Fidelity(PairLoss):
     ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
     device_slope = staticmethod(_device_slope)

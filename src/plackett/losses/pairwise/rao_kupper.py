@@ -97,6 +97,8 @@ class RaoKupper(TieLoss):
     name: ClassVar[str] = "RaoKupper"
     ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"theta": 1.1}, {"theta": 1.0, "tie_weight": 0.0}, {"normalize": True, "tie_weight": 0.3})
     sweep = staticmethod(_sweep)
 
     theta: float = 2.0

@@ -114,6 +114,8 @@ class ThurstoneMosteller(TieLoss):
     name: ClassVar[str] = "ThurstoneMosteller"
     ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"epsilon": 0.05, "tie_weight": 0.2}, {"normalize": True})
     sweep = staticmethod(_sweep)
 
     epsilon: float = 0.5
