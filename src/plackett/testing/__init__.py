@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from plackett.testing._check import Check
@@ -102,10 +103,9 @@ def parametrize_with_checks(subjects: Iterable[Any], **options: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("check_loss", "check_measure", "check_ranker"):
-        from importlib import import_module
-
-        return getattr(import_module(f"plackett.testing.{name.removeprefix('check_')}s"), name)
+    modules = {"check_loss": "losses", "check_measure": "measures", "check_ranker": "rankers"}
+    if name in modules:
+        return getattr(import_module(f"plackett.testing.{modules[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
