@@ -212,6 +212,7 @@ from plackett import plot as plot
 from plackett import scorers as scorers
 from plackett import solvers as solvers
 from plackett import studies as studies
+from plackett import testing as testing
 from plackett import theory as theory
 def aggregation() -> dict[str, type[Any]]: ...
 def losses() -> dict[str, type[Any]]: ...

@@ -642,6 +642,7 @@ PACKAGES: dict[str, dict[str, str]] = \
              'top_k_interplay': 'plackett.studies.top_k_interplay',
              'top_k_loss': 'plackett.studies.top_k_loss',
              'training_time': 'plackett.studies.training_time'},
+ 'testing': {},
  'theory': {'Associates': 'plackett.theory.risks.associates',
             'CalibrationTransform': 'plackett.theory.consistency.calibration',
             'DocumentStabilityBound': 'plackett.theory.bounds.document_stability',

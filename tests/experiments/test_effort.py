@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 import plackett as pk
-from checks_rankers import small
 from plackett.datasets import make_ranking
 from plackett.evaluation.estimators import fit
 from plackett.experiments.effort import effort_of, full_effort, settled
@@ -15,6 +14,7 @@ from plackett.models.linear import Linear
 from plackett.models.trees import Trees
 from plackett.rankers import storage
 from plackett.solvers.monitor import Monitor
+from plackett.testing.rankers import small
 
 #: Rankers whose rounds no parameter counts: training again runs in full.
 WHOLE = {"SmoothRank", "RobustSparseRanker", "StagedLogistic"}

@@ -10,11 +10,11 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
 from plackett.explanations.explain import explain
 from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
 from plackett.scorers.linear import LinearScorer
+from plackett.testing.rankers import easy_task
 
 
 @pytest.fixture(scope="module")

@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plackett
-from checks import CHECKS
+from plackett.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
-
-#: Values other than the default for the parameters that measures have, each tried alone.
-OTHERS = {
-    "k": [1, 3, 7],
-    "rel": [2.0],
-    "gain": ["linear", "binary", {0: 0.5, 1: 3, 2: 1}],
-    "discount": ["letor", "reciprocal", (1.0, 0.5)],
-    "short": ["zero", "list"],
-    "over": ["all"],
-    "divisor": ["reachable"],
-    "relative": [True],
-    "beta": [2.0],
-    "mult": [0.4, 2.0],
-    "p": [0.5],
-    "max_label": [5.0],
-    "reach": ["nearest"],
-    "recall": [0.0, 0.3, 1.0],
-    "levels": [(0.25, 0.5)],
-    "a": [2.0],
-    "c": [-1.0],
-}
-
+from plackett.testing import parametrize_with_checks
+from plackett.testing.definitions.measures import DEFINITIONS
+from plackett.testing.measures import check_definition, variants
 
 #: Labels and scores of one query.
 DOCUMENTS = st.lists(st.tuples(st.integers(-2, 4), st.integers(0, 5)), min_size=1, max_size=8)
 
 
-def variants():
-    for measure in plackett.measures().values():
-        yield measure
-        for field in dataclasses.fields(measure):
-            for value in OTHERS.get(field.name, []):
-                try:
-                    yield measure(**{field.name: value})
-                except ValueError:
-                    continue  # the same word takes other values there
+@parametrize_with_checks([variant for measure in plackett.measures().values() for variant in variants(measure)])
+def test_battery(check):
+    check()
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("measure", list(variants()), ids=str)
-def test_battery(measure, check):
-    check(measure, np.random.default_rng(0))
+def test_every_measure_is_written_out_a_second_time():
+    missing = {item.name for item in items("measure")} - set(DEFINITIONS)
+    assert not missing, "write the definition in plackett.testing.definitions.measures"
+
+
+#: Parameters whose values other rules than the definition cannot tell apart.
+MORE = [
+    "alpha_nDCG(alpha=0)",
+    "alpha_nDCG(alpha=0.3)@3",
+    'alpha_nDCG(ideal="full")',
+    'alpha_nDCG(ideal="full", alpha=0)@3',
+    'alpha_nDCG(ideal_ties="docid")',
+    'AP_IA(missing="renormalise")',
+    'ERR_IA(missing="renormalise")@3',
+    "ERR_IA(alpha=0.3)",
+    "ERR_IA(scaled=True)",
+    "ERR_IA(scaled=True, alpha=0.3)@3",
+    'GAP(thresholds="exp2")@3',
+    "GAP(thresholds=(0.1, 0.0, 0.6, 0.3))",
+    "KendallTau(corrected=True)",
+    "NRBP(alpha=0.3)",
+    "NRBP(normalised=True)",
+    'NRBP(normalised=True, ideal_ties="docid")',
+    'RC(weight="sample")',
+    "Spearman(corrected=True)",
+]
+
+
+@pytest.mark.parametrize("measure", MORE)
+def test_definition_of_further_parameters(measure):
+    check_definition(plackett.measures.parse(measure), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("measure", list(plackett.measures().values()), ids=str)

@@ -81,7 +81,7 @@ def test_refusals():
 
 
 def test_pickle_and_battery():
-    from checks import check_measure
+    from plackett.testing.measures import check_measure
 
     @custom.measure(bounds=(0, 1))
     def best_first(labels, k):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from checks import check_measure, random_lists
 from plackett.data.dataset import RankingDataset
 from plackett.measures import AP, GAP
 from plackett.measures.ranking import Scored
+from plackett.testing.measures import check_measure, random_lists
 
 
 def ranked(labels, measure):

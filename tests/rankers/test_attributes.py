@@ -9,9 +9,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError
 from plackett.rankers.display import card_html
+from plackett.testing.rankers import easy_task
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError, PlackettWarning
 from plackett.rankers.blend import MEMBERS, Blend
 from plackett.rankers.pairwise.rank_svm import RankSVM
+from plackett.testing.rankers import easy_task
 
 TREES = {"n_estimators": 6, "num_leaves": 4, "min_child_samples": 1}
 

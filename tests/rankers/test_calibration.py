@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError
 from plackett.rankers.calibration import IsotonicCalibration, LogisticCalibration, calibrate
+from plackett.testing.rankers import easy_task
 
 
 def scored(seed=0, n=4000):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import _storage
 from plackett._load import load
 from plackett.measures.language import parse
@@ -19,6 +18,7 @@ from plackett.rankers import storage
 from plackett.rankers.display import card_rows
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.scorers.trees.text import parse_trees, write_text
+from plackett.testing.rankers import easy_task
 
 
 def task():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers.listwise.adarank import AdaRank
+from plackett.testing.rankers import easy_task
 from plackett.theory.adarank_residual import adarank_residual
 
 

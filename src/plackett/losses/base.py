@@ -65,6 +65,15 @@ class Loss:
     curvature: ClassVar[str] = "exact"
     #: Whether a bound loss counts its evaluations as rounds of one training, and changes with them.
     counts_rounds: ClassVar[bool] = False
+    #: What a query must have more than one of to teach anything: "pairs" of unequal labels; "documents", because equal
+    #: labels teach too; "relevant documents", because their ranks are at stake whatever the other labels are.
+    learns_from: ClassVar[str] = "pairs"
+    #: Whether the gradient is estimated from few draws, so that a query may happen to have none.
+    drawn: ClassVar[bool] = False
+    #: Whether exponents are clipped at a stated bound: far scores have another value than the formula then.
+    clipped: ClassVar[bool] = False
+    #: Parameters, other than the defaults, with which it is tested too.
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ()
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset, with everything that does not depend on the scores computed once."""

@@ -57,6 +57,7 @@ class QueryMean(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("S-17",)
     paper: ClassVar[str] = "Qin et al. 2008, Query-level stability and generalization in learning to rank"
     convex: ClassVar[bool] = True
+    _test_variants = ({"loss": "Fidelity"}, {"loss": "Square"})
 
     loss: Any = "Logistic"
     per: str | None = None

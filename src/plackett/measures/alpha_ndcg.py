@@ -99,8 +99,9 @@ class AlphaNDCG(DiversityMeasure):
         k, keep = self.k or ranking.longest, 1.0 - self.alpha
         discount = discount_table(self.discount, ranking.longest)
         if self.ideal == "full":
-            table = discount_table(self.discount, k)
-            ideal = known_subtopics(data, self.rel) * float(keep ** np.arange(k) @ table)
+            # position by position; without a cut-off each query has as many as documents
+            sums = np.cumsum(np.append(0.0, keep ** np.arange(k) * discount_table(self.discount, k)))
+            ideal = known_subtopics(data, self.rel) * sums[data.group if self.k is None else k]
         else:
             ideal = greedy_gains(data, self.rel, keep, discount, k, self.ideal_ties)
         gains = ranking.run(discounted_novelty, relevant_subtopics(ranking, self.rel), keep, discount, k)

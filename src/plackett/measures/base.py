@@ -66,6 +66,8 @@ class Measure:
     exact_ties: ClassVar[bool] = True
     #: Whether larger is better.
     ascending: ClassVar[bool] = True
+    #: Whether it reads the subtopics of the documents, not only their labels.
+    reads_subtopics: ClassVar[bool] = False
     #: Least and largest value.
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     #: The parameter that ``@`` sets.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ __all__ = ["DiversityMeasure", "known_subtopics", "novelty", "relevant_subtopics
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiversityMeasure(Measure):
     """Base of measures that read ``data.subtopics``; a dataset without them is refused."""
+
+    reads_subtopics: ClassVar[bool] = True
 
     def per_query(self, scored: Scored) -> np.ndarray:
         """One number per query, by the rules for ties and for queries with nothing relevant."""

@@ -91,6 +91,13 @@ class Ranker(FittedAttributes, BaseEstimator):
     effort: ClassVar[str | None]
     #: The parameters worth tuning, with their ranges; the model says it, or the ranker itself.
     search_space: ClassVar[SearchSpace]
+    #: Whether its scores are those of its model on the features as they are, so that parts of the model sum to them.
+    sums_features: ClassVar[bool] = True
+    #: For the tests: parameters that a quick check needs, further parameters to check with, and the names of rules that
+    #: it cannot keep (with a comment why).
+    _test_settings: ClassVar[dict[str, Any]] = {}
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ()
+    _test_skips: ClassVar[tuple[str, ...]] = ()
 
     # query ids and weights find their way through pipelines and searches without any `set_…_request`
     __metadata_request__fit: ClassVar[dict[str, bool]] = {

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from checks_rankers import easy_task
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError, PlackettWarning
 from plackett.data.canonical import canonical_order
 from plackett.experiments.auto.candidates import Candidate, further, given, leaves_for, portfolio

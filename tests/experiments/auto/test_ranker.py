@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from checks_rankers import easy_task
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError, PlackettWarning
 from plackett.experiments.auto.trials import Trials
 from plackett.rankers import storage

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.isotonic import isotonic_regression
 
-from isotonic_reference import least_moves
 from plackett import RankingDataset
 from plackett._errors import LossError
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise.isotonic import Isotonic, isotonic_update
+from plackett.testing.definitions.isotonic import least_moves
 
 PRICES = (0.0, 0.01, 0.3, 10.0, np.inf)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from naive_pairwise import lambda_loss_weights
 from plackett import LossError, RankingDataset
 from plackett.losses import Lambda, LambdaLoss, Logistic
+from plackett.testing.definitions.pairwise import lambda_loss_weights
 
 
 def random_list(rng):

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import DataError, MeasureError, RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers.listwise.adarank import AdaRank
+from plackett.testing.rankers import easy_task
 
 
 def naive_ap(labels, scores):

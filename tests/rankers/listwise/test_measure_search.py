@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import DataError, ListNet, RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent
 from plackett.rankers.listwise.measure_search import MeasureSearch
 from plackett.solvers.search.annealing import Annealing
+from plackett.testing.rankers import easy_task
 
 
 def noisy():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from checks_rankers import easy_task
 from plackett import RankingDataset
 from plackett.losses.pairwise.guttman import Guttman
 from plackett.rankers.pairwise.bartell_ranker import BartellRanker
+from plackett.testing.rankers import easy_task
 
 
 @pytest.mark.spec("pairwise.bartell")

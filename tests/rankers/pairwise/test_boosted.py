@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import LossError, RankingDataset
 from plackett.losses import LambdaLoss, MagnitudePreserving, QuadraticBound, RaoKupper, ThurstoneMosteller
 from plackett.rankers import LambdaLossMART, MPBoost, QBRank, TieBoost
+from plackett.testing.rankers import easy_task
 
 SMALL = {"n_estimators": 12, "num_leaves": 5, "min_child_samples": 1, "n_jobs": 1}
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import LossError, RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.losses import Fidelity
 from plackett.rankers.pairwise._slope_sides import fidelity_sides
 from plackett.rankers.pairwise.frank import FRank
+from plackett.testing.rankers import easy_task
 
 
 def pairs_of(y, qid):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task, ndcg
 from plackett import LossError, RankingDataset
 from plackett.losses import SquaredHinge
 from plackett.rankers.pairwise.gbrank import GBRank, Targets
+from plackett.testing.rankers import easy_task, ndcg
 
 
 def naive_targets(f, y, qid, tau):

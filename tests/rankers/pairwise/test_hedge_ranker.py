@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from checks_rankers import CHECKS, easy_task
 from plackett import DataError
 from plackett.aggregation.orderings import GreedyOrder
 from plackett.rankers.pairwise._experts import expert_losses
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker
 from plackett.scorers.comparators.experts import ExpertsComparator
 from plackett.solvers.hedge import hedge, hedge_beta, hedge_bound
+from plackett.testing import checks
+from plackett.testing.rankers import easy_task
 
 #: A greedy order alone does not show that the weights changed a little, which `check_sample_weight` looks for.
-SOME = [
-    check for check in CHECKS if check.__name__ in ("check_learns", "check_order_of_input", "check_nothing_to_learn")
-]
+RULES = ("learns", "order_of_input", "nothing_to_learn")
+SOME = [check for check in checks(HedgeRanker(n_jobs=1)) if check.name in RULES]
 
 
-@pytest.mark.parametrize("check", SOME, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", SOME, ids=str)
 def test_battery_with_the_greedy_order(check):
-    check(lambda **parameters: HedgeRanker(**({"n_jobs": 1} | parameters)))
+    check()
 
 
 @pytest.mark.spec("opt.hedge")

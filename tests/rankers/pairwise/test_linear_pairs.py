@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import RankingDataset
 from plackett.losses import OWA, Exponential, MagnitudePreserving
 from plackett.models.linear import Linear
 from plackett.rankers import OWPC, GradientRanker, MPRank, PNormPush
+from plackett.testing.rankers import easy_task
 
 EXACT = {"standardize": False, "tol": 1e-12, "max_iter": 2000, "n_jobs": 1}
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from checks_rankers import CHECKS, easy_task, small
 from plackett import LossError, RankingDataset
 from plackett.models.linear import Linear
 from plackett.models.trees import Trees
@@ -16,16 +14,18 @@ from plackett.rankers.pairwise.nested_ranker import NestedRanker
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.nested import NestedScorer
 from plackett.solvers.monitor import Monitor
+from plackett.testing import parametrize_with_checks
+from plackett.testing.rankers import easy_task, small
 
 pytestmark = pytest.mark.spec("pairwise.nested_ranker")
 
 
-@pytest.mark.parametrize("model", [Linear(max_iter=25), Trees(n_estimators=6, num_leaves=4, min_child_samples=1)])
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
-def test_battery_with_three_stages(check, model, tmp_path):
-    arguments = (tmp_path,) if "tmp_path" in inspect.signature(check).parameters else ()
-    model.n_jobs = 1
-    check(small(NestedRanker, model=model, keep=(6, 3)), *arguments)
+MODELS = [Linear(max_iter=25, n_jobs=1), Trees(n_estimators=6, num_leaves=4, min_child_samples=1, n_jobs=1)]
+
+
+@parametrize_with_checks([small(NestedRanker, model=model, keep=(6, 3)) for model in MODELS])
+def test_battery_with_three_stages(check):
+    check()
 
 
 def test_one_stage_is_ranknet():

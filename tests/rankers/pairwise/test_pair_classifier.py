@@ -12,7 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 import plackett as pk
-from checks_rankers import CHECKS, easy_task, ndcg
 from plackett import DataError
 from plackett.aggregation.orderings import QuickSort
 from plackett.losses.pairwise.logistic import Logistic
@@ -21,6 +20,7 @@ from plackett.models.trees import Trees
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.pair_classifier import PairClassifier
+from plackett.testing.rankers import easy_task, ndcg, ranker_checks
 
 TREES = Trees(n_estimators=8, num_leaves=5, min_child_samples=1, n_jobs=1)
 #: Checks of the battery that another classifier or ordering could break.
@@ -35,8 +35,7 @@ SOME = ("learns", "order_of_input", "odd_lists", "nothing_to_learn", "predict_al
     ids=["trees", "greedy"],
 )
 def test_battery_of_other_models_and_orderings(name, parameters):
-    check = next(check for check in CHECKS if check.__name__ == f"check_{name}")
-    check(lambda **more: PairClassifier(**({"n_jobs": 1} | parameters | more)))
+    next(check for check in ranker_checks(PairClassifier(n_jobs=1, **parameters)) if check.name == name)()
 
 
 @pytest.mark.spec("M-24")

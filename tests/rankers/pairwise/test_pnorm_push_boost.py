@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from checks_rankers import easy_task
 from plackett import LossError, RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost
 from plackett.rankers.pairwise.rank_boost import RankBoost
+from plackett.testing.rankers import easy_task
 
 
 def noisy(n_queries=8):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from checks_rankers import CHECKS, small
 from plackett import RankingDataset
 from plackett.data.canonical import canonical_order
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.pairwise.rank_boost import RankBoost
+from plackett.testing import parametrize_with_checks
+from plackett.testing.rankers import small
 from plackett.theory.bipartite_boosting import bipartite_rankboost
 from plackett.theory.rankboost_bounds import boosted_distribution, rankboost_error_bounds
 
@@ -321,13 +320,9 @@ def test_sparse_is_dense(weak):
     np.testing.assert_array_equal(sparse.predict(csr_matrix(data.X), qid=data.qid), dense.predict(data))
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
-@pytest.mark.parametrize(
-    "parameters", [{"weak": "real", "n_estimators": 15}, {"loss": "logistic"}], ids=["real", "logistic"]
-)
-def test_battery_of_the_other_forms(parameters, check, tmp_path):
-    arguments = (tmp_path,) if "tmp_path" in inspect.signature(check).parameters else ()
-    check(small(RankBoost, **parameters), *arguments)
+@parametrize_with_checks([small(RankBoost, weak="real", n_estimators=15), small(RankBoost, loss="logistic")])
+def test_battery_of_the_other_forms(check):
+    check()
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import LossError, RankingDataset, load
 from plackett.losses import Hinge, Ramp, Sigmoid
 from plackett.rankers import GradientRanker, PairHinge, RampRank, SigmoidRank
+from plackett.testing.rankers import easy_task
 
 BOTH = pytest.mark.parametrize("cls", [SigmoidRank, RampRank])
 

@@ -10,11 +10,11 @@ pytest.importorskip("torch", reason="networks need the extra 'neural'")
 import torch
 
 import plackett as pk
-from checks_rankers import easy_task, ndcg
 from plackett import DataError
 from plackett.rankers.pairwise._sortnet_training import SortNetTraining
 from plackett.rankers.pairwise.sortnet import SortNet
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork, outputs
+from plackett.testing.rankers import easy_task, ndcg
 
 
 def random_network(rng, d=5, h=7):

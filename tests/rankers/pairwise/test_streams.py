@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from checks_rankers import easy_task
 from plackett import DataError
+from plackett.testing.rankers import easy_task
 
 MAKE = {"StochasticRank": pk.StochasticRank, "OnlineRankSVM": pk.OnlineRankSVM}
 

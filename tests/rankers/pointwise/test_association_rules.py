@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
 from plackett.rankers import storage
 from plackett.rankers.pointwise.association_rules import AssociationRules
+from plackett.testing.rankers import easy_task
 
 #: Six documents of one query: two features of two values each, and grades 0, 1, 2.
 X = np.array([[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], np.float32)

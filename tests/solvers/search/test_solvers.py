@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks_rankers import easy_task
 from plackett import DataError, RankingDataset
 from plackett.measures import parse
 from plackett.solvers.search.annealing import Annealing
@@ -14,6 +13,7 @@ from plackett.solvers.search.directions import Directions
 from plackett.solvers.search.problem import LinearProblem
 from plackett.solvers.search.random_optimisation import RandomOptimisation
 from plackett.solvers.search.solvers import SOLVERS, make_solver
+from plackett.testing.rankers import easy_task
 
 QUICK = [Coordinate(), Coordinate(line_search="steps"), Directions(), Annealing(max_iter=80), RandomOptimisation()]
 

@@ -104,6 +104,15 @@ class AutoRanker(Ranker):
     """
 
     _ids: ClassVar[tuple[str, ...]] = ()
+    # a search over two small rankers, one of which takes missing values
+    _test_settings: ClassVar[dict[str, Any]] = {
+        "candidates": ("ListNet", "MART(n_estimators=8, num_leaves=5, min_child_samples=1)"),
+        "n_trials": 2,
+        "n_folds": 2,
+        "n_repeats": 1,
+    }
+    # an interrupt ends a trial, not a round; copies of a query are one query in the folds, and weights are not
+    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
     paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None

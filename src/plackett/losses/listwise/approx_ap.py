@@ -55,6 +55,8 @@ class ApproxAPLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"alpha": 5.0, "beta": 3.0}, {"rel": 0.5})
 
     alpha: float = 1.0
     beta: float = 1.0

@@ -54,6 +54,8 @@ class ApproxERRLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"alpha": 5.0, "beta": 3.0},)
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -112,6 +114,8 @@ class ApproxRRLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"alpha": 5.0, "beta": 3.0, "rel": 0.5},)
 
     alpha: float = 1.0
     beta: float = 1.0

@@ -50,6 +50,8 @@ class ApproxNDCGLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
     paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"alpha": 10.0}, {"gain": "linear", "alpha": 0.1})
 
     alpha: float = 1.0
     gain: Any = "exp2"

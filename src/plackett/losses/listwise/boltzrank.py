@@ -72,6 +72,7 @@ class BoltzRankLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
     curvature: ClassVar[str] = "none"
+    _test_variants = ({"mix": 0.0, "alpha": 3.0}, {"mix": 1.0, "gain": "linear", "n_samples": 9})
 
     mix: float = 0.5
     alpha: float = 1.0

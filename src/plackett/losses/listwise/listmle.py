@@ -47,6 +47,7 @@ class ListMLELoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise", "listwise.position_weighted", "E-08")
     paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
+    _test_variants = ({"k": 1}, {"k": 3}, {"discount": "log2"}, {"discount": (1.0, 0.0, 3.0), "k": 5})
 
     k: int | None = None
     discount: Any = "none"

@@ -53,6 +53,7 @@ class ListMLEGammaLoss(Loss):
     paper: ClassVar[str] = "Guiver, Snelson 2009"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
+    _test_variants = ({"shape": 1.0, "rate": 0.0}, {"shape": 1.5, "rate": 3.0, "k": 2})
 
     shape: float = 2.0
     rate: float = 1.0

@@ -43,6 +43,7 @@ class ListNetLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     convex: ClassVar[bool] = True
+    _test_variants = ({"target": "exp2", "temperature": 3.0}, {"target": {0: 0, 1: 5, 2: 1}})
 
     target: Any = "linear"
     temperature: float = 1.0

@@ -85,6 +85,13 @@ class ListNetTopKLoss(Loss):
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
+    _test_variants = (
+        {"k": 1},
+        {"k": 3, "target": "exp2", "temperature": 3.0},
+        {"discount": "log2", "max_exact": 4},
+        {"distribution": "mallows", "theta": 0.7, "max_exact": 6},
+        {"distribution": "uniform", "k": 4, "max_exact": 5},
+    )
 
     k: int | None = None
     distribution: str = "plackett-luce"

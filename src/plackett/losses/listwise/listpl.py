@@ -64,6 +64,7 @@ class ListPLLoss(Loss):
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"k": 2, "n_samples": 3}, {"target": "exp2", "temperature": 3.0, "random_state": 5})
 
     k: int | None = None
     target: Any = "linear"

@@ -66,6 +66,9 @@ class PlackettLucePolicy(Loss):
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    drawn: ClassVar[bool] = True
+    _test_variants = ({"measure": "AP", "n_samples": 3, "random_state": 7}, {"measure": "ARP"})
 
     measure: Any = "nDCG@10"
     n_samples: int = 16

@@ -48,6 +48,7 @@ class QuerySoftmaxLoss(Loss):
 
     name: ClassVar[str] = "QuerySoftmax"
     _ids: ClassVar[tuple[str, ...]] = ()
+    _test_variants = ({"target": "exp2", "beta": 0.5},)
     paper: ClassVar[str] = "Bruch, Wang, Bendersky, Najork 2019"
     convex: ClassVar[bool] = True
 

@@ -46,6 +46,7 @@ class QuerySquare(Loss):
     name: ClassVar[str] = "QuerySquare"
     aliases: ClassVar[tuple[str, ...]] = ("QueryRMSE",)
     _ids: ClassVar[tuple[str, ...]] = ()
+    _test_variants = ({"target": "exp2"},)
     paper: ClassVar[str] = "Cossock, Zhang 2006"
     convex: ClassVar[bool] = True
 

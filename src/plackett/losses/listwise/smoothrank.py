@@ -58,6 +58,8 @@ class SmoothRankLoss(Loss):
     paper: ClassVar[str] = "Chapelle, Wu 2010"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.05}, {"measure": "AP", "sigma": 3.0}, {"gain": "linear"})
 
     measure: str = "nDCG"
     sigma: float = 1.0

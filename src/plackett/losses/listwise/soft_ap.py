@@ -55,6 +55,8 @@ class SoftAPLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
     paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.2, "rel": 0.5},)
 
     rel: float = 1.0
     sigma: float = 1.0

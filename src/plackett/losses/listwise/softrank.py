@@ -57,6 +57,8 @@ class SoftNDCGLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank",)
     paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.1}, {"gain": "linear", "sigma": 3.0})
 
     sigma: float = 1.0
     gain: Any = "exp2"
@@ -110,6 +112,8 @@ class SoftPCLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.softpc",)
     paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"k": 2, "sigma": 0.3}, {"rel": 0.5})
 
     k: int = 3
     rel: float = 1.0

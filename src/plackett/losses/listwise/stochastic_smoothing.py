@@ -75,6 +75,9 @@ class StochasticSmoothing(Loss):
     name: ClassVar[str] = "StochasticSmoothing"
     aliases: ClassVar[tuple[str, ...]] = ("StochasticRankLoss",)
     _ids: ClassVar[tuple[str, ...]] = ()
+    learns_from: ClassVar[str] = "relevant documents"
+    drawn: ClassVar[bool] = True
+    _test_variants = ({"measure": "nDCG@3", "sigma": 0.3, "mu": 1.0}, {"measure": "DCG", "n_samples": 1})
     paper: ClassVar[str] = "Ustimenko, Prokhorenkova 2020"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False

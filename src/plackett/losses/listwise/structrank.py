@@ -76,6 +76,13 @@ class StructRankLoss(Loss):
     paper: ClassVar[str] = "Huang, Frey 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
+    _test_variants = (
+        {"structure": "document", "theta": (2.0, 1.0)},
+        {"structure": "edge", "normalize": False},
+        {"theta": (1.0, 3.0), "normalize": False},
+        {"structure": "all", "theta": (1.0, 2.0), "max_edges": 1500},
+        {"structure": "all", "normalize": False, "max_edges": 1500},
+    )
 
     structure: str = "edges"
     theta: tuple[float, float] = (1.0, 1.0)

@@ -48,6 +48,7 @@ class XENDCGLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Bruch 2021"
     convex: ClassVar[bool] = True
+    _test_variants = ({"gamma": 0.0},)
 
     gamma: float = 0.5
     random_state: int | None = None

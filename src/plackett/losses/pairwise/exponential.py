@@ -84,5 +84,7 @@ class Exponential(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
     convex: ClassVar[bool] = True
+    clipped: ClassVar[bool] = True
+    _test_variants = ({"margin": 0.7}, {"normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)

@@ -69,6 +69,7 @@ class Fidelity(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5})
     phi = staticmethod(_phi)
     device_slope = staticmethod(_device_slope)
 

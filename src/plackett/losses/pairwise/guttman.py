@@ -52,6 +52,7 @@ class Guttman(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
     paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
     curvature: ClassVar[str] = "none"
+    _test_variants = ({"epsilon": 1.0}, {"epsilon": 0.01})
 
     epsilon: float = 0.1
 

@@ -44,6 +44,7 @@ class Hinge(PairLoss):
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"margin": 0.3}, {"margin": 0.0, "normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
 

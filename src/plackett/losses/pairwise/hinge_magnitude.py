@@ -46,6 +46,8 @@ class HingeMagnitude(MagnitudeLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.hmp",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     convex: ClassVar[bool] = False
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"beta": 1.0}, {"beta": 2.5, "normalize": True})
     phi = staticmethod(_phi)
 
     @property

@@ -72,6 +72,7 @@ class Isotonic(Loss):
     convex: ClassVar[bool] = True
     #: The weight: an upper bound of the Hessian.
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"slack": 0.3}, {"slack": float("inf"), "gain": "exp2"})
 
     slack: float = 10.0
     gain: Any = "linear"

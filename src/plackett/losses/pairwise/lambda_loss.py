@@ -199,6 +199,12 @@ class LambdaLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
     paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
     smooth: ClassVar[bool] = False
+    _test_variants = (
+        {"bound": "nDCG1"},
+        {"bound": "nDCG2", "sigma": 2.0, "gain": "linear"},
+        {"bound": "ARP1"},
+        {"bound": "ARP2", "sigma": 0.5},
+    )
 
     bound: str = "nDCG2++"
     mu: float = 5.0
@@ -213,6 +219,11 @@ class LambdaLoss(Loss):
             raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
         if not self.mu >= 0:
             raise LossError(f"{self.name}: mu={self.mu}; give 0 or a positive number")
+
+    @property
+    def learns_from(self) -> str:  # type: ignore[override]
+        """Documents of equal labels too, under the bounds that weigh a document by its own gain."""
+        return "documents" if self.bound in ("nDCG1", "ARP1") else "pairs"
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""

@@ -62,6 +62,15 @@ class Lambda(Loss):
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = (
+        {"normalize": False, "truncation": None},
+        {"normalize": False, "truncation": 2, "sigma": 2.0},
+        {"measure": "AP", "normalize": False},
+        {"measure": "RR", "normalize": False},
+        {"measure": "ERR(max_label=3)", "normalize": False},
+        {"measure": "P@3", "sigma": 0.5},
+        {"measure": "ARP", "normalize": False, "truncation": None},
+    )
 
     measure: Any = "nDCG"
     truncation: int | None = 30

@@ -165,6 +165,7 @@ class Logistic(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Burges et al. 2005"
     convex: ClassVar[bool] = True
+    _test_variants = ({"margin": 0.7}, {"normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
     device_slope = staticmethod(lambda torch, z: -torch.sigmoid(-z))

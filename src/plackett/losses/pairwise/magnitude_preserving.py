@@ -59,6 +59,8 @@ class MagnitudePreserving(MagnitudeLoss):
     name: ClassVar[str] = "MagnitudePreserving"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"beta": 1.5}, {"beta": 1.0}, {"beta": 3.0}, {"normalize": True})
     phi = staticmethod(PairSVR.phi)
 
     @property

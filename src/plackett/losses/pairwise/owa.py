@@ -144,6 +144,11 @@ class OWA(Loss):
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = (
+        {"weights": "uniform", "normalize": True},
+        {"weights": (1,)},
+        {"weights": (3, 2, 2), "margin": 0.3},
+    )
 
     weights: Any = "harmonic"
     margin: float = 1.0

@@ -50,6 +50,8 @@ class PairSVR(MagnitudeLoss):
     name: ClassVar[str] = "PairSVR"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.svr",)
     paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"beta": 1.0, "epsilon": 0.7}, {"epsilon": 0.0, "normalize": True})
     phi = staticmethod(_phi)
 
     epsilon: float = 0.1

@@ -119,6 +119,7 @@ class PNormPushLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
     convex: ClassVar[bool] = True
+    _test_variants = ({"p": 1.0}, {"p": 2.5, "normalize": True})
 
     p: float = 4.0
     normalize: bool = False

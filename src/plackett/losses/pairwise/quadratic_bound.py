@@ -38,6 +38,7 @@ class QuadraticBound(PairLoss):
     paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"margin": 0.3, "normalize": True},)
     phi = staticmethod(SquaredHinge.phi)
     sweep = staticmethod(SquaredHinge.sweep)
 

@@ -70,6 +70,7 @@ class Ramp(PairLoss):
     paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"margin": 0.3, "height": 0.9}, {"normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
 

@@ -77,6 +77,8 @@ class RaoKupper(TieLoss):
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
     won = staticmethod(_won)
     tied = staticmethod(_tied)
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"theta": 1.1}, {"theta": 1.0, "tie_weight": 0.0}, {"normalize": True, "tie_weight": 0.3})
 
     theta: float = 2.0
 

@@ -70,6 +70,12 @@ class RiskSensitive(Lambda):
     name: ClassVar[str] = "RiskSensitive"
     _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
     paper: ClassVar[str] = "Dinçer, Macdonald, Ounis 2014"
+    _test_variants = (
+        {"normalize": False, "truncation": None, "alpha": 5.0},
+        {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},
+        {"measure": "RR", "risk": "faro", "normalize": False},
+        {"measure": "ARP", "normalize": False, "truncation": 2},
+    )
 
     baseline: int | str | None = None
     alpha: float = 1.0

@@ -59,6 +59,7 @@ class Sigmoid(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
     paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"margin": 0.7}, {"normalize": True, "sigma": 5.0})
     phi = staticmethod(_phi)
     device_slope = staticmethod(_device_slope)
 

@@ -41,6 +41,7 @@ class SquaredHinge(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Chapelle and Keerthi 2010"
     convex: ClassVar[bool] = True
+    _test_variants = ({"margin": 0.3}, {"margin": 2.0, "normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
 

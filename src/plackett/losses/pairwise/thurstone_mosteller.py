@@ -94,6 +94,8 @@ class ThurstoneMosteller(TieLoss):
     paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
     won = staticmethod(_won)
     tied = staticmethod(_tied)
+    learns_from: ClassVar[str] = "documents"
+    _test_variants = ({"epsilon": 0.05, "tie_weight": 0.2}, {"normalize": True})
 
     epsilon: float = 0.5
 

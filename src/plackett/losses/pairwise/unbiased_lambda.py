@@ -48,6 +48,10 @@ class UnbiasedLambda(Lambda):
     name: ClassVar[str] = "UnbiasedLambda"
     _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
     paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
+    _test_variants = (
+        {"normalize": False, "truncation": 2, "sigma": 2.0},
+        {"measure": "AP", "normalize": False, "truncation": None},
+    )
 
     click_bias: tuple[float, ...] = (1.0,)
     skip_bias: tuple[float, ...] = (1.0,)

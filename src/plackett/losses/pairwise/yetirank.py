@@ -70,6 +70,11 @@ class YetiRankLoss(Loss):
 
     name: ClassVar[str] = "YetiRank"
     _ids: ClassVar[tuple[str, ...]] = ()
+    drawn: ClassVar[bool] = True
+    _test_variants = (
+        {"measure": None, "decay": 0.9},
+        {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
+    )
     paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False

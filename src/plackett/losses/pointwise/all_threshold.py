@@ -34,3 +34,4 @@ class AllThresholdLoss(ThresholdLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     all_thresholds: ClassVar[bool] = True
+    _test_variants = ({"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (0.5, 2.5), "penalty": "squared_hinge"})

@@ -45,6 +45,7 @@ class BinaryHinge(Loss):
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"rel": 2.0},)
 
     rel: float = 1.0
 

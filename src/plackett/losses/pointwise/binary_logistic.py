@@ -43,6 +43,7 @@ class BinaryLogistic(Loss):
     paper: ClassVar[str] = "Gey 1994"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
+    _test_variants = ({"rel": 2.0},)
 
     rel: float = 1.0
 

@@ -70,6 +70,7 @@ class Cosine(Loss):
     paper: ClassVar[str] = "Qin et al. 2008"
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
+    _test_variants = ({"transform": "linear"}, {"transform": "logistic"})
 
     transform: str = "exp"
 

@@ -49,6 +49,7 @@ class Cumulative(Loss):
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
+    _test_variants = ({"n_classes": 7, "gain": "exp2"},)
 
     n_classes: int | None = None
     gain: Any = "linear"

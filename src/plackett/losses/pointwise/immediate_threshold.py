@@ -33,3 +33,4 @@ class ImmediateThresholdLoss(ThresholdLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     all_thresholds: ClassVar[bool] = False
+    _test_variants = ({"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (1.0,), "penalty": "square"})

@@ -35,5 +35,6 @@ class PRankLoss(ThresholdLoss):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.prank_loss",)
     paper: ClassVar[str] = "Crammer and Singer 2001"
     all_thresholds: ClassVar[bool] = True
+    _test_variants = ({"cuts": (0.5, 1.5)},)
 
     penalty: str = "perceptron"

@@ -41,6 +41,7 @@ class Softmax(Loss):
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
+    _test_variants = ({"gamma": 0.3}, {"n_classes": 7})
 
     n_classes: int | None = None
     gamma: float = 1.0

@@ -34,6 +34,7 @@ class Square(Loss):
     paper: ClassVar[str] = "Cossock and Zhang 2006"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
+    _test_variants = ({"target": "exp2"}, {"target": {0: 0.5, 1: 3, 2: 1}})
 
     target: Any = "linear"
 

@@ -55,6 +55,7 @@ class SubsetSquare(Loss):
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
+    _test_variants = ({"rel": 2.0, "over": 5.0, "level": -1.0},)
 
     rel: float = 1.0
     target: Any = "linear"

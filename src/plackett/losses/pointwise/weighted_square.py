@@ -46,6 +46,7 @@ class WeightedSquare(Loss):
     paper: ClassVar[str] = "Cossock and Zhang 2006"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
+    _test_variants = ({"importance": "exp2", "strength": 3.0}, {"target": "exp2"})
 
     importance: Any = "linear"
     strength: float = 1.0

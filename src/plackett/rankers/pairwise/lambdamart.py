@@ -50,6 +50,7 @@ class LambdaMART(GradientTrained, Trees):
     _ids: ClassVar[tuple[str, ...]] = ("peers.rankpy", "peers.pyltr", "peers.xgboost")
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": ("nDCG", "AP")}
     paper: ClassVar[str] = "Wu, Burges, Svore, Gao 2010"
+    _test_variants = tuple({"boosting": boosting, "n_estimators": 20} for boosting in ("dart", "bagged", "forest"))
 
     gradient_bins: int | None = 254
     measure: Any = "nDCG"

@@ -44,6 +44,7 @@ class AllThreshold(GradientTrained, Linear):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
     paper: ClassVar[str] = "Rennie and Srebro 2005"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
+    _test_variants = ({"penalty": "hinge"},)
 
     alpha: float = 10.0
     penalty: str = "logistic"

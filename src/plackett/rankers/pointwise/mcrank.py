@@ -41,6 +41,7 @@ class McRank(GradientTrained, Trees):
 
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
+    sums_features: ClassVar[bool] = False  # several outputs per document
 
     gain: Any = "linear"
     ordinal: bool = False

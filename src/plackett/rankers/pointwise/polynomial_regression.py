@@ -51,6 +51,7 @@ class PolynomialRegression(GradientTrained, Linear):
     paper: ClassVar[str] = "Fuhr 1989"
     #: With some thousand products a penalty must be strong: on LETOR's sets around 100 was best on validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e4, log=True)}
+    sums_features: ClassVar[bool] = False  # products of features
 
     alpha: float = 1000.0
     degree: int = 2

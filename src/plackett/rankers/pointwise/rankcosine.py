@@ -39,6 +39,7 @@ class RankCosine(GradientTrained, Linear):
 
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
     paper: ClassVar[str] = "Qin et al. 2008"
+    _test_variants = ({"transform": "linear"},)
 
     transform: str = "exp"
 

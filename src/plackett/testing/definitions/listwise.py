@@ -149,7 +149,7 @@ def listnet_top_k(loss, scores, labels, weights):
     if len(labels) <= loss.max_exact:
         return from_here(tuple(judged))
     orders = loss.bind(one_query(labels, weights)).orders
-    assert orders.shape[0] == loss.n_samples
+    assert orders.shape[0] == loss.n_samples, "as many orders are drawn as asked for"
     total = 0.0
     for order in orders:
         rest = [i for i in order if labels[i] >= 0]
@@ -289,7 +289,7 @@ def approx_cascade(loss, scores, satisfaction, weights, best=1.0):
 
 
 def approx_err(loss, scores, labels, weights):
-    assert loss.max_label is not None
+    assert loss.max_label is not None, "a settled loss knows the largest label"
     satisfaction = gains_of(labels, "exp2") / 2.0**loss.max_label
     best, doubt = 0.0, 1.0
     for rank, r in enumerate(sorted(satisfaction, reverse=True), 1):
@@ -427,7 +427,7 @@ def stochastic_smoothing(loss, scores, labels, weights):
     return gradient, np.zeros(n)
 
 
-NAIVE = {
+VALUES = {
     "QuerySoftmax": query_softmax,
     "QuerySquare": query_square,
     "XENDCG": xendcg,
@@ -445,54 +445,4 @@ NAIVE = {
     "ApproxRR": approx_rr,
     "SmoothRank": smoothrank,
 }
-NAIVE_GRADIENT = {"PlackettLucePolicy": policy, "ListPL": listpl, "StochasticSmoothing": stochastic_smoothing}
-
-#: Losses in which the ranks of relevant documents are at stake without pairs of unequal labels.
-OF_RANKS = {
-    "ApproxNDCG",
-    "ApproxAP",
-    "ApproxERR",
-    "ApproxRR",
-    "SoftNDCG",
-    "SoftPC",
-    "SoftAP",
-    "SmoothRank",
-    "PlackettLucePolicy",
-    "StochasticSmoothing",
-}
-
-#: Losses that are estimated from few draws: a query may happen to have no gradient.
-DRAWN = {"PlackettLucePolicy", "StochasticSmoothing", "YetiRank"}
-
-OTHERS = {
-    "XENDCG": [{"gamma": 0.0}],
-    "ListMLE": [{"discount": "log2"}, {"discount": (1.0, 0.0, 3.0), "k": 5}],
-    "ListMLEGamma": [{"shape": 1.0, "rate": 0.0}, {"shape": 1.5, "rate": 3.0, "k": 2}],
-    "ListNetTopK": [
-        {"k": 1},
-        {"k": 3, "target": "exp2", "temperature": 3.0},
-        {"discount": "log2", "max_exact": 4},
-        {"distribution": "mallows", "theta": 0.7, "max_exact": 6},
-        {"distribution": "uniform", "k": 4, "max_exact": 5},
-    ],
-    "BoltzRank": [{"mix": 0.0, "alpha": 3.0}, {"mix": 1.0, "gain": "linear", "n_samples": 9}],
-    "StructRank": [
-        {"structure": "document", "theta": (2.0, 1.0)},
-        {"structure": "edge", "normalize": False},
-        {"theta": (1.0, 3.0), "normalize": False},
-        {"structure": "all", "theta": (1.0, 2.0), "max_edges": 1500},
-        {"structure": "all", "normalize": False, "max_edges": 1500},
-    ],
-    "SoftNDCG": [{"sigma": 0.1}, {"gain": "linear", "sigma": 3.0}],
-    "SoftPC": [{"k": 2, "sigma": 0.3}, {"rel": 0.5}],
-    "SoftAP": [{"sigma": 0.2, "rel": 0.5}],
-    "ApproxAP": [{"alpha": 5.0, "beta": 3.0}, {"rel": 0.5}],
-    "ApproxERR": [{"alpha": 5.0, "beta": 3.0}],
-    "ApproxRR": [{"alpha": 5.0, "beta": 3.0, "rel": 0.5}],
-    "SmoothRank": [{"sigma": 0.05}, {"measure": "AP", "sigma": 3.0}, {"gain": "linear"}],
-    "ListPL": [{"k": 2, "n_samples": 3}, {"target": "exp2", "temperature": 3.0, "random_state": 5}],
-    "QuerySoftmax": [{"target": "exp2", "beta": 0.5}],
-    "QuerySquare": [{"target": "exp2"}],
-    "StochasticSmoothing": [{"measure": "nDCG@3", "sigma": 0.3, "mu": 1.0}, {"measure": "DCG", "n_samples": 1}],
-    "PlackettLucePolicy": [{"measure": "AP", "n_samples": 3, "random_state": 7}, {"measure": "ARP"}],
-}
+GRADIENTS = {"PlackettLucePolicy": policy, "ListPL": listpl, "StochasticSmoothing": stochastic_smoothing}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isotonic_reference import least_moves
 from plackett.measures.gains import gains_of
+from plackett.testing.definitions.isotonic import least_moves
 
 
 def judged(labels):
@@ -96,7 +96,7 @@ def naive_isotonic(loss, scores, labels, weights):
     return 0.5 * value
 
 
-NAIVE = {
+VALUES = {
     "BinaryLogistic": naive_binary(PHI["logistic"]),
     "BinaryHinge": naive_binary(PHI["hinge"]),
     "WeightedSquare": naive_weighted_square,
@@ -106,17 +106,4 @@ NAIVE = {
     "PRank": naive_threshold(True),
     "Cosine": naive_cosine,
     "Isotonic": naive_isotonic,
-}
-
-#: Parameters other than the defaults.
-OTHERS = {
-    "BinaryLogistic": [{"rel": 2.0}],
-    "BinaryHinge": [{"rel": 2.0}],
-    "WeightedSquare": [{"importance": "exp2", "strength": 3.0}, {"target": "exp2"}],
-    "SubsetSquare": [{"rel": 2.0, "over": 5.0, "level": -1.0}],
-    "ImmediateThreshold": [{"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (1.0,), "penalty": "square"}],
-    "AllThreshold": [{"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (0.5, 2.5), "penalty": "squared_hinge"}],
-    "PRank": [{"cuts": (0.5, 1.5)}],
-    "Cosine": [{"transform": "linear"}, {"transform": "logistic"}],
-    "Isotonic": [{"slack": 0.3}, {"slack": float("inf"), "gain": "exp2"}],
 }

@@ -118,7 +118,7 @@ def naive_owa(loss, scores, labels, weights):
         losses = []
         for _, v in (pair for pair in pairs_of(labels) if pair[0] == u):
             halves = round(2 * weights[v])
-            assert halves == 2 * weights[v]
+            assert halves == 2 * weights[v], "the definition takes weights that are multiples of one half"
             losses += [max(0.0, loss.margin - (scores[u] - scores[v]))] * halves
         mass += weights[u]
         if losses:
@@ -201,7 +201,7 @@ def naive_lambda_loss(loss, scores, labels, weights):
 
 
 #: Value of one query from scores, labels and sample weights.
-NAIVE = {
+VALUES = {
     **dict.fromkeys(PHI, naive_pairs),
     **dict.fromkeys(MAGNITUDE, naive_magnitudes),
     **dict.fromkeys(TIES, naive_ties),
@@ -279,45 +279,4 @@ def yetirank(loss, scores, labels, weights):
     return gradient, curvature
 
 
-NAIVE_GRADIENT = {"RiskSensitive": risk_sensitive, "YetiRank": yetirank}
-
-#: Parameters other than the defaults.
-OTHERS = {
-    "YetiRank": [
-        {"measure": None, "decay": 0.9},
-        {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
-    ],
-    "RiskSensitive": [
-        {"normalize": False, "truncation": None, "alpha": 5.0},
-        {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},
-        {"measure": "RR", "risk": "faro", "normalize": False},
-        {"measure": "ARP", "normalize": False, "truncation": 2},
-    ],
-    "UnbiasedLambda": [
-        {"normalize": False, "truncation": 2, "sigma": 2.0},
-        {"measure": "AP", "normalize": False, "truncation": None},
-    ],
-    "QuadraticBound": [{"margin": 0.3, "normalize": True}],
-    "Fidelity": [{"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5}],
-    "Sigmoid": [{"margin": 0.7}, {"normalize": True, "sigma": 5.0}],
-    "Ramp": [{"margin": 0.3, "height": 0.9}, {"normalize": True}],
-    "MagnitudePreserving": [{"beta": 1.5}, {"beta": 1.0}, {"beta": 3.0}, {"normalize": True}],
-    "HingeMagnitude": [{"beta": 1.0}, {"beta": 2.5, "normalize": True}],
-    "PairSVR": [{"beta": 1.0, "epsilon": 0.7}, {"epsilon": 0.0, "normalize": True}],
-    "PNormPush": [{"p": 1.0}, {"p": 2.5, "normalize": True}],
-    "Guttman": [{"epsilon": 1.0}, {"epsilon": 0.01}],
-    "OWA": [{"weights": "uniform", "normalize": True}, {"weights": (1,)}, {"weights": (3, 2, 2), "margin": 0.3}],
-    "RaoKupper": [{"theta": 1.1}, {"theta": 1.0, "tie_weight": 0.0}, {"normalize": True, "tie_weight": 0.3}],
-    "ThurstoneMosteller": [{"epsilon": 0.05, "tie_weight": 0.2}, {"normalize": True}],
-    "LambdaLoss": [
-        {"bound": "nDCG1"},
-        {"bound": "nDCG2", "sigma": 2.0, "gain": "linear"},
-        {"bound": "ARP1"},
-        {"bound": "ARP2", "sigma": 0.5},
-    ],
-}
-
-
-def learns_from_ties(loss):
-    """Whether documents of equal labels are something to learn from."""
-    return loss.name in (*MAGNITUDE, *TIES) or getattr(loss, "bound", "") in ("nDCG1", "ARP1")
+GRADIENTS = {"RiskSensitive": risk_sensitive, "YetiRank": yetirank}

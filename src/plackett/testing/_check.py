@@ -1,0 +1,57 @@
+"""One rule applied to one object, as something that can be called and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any
+
+from plackett.testing._expect import CheckFailed
+
+__all__ = ["Check", "rule_of"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A rule, and the ranker, loss or measure that is held to it. Call it to run it.
+
+    Attributes
+    ----------
+    subject
+        What is checked, as text.
+    name
+        Name of the rule, such as ``"bounds"``.
+    rule
+        What the rule says.
+    """
+
+    subject: str
+    name: str
+    rule: str
+    run: Callable[[], Any]
+
+    def __call__(self) -> None:
+        """Run the check.
+
+        Raises
+        ------
+        CheckFailed
+            The rule is broken; the message has the rule and what was found.
+        """
+        try:
+            self.run()
+        except CheckFailed as failure:
+            raise CheckFailed(f"{self.subject} breaks the rule {self.name!r}.\nRule: {self.rule}\n{failure}") from None
+        except Exception as error:
+            error.add_note(f"while checking {self.subject} for the rule {self.name!r}: {self.rule}")
+            raise
+
+    def __str__(self) -> str:
+        return f"{self.subject}-{self.name}"
+
+
+def rule_of(function: Callable[..., Any]) -> tuple[str, str]:
+    """Name and text of the rule that a check function implements."""
+    text = (getdoc(function) or "").partition("\n\n")[0]
+    return function.__name__.removeprefix("check_"), " ".join(text.split())
