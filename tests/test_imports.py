@@ -19,10 +19,10 @@ LAYERS = (
     ("evaluation", "aggregation"),
     ("losses",),
     ("scorers", "solvers", "models"),
-    ("rankers", "theory", "text", "graph", "clicks", "selection"),
+    ("rankers", "text", "graph", "clicks", "selection"),
     ("explanations", "export"),
     ("experiments",),
-    ("studies", "plot"),
+    ("studies", "plot", "theory"),
     ("testing", "serve", "workbench", "cluster"),
     ("cli",),
 )
@@ -36,6 +36,7 @@ VERSION = "__version__"
 #: Imports that point upwards, each with its reason.
 EXCEPTIONS = {
     ("scorers/blend.py", "rankers"): "the members of a blend are rankers, and are stored as rankers are",
+    ("losses/base.py", "theory"): "a loss tells what is proved of it, when asked",
 }
 
 

@@ -324,6 +324,9 @@ def stubs(package: Path) -> dict[Path, str]:
     public = public_names(package)
     rooms = [room for room in public if room]
     for room, names in public.items():
+        init = (package / room / "__init__.py").read_text(encoding="utf-8")
+        if room and "open_package(" not in init:  # what it has stands in its `__init__`
+            continue
         lines = [_stub_line(name, module, symbol) for name, (module, symbol) in names.items()]
         if not room:
             errors = "DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning"
@@ -332,7 +335,6 @@ def stubs(package: Path) -> dict[Path, str]:
             lines += [f"def {name}() -> dict[str, {kind}]: ...\n" for name, kind in CALLABLE.items()]
             lines += ["__version__: str\n"]
         else:
-            init = (package / room / "__init__.py").read_text(encoding="utf-8")
             lines += [f"{line.strip()}\n" for line in _typed_imports(init)]
         texts[package / room / "__init__.pyi"] = head + "".join(lines)
     return texts

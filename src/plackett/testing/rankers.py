@@ -24,7 +24,9 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from plackett import PlackettWarning, RankingDataset, _storage
+from plackett import _storage
+from plackett._errors import PlackettWarning
+from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.base import Ranker

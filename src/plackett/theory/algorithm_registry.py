@@ -23,9 +23,9 @@ class AlgorithmEntry(NamedTuple):
 
     def load(self) -> Any:
         """The class of the ranker."""
-        import plackett
+        from plackett import rankers
 
-        return getattr(plackett, self.ranker)
+        return getattr(rankers, self.ranker)
 
 
 ALGORITHMS: tuple[AlgorithmEntry, ...] = tuple(

@@ -60,13 +60,13 @@ def consistency_rows() -> str:
 
 def surrogate_rows() -> str:
     """Which losses bound which measures."""
-    import plackett
+    from plackett import losses
 
     rows = []
-    for _, loss in sorted(plackett.losses().items()):
+    for _, loss in sorted(losses().items()):  # type: ignore[operator]
         made = loss()
         rows += [(f"`{made}`", b.statement, b.labels, b.source) for b in made.bounds()]
-    made = plackett.losses.Square(target="exp2")  # type: ignore[attr-defined]
+    made = losses.Square(target="exp2")  # type: ignore[attr-defined]
     rows += [(f"`{made}`", b.statement, b.labels, b.source) for b in made.bounds("nDCG")]
     return _markdown(("loss L", "inequality", "labels", "source"), sorted(rows))
 

@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from checks_rankers import easy_task
 
 import plackett as pk
 from plackett import DataError, PlackettWarning
@@ -18,6 +17,7 @@ from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import Trials
 from plackett.measures.language import parse
+from plackett.testing.rankers import easy_task
 
 NDCG = parse("nDCG@10")
 

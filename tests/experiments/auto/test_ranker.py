@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from checks_rankers import easy_task
 
 import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett.experiments.auto.trials import Trials
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
+from plackett.testing.rankers import easy_task
 
 LINEAR = ("ListNet", "LinearRegression", "RankSVM")
 FEW = {"n_folds": 3, "n_repeats": 1, "n_jobs": 1}

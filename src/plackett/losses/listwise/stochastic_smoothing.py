@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._random import mix
-from plackett._scratch import lane, room
+from plackett._scratch import lanes, longest
 from plackett._sort import argsort_descending
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
@@ -119,7 +119,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value and the curvature that do not exist, and the gradient per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         data, loss = self.judged, self.loss
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
         over_queries(
@@ -138,7 +138,7 @@ class _Bound(BoundLoss):
             out[1],
             n_jobs=self.n_jobs,
         )
-        return out  # type: ignore[return-value]
+        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -169,14 +169,11 @@ def _beyond(noisy, n, bound):  # type: ignore[no-untyped-def]
 def _smoothed(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, labels, rows, gains, discounts, query_weight, sigma, mu, n_samples, seed, gradient
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    memory = np.empty(room(5, longest))
-    centre, noisy, spare_keys = lane(memory, 0, longest), lane(memory, 1, longest), lane(memory, 2, longest)
-    steps, sorted_gains = lane(memory, 3, longest), lane(memory, 4, longest)
-    order = np.empty(longest, np.int64)
-    spare_rows = np.empty(longest, np.int64)
+    most = longest(lo, hi, offsets)
+    lane = lanes(5, most)
+    centre, noisy, spare_keys, steps, sorted_gains = lane[0], lane[1], lane[2], lane[3], lane[4]
+    order = np.empty(most, np.int64)
+    spare_rows = np.empty(most, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

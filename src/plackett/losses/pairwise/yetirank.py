@@ -117,7 +117,7 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Zeros for the value that does not exist, gradient and curvature per score."""
-        out = tuple(self._buffers())
+        out = self._buffers()
         data, loss = self.data, self.loss
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
         keys = np.empty(data.n_queries, np.uint64)
@@ -134,7 +134,7 @@ class _Bound(BoundLoss):
             state = self._state(ranking)
             known = data.labels, self.weight, ranking.rows, state, self.query_weight, loss.n_neighbors, scale
             over_queries(_neighbours, data.offsets, scores, *known, *out[1:], n_jobs=self.n_jobs)
-        return out  # type: ignore[return-value]
+        return out
 
     def _state(self, ranking: Ranking) -> np.ndarray:
         """What the weight of two neighbours is computed from (`plackett.measures.swaps`)."""
