@@ -63,7 +63,7 @@ class Plan:
 
     def to_svg(self) -> str:
         """The curves as a chart."""
-        from plackett.studies._picture import line_chart
+        from plackett._chart import line_chart
 
         return line_chart(
             {name: (x.tolist(), y.tolist()) for name, (x, y) in self.curves.items()},
