@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from plackett._chart import line_chart
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.listmle import ListMLELoss
@@ -12,7 +13,6 @@ from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.square import Square
 from plackett.measures.ranking import Scored
-from plackett.studies._picture import line_chart
 from plackett.studies.base import Study
 
 __all__ = ["surrogate_bounds"]

@@ -13,14 +13,21 @@ from plackett.theory.bounds.document_stability import DocumentStabilityBound
 from plackett.theory.bounds.ir_svm import IRSVMBound
 from plackett.theory.bounds.listwise_rademacher import ListwiseBound
 from plackett.theory.bounds.margin import KernelMarginBound, MarginBound, UniformMarginBound
+from plackett.theory.bounds.query_stability import QueryStabilityBound
 from plackett.theory.bounds.rank_shatter_bound import RankShatterBound
+from plackett.theory.bounds.rank_svm_moments import RankSVMMomentsBound
+from plackett.theory.bounds.rank_svm_worst import RankSVMWorstBound
 from plackett.theory.bounds.rankboost_vc import RankBoostVCBound
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.bounds.u_statistic_surrogate import UStatisticSurrogateBound
 from plackett.theory.bounds.u_statistic_vc import UStatisticVCBound
 from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.risk import Risk
-from plackett.theory.stability_coefficients.rank_svm import hinge_loss_bound, rank_svm_document_stability
+from plackett.theory.stability_coefficients.rank_svm import (
+    hinge_loss_bound,
+    rank_svm_document_stability,
+    rank_svm_query_stability,
+)
 
 TRIALS = 60
 DELTA = 0.2
@@ -150,6 +157,39 @@ def test_margin_bounds_cover():
         UniformMarginBound(pairs=pairs, first=complexity, second=complexity, rho=1.0, delta=DELTA),
     ):
         assert (np.array(gaps[bound.rho]) <= bound.value).mean() >= 1 - DELTA and not bound.vacuous
+
+
+@pytest.mark.spec("S-07", "S-11", "S-12", "D-03")
+def test_bounds_of_ranking_svm_with_uneven_queries_cover():
+    """The query-level risk of a function that was trained on the pair-level one."""
+    world = circle_world(5, seed=4)
+    penalty, r = 2.0, 120
+    risk = Risk(Hinge(), "two-layer", "average")
+    gaps, taus, counts = [], [], []
+    for i in range(15):
+        sizes = np.random.default_rng(i).integers(3, 16, r)
+        data = world.sample(r, sizes, random_state=i)
+        n = risk.associate_loss.associates.labelled(data)
+        w = pk.RankSVM(C=1 / (2 * penalty * n.sum()), loss="hinge", standardize=False, tol=1e-4).fit(data).coef_
+        gaps.append(world.expected(risk, lambda X, w=w: X @ w) - risk(np.asarray(data.X, float) @ w, data))
+        taus.append(rank_svm_query_stability(n, penalty))
+        counts.append(n)
+    gaps, counts = np.array(gaps), np.concatenate(counts)
+    assert gaps.max() > 0
+    largest = hinge_loss_bound(penalty)
+    each = np.array([QueryStabilityBound(queries=r, tau=t, loss_bound=largest, delta=DELTA).value for t in taus])
+    assert (gaps <= each).mean() >= 1 - DELTA
+    moments = RankSVMMomentsBound(
+        queries=r,
+        mean=counts.mean(),
+        deviation=counts.std(),
+        slack=0.2 * counts.mean(),
+        penalty=penalty,
+        delta=DELTA / 2,
+    )
+    worst = RankSVMWorstBound(queries=r, penalty=penalty, delta=DELTA)
+    assert (gaps <= moments.value).mean() >= moments.confidence
+    assert (gaps <= worst.value).all() and each.max() < moments.value < worst.value
 
 
 @pytest.mark.spec("D-01", "S-15")

@@ -120,6 +120,12 @@ def test_every_entry_of_the_registry_is_supported_by_a_test_that_exists():
     assert consistency_table("RankNet", "weighted Kendall's τ")["verdict"].to_list() == ["inconsistent"]
 
 
+@pytest.mark.spec("E-16")
+def test_theorems_are_silent_on_losses_with_kinks():
+    found = check_consistency(pk.losses.ListMLEBestLoss(), n_spaces=3)
+    assert found.verdict == "unknown" and not found.conditions["differentiable"] and "no theorem" in found.reason
+
+
 def test_wrong_words_are_refused():
     with pytest.raises(pk.DataError, match="condition='some'"):
         check_consistency(ListMLELoss(), condition="some")

@@ -93,6 +93,7 @@ def test_the_plan_is_good_where_the_truth_is_known():
     assert truth.risk[chosen] <= truth.risk.min() + 0.01
     assert truth.risk[chosen] < truth.risk[0]
     assert f"about {found.recommended.queries:,} queries" in found.sentence
+    assert found.recommended.documents >= found.learning_curve.documents.min() == 4  # no further down than was tried
     bound = found.answers[0]
     closed = pk.theory.labelling_budget(1500, 6)
     assert bound.queries == round(closed.queries)

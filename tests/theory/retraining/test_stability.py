@@ -147,3 +147,26 @@ def test_what_cannot_be_measured_is_refused():
     flat = pk.RankingDataset.from_arrays(np.eye(4), [1, 1, 0, 0], [1, 1, 2, 2])
     with pytest.raises(pk.DataError, match="no pair of unequal labels"):
         stability(svm(), flat)
+
+
+def test_ids_may_be_strings_features_sparse_and_the_probe_large(monkeypatch):
+    from scipy.sparse import csr_matrix
+
+    from plackett.theory.retraining import probe
+
+    data = uneven()
+    plain = stability(svm(), data, n=3, n_jobs=1)
+    named = pk.RankingDataset.from_arrays(data.X, data.y, np.array([f"q{i:02d}" for i in data.qid]))
+    assert stability(svm(), named, n=3, n_jobs=1).changes == pytest.approx(plain.changes)
+    sparse = pk.RankingDataset.from_arrays(csr_matrix(data.X), data.y, data.qid)
+    found = stability(svm(), sparse, n=3, n_jobs=1)
+    assert found.changes == pytest.approx(plain.changes, rel=1e-4)
+    assert found.proved.value == pytest.approx(plain.proved.value)
+    monkeypatch.setattr(probe, "_MOST_PAIRS", 30)
+    few = probe.Probe(data, Hinge())
+    assert 0 < few.pairs.shape[0] <= 30 and few.data.n_queries < 15
+
+
+def test_threads_do_not_change_what_is_measured():
+    data = uneven()
+    assert stability(svm(), data, n=4, n_jobs=2).changes == pytest.approx(stability(svm(), data, n=4, n_jobs=1).changes)

@@ -342,3 +342,30 @@ def test_what_does_not_exist_is_refused_with_what_does():
     data, s = made()
     with pytest.raises(pk.DataError, match="shape"):
         Risk(Square())(s[1:], data)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, loss in pk.losses().items() if loss.has_value))
+def test_every_loss_of_the_library_has_a_risk(name):
+    loss = pk.losses()[name]()
+    data, _ = made()
+    s = np.random.default_rng(0).standard_normal(data.n_rows)
+    if loss.bind(data).n_outputs > 1:
+        with pytest.raises(pk.LossError, match="shape"):
+            Risk(loss)(s, data)
+        return
+    view = "subset"
+    value = Risk(loss, view, "average")(s, data)
+    assert np.isfinite(value)
+    whole = loss.bind(data.select([1])).evaluate(s[data.offsets[1] : data.offsets[2]])[0][0]
+    one = query_level_losses(loss, s, data)[1]
+    count = as_associate_loss(loss).associates.labelled(data)[1]
+    if not getattr(loss, "normalize", False):
+        assert one * count == pytest.approx(whole, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "RR", "ERR@5", "P@2", "AUC", "Misranking", "RBP"])
+def test_measures_are_true_losses_of_lists(measure):
+    data, s = made()
+    values = pk.evaluate(data, s, [measure]).values[measure]
+    error = values if measure == "Misranking" else 1 - values
+    assert Risk(measure, "subset")(s, data) == pytest.approx(error.mean())

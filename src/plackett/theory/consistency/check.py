@@ -191,7 +191,8 @@ def _rankings(scores: np.ndarray) -> np.ndarray:
 
 def _conditions(loss: Any, k: int | None) -> dict[str, bool]:
     """The sufficient conditions of the theorems, tested on lists of four documents."""
-    found = {"order sensitive": order_sensitivity(loss, 4, n_scores=8).holds}
+    smooth = not isinstance(loss, Loss) or loss.smooth  # the theorems are about differentiable losses
+    found = {"differentiable": smooth, "order sensitive": order_sensitivity(loss, 4, n_scores=8).holds}
     if k is not None:
         for level in range(1, min(k, 3) + 1):
             found[f"top-{level} order sensitive"] = order_sensitivity(loss, 4, k=level, n_scores=8).holds
@@ -204,6 +205,8 @@ def _conditions(loss: Any, k: int | None) -> dict[str, bool]:
 
 def _theorem(conditions: dict[str, bool], condition: str, k: int | None, mode_is_best: bool) -> str:
     """The theorem that makes the loss consistent, or nothing."""
+    if not conditions["differentiable"]:
+        return ""
     if k is not None and condition == "top-k order-preserving":
         levels = [name for name, holds in conditions.items() if name.startswith("top-") and holds]
         return f"It is {levels[0]}: Theorem 18.4." if levels else ""

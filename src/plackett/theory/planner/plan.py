@@ -63,7 +63,7 @@ class Plan:
 
     def to_svg(self) -> str:
         """The curves as a chart."""
-        from plackett.studies._picture import line_chart
+        from plackett._chart import line_chart
 
         return line_chart(
             {name: (x.tolist(), y.tolist()) for name, (x, y) in self.curves.items()},
@@ -100,7 +100,7 @@ def plan(
     Three answers. The *bound*: the split with the least two-layer generalisation bound; its constant is not known, so
     it tells the order of magnitude. The *simulation*: queries that share most of their weights, made up, trained at
     every split of the budget. The *pilot*, where you have one: a learning curve measured on parts of it, carried on to
-    your budget, with an interval.
+    your budget, with an interval; never to fewer documents of a query than were tried.
 
     Parameters
     ----------
@@ -157,6 +157,8 @@ def plan(
         curve = learning_curve(pilot, ranker, measure, n_repeats=n_repeats, random_state=random_state, verbose=verbose)
         expected = [curve.predict(a, b) for a, b in zip(n, m, strict=True)]
         last = np.array([p.value for p in expected])
+        measured = m >= curve.documents.min()  # what fewer documents do was not measured
+        last = np.where(measured | ~measured.any(), last, -np.inf)
         best = int(np.argmax(last))
         curves["pilot"] = (n, _scaled(last))
         p = expected[best]

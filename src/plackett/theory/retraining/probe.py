@@ -10,10 +10,11 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import PairLoss
 from plackett.theory.risks.associate_losses import AssociateLoss, LibraryLoss, as_associate_loss, pair_values
+from plackett.theory.risks.associates import ASSOCIATES
 
 __all__ = ["Probe"]
 
-#: Most pairs of the probe; more are drawn from.
+#: Most pairs of the probe; of larger ones some queries are drawn.
 _MOST_PAIRS = 2_000_000
 
 
@@ -27,10 +28,9 @@ class Probe:
         if self.loss.associate == "pair":
             from plackett.data.preferences import Preferences
 
+            self.data = data = _fewer(data, random_state)
             found = data.preferences or Preferences.from_labels(data, margin=False)
             table = found.to_pairs()
-            if table.shape[0] > _MOST_PAIRS:
-                table = np.random.default_rng(random_state).choice(table, _MOST_PAIRS, replace=False)
             if not table.shape[0]:
                 raise DataError("the probe has no pair of unequal labels: there is nothing to compare")
             self.pairs = table
@@ -42,6 +42,16 @@ class Probe:
     def change(self, before: np.ndarray, after: np.ndarray) -> float:
         """The largest difference of the loss of one associate."""
         return float(np.abs(self.losses(before) - self.losses(after)).max())
+
+
+def _fewer(data: RankingDataset, random_state: int) -> RankingDataset:
+    """The dataset, or queries of it drawn at random that have no more pairs than are compared."""
+    counts = ASSOCIATES["pair"].labelled(data)
+    if counts.sum() <= _MOST_PAIRS:
+        return data
+    drawn = np.random.default_rng(random_state).permutation(data.n_queries)
+    kept = drawn[: max(1, int(np.searchsorted(np.cumsum(counts[drawn]), _MOST_PAIRS, side="right")))]
+    return data.select(np.sort(kept))
 
 
 def _of_pairs(probe: Probe, scores: np.ndarray) -> np.ndarray:

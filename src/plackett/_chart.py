@@ -1,4 +1,4 @@
-"""A line chart as SVG, without any library: what a study shows next to its table."""
+"""A line chart as SVG, without any library: what studies and plans show next to their tables."""
 
 from __future__ import annotations
 
