@@ -79,24 +79,30 @@ def _public() -> Iterator[tuple[str, str, str]]:
     for item in catalogue.items():
         if item.kind == "study":  # they have pages of their own
             continue
-        package = item.module.split(".")[1]
-        offers = hasattr(getattr(plackett, package, None), item.symbol)
-        yield (
-            item.module,
-            item.symbol,
-            f"plackett.{package}.{item.symbol}" if offers else f"{item.module}.{item.symbol}",
-        )
+        package = getattr(plackett, item.module.split(".")[1], None)
+        offered = [name for name in (item.name, item.symbol) if name.isidentifier() and hasattr(package, name)]
+        access = f"{package.__name__}.{offered[0]}" if offered else f"{item.module}.{item.symbol}"
+        yield item.module, item.symbol, access
+
+
+def _results(value: Any) -> Iterator[tuple[str, str, str]]:
+    """What a public function gives is of interest, too, where it is a class of the package."""
+    result = getattr(import_module(value.__module__), str(getattr(value, "__annotations__", {}).get("return")), None)
+    if inspect.isclass(result) and result.__module__.startswith("plackett."):
+        yield result.__module__, result.__name__, f"{result.__module__}.{result.__name__}"
 
 
 @cache
 def entries() -> list[Entry]:
     """All items of the reference, by name."""
     found: dict[str, Entry] = {}
-    for module, symbol, access in _public():
+    waiting = list(_public())
+    for module, symbol, access in waiting:
         path = f"{module}.{symbol}"
         if path not in found:
-            doc = inspect.getdoc(getattr(import_module(module), symbol)) or ""
-            found[path] = Entry(path, access, _first_sentence(doc))
+            value = getattr(import_module(module), symbol)
+            found[path] = Entry(path, access, _first_sentence(inspect.getdoc(value) or ""))
+            waiting += _results(value)
     return sorted(found.values(), key=lambda entry: entry.label.lower())
 
 
