@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,8 @@ from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, _ones
+from plackett.losses.base import BoundLoss, DeviceForm, Loss, _ones
+from plackett.losses.pairwise._device import pair_gradient
 
 __all__ = ["AllPairs", "PairLoss", "label_order", "total_pair_weight"]
 
@@ -93,6 +94,18 @@ class AllPairs(BoundLoss):
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
         return out  # type: ignore[return-value]
+
+    def device_form(self) -> DeviceForm | None:
+        """How an accelerator makes the gradient; None where the kernel of the host is faster."""
+        if self.loss.device_slope is None:
+            return None
+        labels = np.where(self.data.labels >= 0, self.data.labels, np.nan)
+        # numbers of the labels: float32 would take labels for equal that differ in their last digits
+        level = np.where(np.isnan(labels), np.nan, np.unique(labels, return_inverse=True)[1])
+        per_row: tuple[tuple[np.ndarray, float], ...] = ((level, np.nan),)
+        if not (self.sample_weight == 1.0).all():
+            per_row += ((self.sample_weight, 0.0),)
+        return DeviceForm(partial(pair_gradient, self.loss), per_row, self.scale, pairs=True)
 
 
 class _Preferences(BoundLoss):

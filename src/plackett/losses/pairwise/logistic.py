@@ -171,4 +171,4 @@ class Logistic(PairLoss):
     convex: ClassVar[bool] = True
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
-    device_slope = staticmethod(lambda torch, z: -torch.sigmoid(-z))
+    device_slope = staticmethod(lambda torch, z: z.neg().sigmoid_().neg_())
