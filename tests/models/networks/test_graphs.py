@@ -110,12 +110,12 @@ def test_rounded_up():
         assert len(set(grid)) <= 13 * steps
 
 
-@pytest.mark.parametrize("architecture", ["mlp", "attention"])
-def test_empty_queries_and_a_short_last_batch(architecture, request):
+@pytest.mark.parametrize(("architecture", "batch_size"), [("mlp", 8), ("attention", 2)])
+def test_empty_queries_and_a_short_last_batch(architecture, batch_size, request):
     X = np.random.default_rng(0).standard_normal((13, 2)).astype(np.float32)
     y = np.array([0, 1, 2] * 4 + [1.0])
     data = pk.RankingDataset.from_arrays(X, y, group=[3, 0, 3, 6, 0, 0, 0, 1])
-    network = model(architecture, batch_size=2, max_epochs=4)
+    network = model(architecture, batch_size=batch_size, max_epochs=4)
     expected = network.train(Logistic(), data, Monitor()).predict(X, data.offsets)
     shapes = request.getfixturevalue("static")
     found = network.train(Logistic(), data, Monitor()).predict(X, data.offsets)
@@ -159,6 +159,65 @@ def test_graphs_on_cuda(architecture, loss, monkeypatch):
     monkeypatch.setattr(Training, "static_on", ())
     expected = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
     np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-2 * np.ptp(expected))
+
+
+def test_long_lists_in_bfloat16(static, monkeypatch):
+    """Near to float32 and not equal to it; the weights and scores stay float32."""
+    data = ragged()
+    network = model("attention")
+    single = network.train(ListNetLoss(), data, Monitor()).predict(data.X, data.offsets)
+    original = graphs.GraphSteps._step
+
+    def step(self, shape):
+        self.bfloat16 = True
+        original(self, shape)
+
+    monkeypatch.setattr(graphs.GraphSteps, "_step", step)
+    monkeypatch.setattr(graphs, "LONG_LIST", 8)
+    scorer = network.train(ListNetLoss(), data, Monitor())
+    assert all(weight.dtype == np.float32 for weight in scorer.weights.values())
+    found = scorer.predict(data.X, data.offsets)
+    assert not np.array_equal(found, single)
+    np.testing.assert_allclose(found, single, atol=0.05 * np.ptp(single))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_replays_draw_new_dropout():
+    data = ragged()
+    drawn = []
+    original = graphs.GraphSteps._run
+
+    def run(self, shape):
+        original(self, shape)
+        torch.cuda.synchronize()
+        drawn.append((shape in self.graphs, self.kept.clone()))
+
+    def scores(self, weights, rows, lists, random=None):
+        if random is None:
+            return base(self, weights, rows, lists)
+        kept = torch.empty(64, device="cuda").bernoulli_(0.5, generator=random)
+        steps[0].kept.copy_(kept)
+        return base(self, weights, rows, lists, random)
+
+    from plackett.models.networks.mlp import MultilayerNetwork
+
+    base = MultilayerNetwork.scores
+    steps = []
+    load = graphs.GraphSteps._load
+
+    def first_load(self, batches):
+        if not steps:
+            self.kept = torch.zeros(64, device="cuda")
+            steps.append(self)
+        load(self, batches)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphs.GraphSteps, "_run", run)
+        patch.setattr(graphs.GraphSteps, "_load", first_load)
+        patch.setattr(MultilayerNetwork, "scores", scores)
+        model(device="cuda", dropout=0.5, max_epochs=6).train(ListNetLoss(), data, Monitor())
+    replayed = [tuple(kept.tolist()) for recorded, kept in drawn if recorded]
+    assert len(replayed) > 10 and len(set(replayed)) == len(replayed)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

@@ -98,6 +98,7 @@ class Training:
         trained = [w for n, w in weights.items() if not (self.loss.shift_invariant and n == "output.bias")]
         for tensor in trained:
             tensor.requires_grad_()
+        _wake(self.device)
         feed = Feed(self.data.X, np.empty(0, np.int64), [], features, self.device, lists=network.list_aware, keep=True)
         static = fits(self.form, feed, self.data.group, self.model.batch_size, list_aware=self.list_aware)
         optimizer = self._optimizer(trained, capturable=static and self.device.type == "cuda")
@@ -197,6 +198,15 @@ class Training:
         optimizer = adamw(groups, lr=self.model.learning_rate, fused=True, capturable=capturable)
         optimizer._warned_capturable_if_run_uncaptured = True  # some steps run as they are, and it would say so
         return optimizer
+
+
+def _wake(device: Any) -> None:
+    """Let the thread that goes back through a network touch the device: PyTorch warns if a product is the first to."""
+    torch = load_torch()
+    if device.type == "cuda":
+        with torch.enable_grad():
+            one = torch.ones(1, device=device, requires_grad=True)
+            torch.autograd.grad(one * one, one)
 
 
 def _check_finite(tensors: list[Any]) -> None:
