@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from plackett.models.base import Monitor
 torch = pytest.importorskip("torch", reason="networks need the extra 'neural'")
 
 from plackett.models.networks import graphs  # noqa: E402
+from plackett.models.networks.mlp import MultilayerNetwork  # noqa: E402
 from plackett.models.networks.training import Training  # noqa: E402
 
 FORMS = [
@@ -182,42 +185,26 @@ def test_long_lists_in_bfloat16(static, monkeypatch):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_replays_draw_new_dropout():
-    data = ragged()
-    drawn = []
-    original = graphs.GraphSteps._run
+def test_replays_draw_new_dropout(monkeypatch):
+    kept, drawn = torch.zeros(64, device="cuda"), []
+    scores, run = MultilayerNetwork.scores, graphs.GraphSteps._run
 
-    def run(self, shape):
-        original(self, shape)
+    def copied(self, weights, rows, lists, random=None):
+        """The scores; what the generator gives in a step is copied out of the graph."""
+        if random is not None:
+            kept.copy_(torch.empty_like(kept).bernoulli_(0.5, generator=random))
+        return scores(self, weights, rows, lists, random)
+
+    def noted(self, shape):
+        run(self, shape)
         torch.cuda.synchronize()
-        drawn.append((shape in self.graphs, self.kept.clone()))
+        if shape in self.graphs:
+            drawn.append(tuple(kept.tolist()))
 
-    def scores(self, weights, rows, lists, random=None):
-        if random is None:
-            return base(self, weights, rows, lists)
-        kept = torch.empty(64, device="cuda").bernoulli_(0.5, generator=random)
-        steps[0].kept.copy_(kept)
-        return base(self, weights, rows, lists, random)
-
-    from plackett.models.networks.mlp import MultilayerNetwork
-
-    base = MultilayerNetwork.scores
-    steps = []
-    load = graphs.GraphSteps._load
-
-    def first_load(self, batches):
-        if not steps:
-            self.kept = torch.zeros(64, device="cuda")
-            steps.append(self)
-        load(self, batches)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graphs.GraphSteps, "_run", run)
-        patch.setattr(graphs.GraphSteps, "_load", first_load)
-        patch.setattr(MultilayerNetwork, "scores", scores)
-        model(device="cuda", dropout=0.5, max_epochs=6).train(ListNetLoss(), data, Monitor())
-    replayed = [tuple(kept.tolist()) for recorded, kept in drawn if recorded]
-    assert len(replayed) > 10 and len(set(replayed)) == len(replayed)
+    monkeypatch.setattr(MultilayerNetwork, "scores", copied)
+    monkeypatch.setattr(graphs.GraphSteps, "_run", noted)
+    model(device="cuda", dropout=0.5, max_epochs=6).train(ListNetLoss(), ragged(), Monitor())
+    assert len(drawn) > 10 and len(set(drawn)) == len(drawn)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
@@ -230,3 +217,13 @@ def test_dropout_in_graphs():
         for _ in range(2)
     )
     np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2 * np.ptp(a))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_nothing_is_left_on_the_device():
+    data, left = ragged(), []
+    for _ in range(4):
+        model(device="cuda").train(ListNetLoss(), data, Monitor())
+        gc.collect()
+        left.append(torch.cuda.memory_allocated())
+    assert left[3] == left[2] == left[1]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
@@ -28,6 +30,10 @@ MOST_SCORES = 1 << 22
 #: Documents of longer lists look at each other in bfloat16, where the device has it: most of the work is there then,
 #: and in float32 it takes three times as long.
 LONG_LIST = 512
+
+#: Streams of trainings that are over, by device. PyTorch keeps some 64 MB for each stream that ever multiplied, and two
+#: trainings at the same time must not share one.
+_IDLE_STREAMS: defaultdict[Any, list[Any]] = defaultdict(list)
 
 
 class Shape(NamedTuple):
@@ -116,7 +122,10 @@ class GraphSteps:
         self.met: set[Shape] = set()
         self.bfloat16 = False
         if self.device.type == "cuda":
-            self.stream, self.pool = torch.cuda.Stream(self.device), torch.cuda.graph_pool_handle()
+            idle = _IDLE_STREAMS[self.device]
+            self.stream = idle.pop() if idle else torch.cuda.Stream(self.device)
+            finalize(self, idle.append, self.stream)
+            self.pool = torch.cuda.graph_pool_handle()
             self.bfloat16 = torch.cuda.get_device_capability(self.device) >= (8, 0)
         batches = draw()
         self.queries = torch.empty((len(batches), max(map(len, batches))), dtype=torch.int64, device=self.device)
@@ -224,9 +233,11 @@ class GraphSteps:
         cuda = load_torch().cuda
         outside = cuda.current_stream(self.device)
         self.stream.wait_stream(outside)
-        with cuda.stream(self.stream):
-            yield
-        outside.wait_stream(self.stream)
+        try:
+            with cuda.stream(self.stream):
+                yield
+        finally:
+            outside.wait_stream(self.stream)
 
 
 @contextmanager
