@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,7 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
 
-__all__ = ["BoundLoss", "Derivatives", "Loss", "finite_gains"]
+__all__ = ["BoundLoss", "Derivatives", "DeviceForm", "Loss", "finite_gains"]
 
 #: Scores farther from 0 count as this far: their squares, and sums of them, are still numbers.
 _FARTHEST = 1e100
@@ -131,6 +132,29 @@ class Loss:
     __repr__ = __str__
 
 
+@dataclass(frozen=True)
+class DeviceForm:
+    """How an accelerator makes the gradient of a loss, for many lists at once.
+
+    Parameters
+    ----------
+    gradient
+        ``gradient(torch, scores, *rows)``: the gradient for a table of scores (lists × places), without the weights
+        of the queries and 0 at empty places. ``rows`` are tables of the values in ``per_row``.
+    per_row
+        Values of each document, and the value that stands at empty places. They are taken in float32.
+    scale
+        Factor of each query's gradient: its weight and what the loss divides by.
+    pairs
+        Whether the work grows with the square of the length of the lists.
+    """
+
+    gradient: Callable[..., Any]
+    per_row: tuple[tuple[np.ndarray, float], ...]
+    scale: np.ndarray
+    pairs: bool = False
+
+
 class BoundLoss:
     """A loss on one dataset: what a solver calls again and again.
 
@@ -150,6 +174,10 @@ class BoundLoss:
         Weights are included; the gradient of the dataset's loss is what comes back.
         """
         raise NotImplementedError
+
+    def device_form(self) -> DeviceForm | None:
+        """How an accelerator makes the gradient; None where only the host does."""
+        return None
 
     def check(self, scores: Any) -> np.ndarray:
         """Scores as an array of the right shape, or an error. Those beyond ±1e100 count as ±1e100."""

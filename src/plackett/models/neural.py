@@ -34,6 +34,10 @@ class Neural:
     number of threads; CUDA adds in no fixed order, so there it is the same up to rounding. The random numbers, the
     number of threads and all other settings of PyTorch in the process stay as they were.
 
+    On CUDA the steps of the losses that the device can compute (ListNet, XENDCG, the logistic, sigmoid and fidelity
+    pair losses, the square loss) are recorded as CUDA graphs and replayed; other losses are evaluated on the host.
+    ``"attention"`` then trains lists of more than 512 documents with attention in bfloat16.
+
     Parameters
     ----------
     architecture

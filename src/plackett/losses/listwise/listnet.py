@@ -12,7 +12,7 @@ from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
 __all__ = ["CrossEntropy", "ListNetLoss"]
@@ -74,6 +74,17 @@ class CrossEntropy(BoundLoss):
         known = self.target, self.entropy, self.query_weight
         over_queries(_listnet, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs)
         return out
+
+    def device_form(self) -> DeviceForm:
+        """How an accelerator makes the gradient."""
+        return DeviceForm(_device_gradient, ((self.target, -1.0),), self.query_weight)
+
+
+def _device_gradient(torch: Any, scores: Any, target: Any) -> Any:
+    """Softmax of those who take part minus their targets."""
+    out = target < 0.0
+    softmax = scores.masked_fill(out, torch.finfo(scores.dtype).min).softmax(1)
+    return softmax.sub_(target).masked_fill_(out, 0.0)
 
 
 @kernel

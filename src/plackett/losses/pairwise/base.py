@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,8 @@ from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Derivatives, Loss, _ones
+from plackett.losses.base import BoundLoss, Derivatives, DeviceForm, Loss, _ones
+from plackett.losses.pairwise._device import pair_gradient
 from plackett.losses.pairwise._rows import Pairs, add, gaps, sweep_of
 
 __all__ = ["AllPairs", "PairLoss", "all_pairs", "label_order", "sweep_pairs", "total_pair_weight"]
@@ -89,6 +90,18 @@ class AllPairs(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         return sweep_pairs(self, scores, (float(self.loss.margin), *self.loss.shape), value)
+
+    def device_form(self) -> DeviceForm | None:
+        """How an accelerator makes the gradient; None where the kernel of the host is faster."""
+        if self.loss.device_slope is None:
+            return None
+        labels = np.where(self.data.labels >= 0, self.data.labels, np.nan)
+        # numbers of the labels: float32 would take labels for equal that differ in their last digits
+        level = np.where(np.isnan(labels), np.nan, np.unique(labels, return_inverse=True)[1])
+        per_row: tuple[tuple[np.ndarray, float], ...] = ((level, np.nan),)
+        if not (self.sample_weight == 1.0).all():
+            per_row += ((self.sample_weight, 0.0),)
+        return DeviceForm(partial(pair_gradient, self.loss), per_row, self.pairs.scale, pairs=True)
 
 
 def all_pairs(bound: BoundLoss, total: np.ndarray | None) -> Pairs:

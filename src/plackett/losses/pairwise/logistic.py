@@ -168,4 +168,4 @@ class Logistic(PairLoss):
     _test_variants = ({"margin": 0.7}, {"normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
-    device_slope = staticmethod(lambda torch, z: -torch.sigmoid(-z))
+    device_slope = staticmethod(lambda torch, z: z.neg().sigmoid_().neg_())

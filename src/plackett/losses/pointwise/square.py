@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
 __all__ = ["Square"]
@@ -60,3 +60,12 @@ class _Bound(BoundLoss):
         if value:
             losses = np.bincount(self.data.query_of_row, 0.5 * gradient * miss, self.data.n_queries)
         return losses, gradient, self.weight.copy()
+
+    def device_form(self) -> DeviceForm:
+        """How an accelerator makes the gradient."""
+        weight = self.sample_weight * (self.data.labels >= 0)
+        return DeviceForm(_device_gradient, ((self.target, 0.0), (weight, 0.0)), self.query_weight)
+
+
+def _device_gradient(torch: Any, scores: Any, target: Any, weight: Any) -> Any:
+    return (scores - target).mul_(weight)

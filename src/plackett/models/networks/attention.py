@@ -69,8 +69,9 @@ class AttentionNetwork(Network):
     def _look(self, rows: Any, lists: Lists) -> Any:
         """Attention of all heads; ``rows`` holds query, key and value of each document side by side."""
         attend = load_torch().nn.functional.scaled_dot_product_attention
-        width = self.hidden[-1]
+        width, dtype = self.hidden[-1], rows.dtype
+        rows = rows if lists.precision is None else rows.to(lists.precision)
         table = lists.padded(rows).view(lists.n_lists, lists.longest, 3, self.n_heads, width // self.n_heads)
         query, key, value = table.permute(2, 0, 3, 1, 4).unbind(0)
         seen = attend(query, key, value, attn_mask=lists.mask)
-        return lists.flat(seen.transpose(1, 2).reshape(lists.n_lists, lists.longest, width))
+        return lists.flat(seen.transpose(1, 2).reshape(lists.n_lists, lists.longest, width)).to(dtype)

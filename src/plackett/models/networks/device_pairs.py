@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import DeviceForm
+from plackett.losses.pairwise._device import MOST_PAIRS, pair_gradient
 from plackett.losses.pairwise.base import AllPairs
 from plackett.models._torch import load_torch
 from plackett.models.networks.blocks import rows_of
 
 __all__ = ["DevicePairs"]
-
-#: Most pairs at once: what bounds the memory, some 400 MB.
-MOST_PAIRS = 1 << 25
 
 
 class DevicePairs:
@@ -24,9 +24,10 @@ class DevicePairs:
     """
 
     def __init__(self, bound: AllPairs, device: Any, most_pairs: int = MOST_PAIRS) -> None:
-        assert bound.loss.device_slope is not None
-        self.loss, self.slope, self.most_pairs = bound.loss, bound.loss.device_slope, most_pairs
-        self.tables = [_Table(bound, queries, device) for queries in _cut(bound.data.group, most_pairs)]
+        form = bound.device_form()
+        assert form is not None
+        self.loss, self.most_pairs = bound.loss, most_pairs
+        self.tables = [_Table(form, bound.data, queries, device) for queries in _cut(bound.data.group, most_pairs)]
 
     def gradient(self, outputs: Any, share: float) -> Any:
         """Gradient, divided by ``share``, for the outputs (rows × 1) of the network; a tensor like them."""
@@ -42,25 +43,9 @@ class DevicePairs:
 
     def _of(self, table: _Table, scores: Any, share: float) -> Any:
         torch = load_torch()
-        s = scores.new_zeros(table.label.numel()).index_copy(0, table.place, scores).view(table.label.shape)
-        lists, places = s.shape
-        found = None
-        band = max(1, self.most_pairs // (lists * places))
-        for start in range(0, places, band):
-            some = slice(start, start + band)
-            apart = s[:, some, None] - s[:, None, :]
-            if self.loss.margin:
-                apart -= self.loss.margin
-            slope = self.slope(torch, apart, *self.loss.shape)
-            slope *= table.label[:, some, None] > table.label[:, None, :]  # never where one of them is NaN
-            if table.weight is not None:
-                slope *= table.weight[:, some, None] * table.weight[:, None, :]
-            if band >= places:
-                found = slope.sum(2) - slope.sum(1)
-                break
-            found = torch.zeros_like(s) if found is None else found
-            found[:, some] += slope.sum(2)
-            found -= slope.sum(1)
+        shape = table.per_row[0].shape
+        s = scores.new_zeros(shape.numel()).index_copy(0, table.place, scores).view(shape)
+        found = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
         return (found * (table.scale / share)).view(-1)[table.place]
 
 
@@ -78,11 +63,10 @@ def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
 
 
 class _Table:
-    """Some lists side by side: which rows they are, the place of each, and labels and weights at the places."""
+    """Some lists side by side: which rows they are, the place of each, and what the loss knows of each place."""
 
-    def __init__(self, bound: AllPairs, queries: np.ndarray, device: Any) -> None:
+    def __init__(self, form: DeviceForm, data: RankingDataset, queries: np.ndarray, device: Any) -> None:
         torch = load_torch()
-        data = bound.data
         rows = rows_of([queries], data.offsets)
         mask = np.arange(data.group[queries].max()) < data.group[queries][:, None]
 
@@ -91,12 +75,8 @@ class _Table:
             full[mask] = values[rows]
             return torch.from_numpy(full).to(device)
 
-        labels = np.where(data.labels >= 0, data.labels, np.nan)
-        # float32 would take labels for equal that differ in their last digits
-        self.label = table(np.unique(labels, return_inverse=True)[1].astype(np.float32), np.nan)
-        self.label[table(np.isnan(labels), 0.0) > 0] = torch.nan
-        self.weight = None if (bound.sample_weight == 1.0).all() else table(bound.sample_weight, 0.0)
-        self.scale = torch.from_numpy(bound.pairs.scale[queries].astype(np.float32)[:, None]).to(device)
+        self.per_row = [table(values, empty) for values, empty in form.per_row]
+        self.scale = torch.from_numpy(form.scale[queries].astype(np.float32)[:, None]).to(device)
         whole = rows.size == data.n_rows and (rows == np.arange(rows.size)).all()
         self.rows = None if whole else torch.from_numpy(rows).to(device)
         self.place = torch.from_numpy(np.flatnonzero(mask)).to(device)

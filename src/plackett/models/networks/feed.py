@@ -79,8 +79,9 @@ class Feed:
         return self.features(load_torch().from_numpy(rows).to(self.device))
 
     def _gather_all(self) -> Any:
+        """All rows, mapped, and a last one of zeros for places that no document takes."""
         n = self.X.shape[0]
-        kept = load_torch().empty((n, self.X.shape[1]), dtype=load_torch().float32, device=self.device)
+        kept = load_torch().zeros((n + 1, self.X.shape[1]), dtype=load_torch().float32, device=self.device)
         for lo in range(0, n, MOST_PLACES):
             hi = min(lo + MOST_PLACES, n)
             kept[lo:hi] = self._mapped(np.arange(lo, hi))

@@ -17,13 +17,15 @@ class Lists:
     """Where the rows of some lists stand in a table of ``n_lists × longest`` places.
 
     ``place`` is the number of each row's place and ``mask`` (lists × 1 × 1 × places) tells real places from empty
-    ones; both are None where the lists have equal length and the table is the rows themselves.
+    ones; both are None where the lists have equal length and the table is the rows themselves. ``precision`` is the
+    type in which documents look at each other, None that of the rows.
     """
 
     n_lists: int
     longest: int
     place: Any = None
     mask: Any = None
+    precision: Any = None
 
     @classmethod
     def of(cls, sizes: np.ndarray, device: Any) -> Lists:

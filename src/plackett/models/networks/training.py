@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from plackett.models.networks.blocks import batches, cut_by_rows, rows_at_once, 
 from plackett.models.networks.device_pairs import DevicePairs
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.feed import Feed, scores_of, scoring_feed
+from plackett.models.networks.graphs import GraphSteps, fits
 from plackett.solvers.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -44,8 +45,12 @@ class Training:
     """A dataset cut into batches of queries, anew for each epoch, and these into blocks with their losses.
 
     A loss is a sum over queries, so a block of whole queries goes forward, through its loss and back by itself. The
-    gradients of a batch's blocks are summed in their order, whoever computed them.
+    gradients of a batch's blocks are summed in their order, whoever computed them. On devices where a launch costs more
+    than its work, batches of one block are steps of a static shape instead (`GraphSteps`).
     """
+
+    #: Devices on which steps have a static shape where the loss and the data allow it.
+    static_on: ClassVar[tuple[str, ...]] = ("cuda",)
 
     def __init__(self, model: Neural, loss: Loss, data: RankingDataset, device: Any, *, list_aware: bool) -> None:
         self.model, self.data, self.device, self.list_aware = model, data, device, list_aware
@@ -55,15 +60,13 @@ class Training:
         self.bare = data.replace(X=np.empty((data.n_rows, 0), np.float32))
         whole = self.loss.bind(self.bare, n_jobs=model.n_jobs)
         self.n_outputs = whole.n_outputs
+        self.form = whole.device_form() if device.type in self.static_on and whole.n_outputs == 1 else None
         self.total = max(float(whole.query_weight.sum()), np.finfo(float).tiny)
 
     def _draw(self) -> None:
         """Cut the queries into batches, and these into blocks, each with its loss."""
         group = self.data.group
-        cut = [
-            cut_by_rows(queries, group, rows_at_once(self.device))
-            for queries in batches(group, self.model.batch_size, self.list_aware, self.rng)
-        ]
+        cut = [cut_by_rows(queries, group, rows_at_once(self.device)) for queries in self._batches(self.rng)]
         self.blocks = [block for batch in cut for block in batch]
         self.first_block = np.concatenate(([0], np.cumsum([len(batch) for batch in cut])))
         n_jobs = 1 if self.device.type == "cpu" else self.model.n_jobs
@@ -95,8 +98,11 @@ class Training:
         trained = [w for n, w in weights.items() if not (self.loss.shift_invariant and n == "output.bias")]
         for tensor in trained:
             tensor.requires_grad_()
-        optimizer = self._optimizer(trained)
+        _wake(self.device)
         feed = Feed(self.data.X, np.empty(0, np.int64), [], features, self.device, lists=network.list_aware, keep=True)
+        static = fits(self.form, feed, self.data.group, self.model.batch_size, list_aware=self.list_aware)
+        optimizer = self._optimizer(trained, capturable=static and self.device.type == "cuda")
+        steps = self._steps(network, weights, trained, feed, optimizer) if static else None
         valid_feed = None
         if monitor.valid is not None:
             X, offsets = monitor.valid.X, monitor.valid.offsets
@@ -104,9 +110,14 @@ class Training:
         best = None
         with monitor.training(self.model.max_epochs, f"{self.loss.name} · {network.name}"):
             for _ in range(self.model.max_epochs):
-                self._draw()
-                feed.cut(rows_of(self.blocks, self.data.offsets), [self.data.group[queries] for queries in self.blocks])
-                self._epoch(network, weights, feed, optimizer, spread)
+                if steps is not None:
+                    steps.epoch()
+                else:
+                    self._draw()
+                    sizes = [self.data.group[queries] for queries in self.blocks]
+                    feed.cut(rows_of(self.blocks, self.data.offsets), sizes)
+                    self._epoch(network, weights, feed, optimizer, spread)
+                _check_finite(trained)
                 previous = monitor.best_round
                 scores = None
                 if valid_feed is not None:
@@ -141,20 +152,68 @@ class Training:
                     tensor.grad = gradient if i == 0 else tensor.grad.add_(gradient)
             if not blocks:
                 continue
-            if self.model.max_grad_norm is not None:
-                torch.nn.utils.clip_grad_norm_(tensors, self.model.max_grad_norm)
-            optimizer.step()
-        if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors):  # once per epoch: it waits for the device
-            raise LossError("the weights are no longer finite; use a smaller learning_rate, or standardize=True")
+            self._step(tensors, optimizer)
 
-    def _optimizer(self, weights: list[Any]) -> Any:
+    def _step(self, tensors: list[Any], optimizer: Any) -> None:
+        """A step along the gradients that the tensors hold."""
+        if self.model.max_grad_norm is not None:
+            load_torch().nn.utils.clip_grad_norm_(tensors, self.model.max_grad_norm)
+        optimizer.step()
+
+    def _steps(
+        self, network: Network, weights: dict[str, Any], trained: list[Any], feed: Feed, optimizer: Any
+    ) -> GraphSteps:
+        """The same epochs in steps of static shape, with the same batches for a seed."""
+        assert self.form is not None
+        made = len(self._batches(np.random.default_rng(0)))  # as many each time
+
+        def draw() -> list[np.ndarray]:
+            drawn = self._batches(self.rng)
+            self.rng.integers(2**62, size=made)  # the seeds of the blocks
+            return [drawn[i] for i in self.rng.permutation(made)]
+
+        return GraphSteps(
+            self.form,
+            network,
+            weights,
+            feed,
+            self.data,
+            share=self.total / made,
+            draw=draw,
+            step=lambda: self._step(trained, optimizer),
+            seed=int(np.random.default_rng(self.model.random_state).integers(2**62)),
+        )
+
+    def _batches(self, rng: np.random.Generator) -> list[np.ndarray]:
+        return batches(self.data.group, self.model.batch_size, self.list_aware, rng)
+
+    def _optimizer(self, weights: list[Any], *, capturable: bool) -> Any:
         matrices = [w for w in weights if w.ndim == 2]
         others = [w for w in weights if w.ndim != 2]  # biases and the scales of normalisations are not shrunk
         groups = [
             {"params": matrices, "weight_decay": self.model.weight_decay},
             {"params": others, "weight_decay": 0.0},
         ]
-        return load_torch().optim.AdamW(groups, lr=self.model.learning_rate, fused=True)
+        adamw = load_torch().optim.AdamW
+        optimizer = adamw(groups, lr=self.model.learning_rate, fused=True, capturable=capturable)
+        optimizer._warned_capturable_if_run_uncaptured = True  # some steps run as they are, and it would say so
+        return optimizer
+
+
+def _wake(device: Any) -> None:
+    """Let the thread that goes back through a network touch the device: PyTorch warns if a product is the first to."""
+    torch = load_torch()
+    if device.type == "cuda":
+        with torch.enable_grad():
+            one = torch.ones(1, device=device, requires_grad=True)
+            torch.autograd.grad(one * one, one)
+
+
+def _check_finite(tensors: list[Any]) -> None:
+    """Once per epoch, and all at once: it waits for the device."""
+    torch = load_torch()
+    if not bool(torch.cat([tensor.detach().view(-1) for tensor in tensors]).isfinite().all()):
+        raise LossError("the weights are no longer finite; use a smaller learning_rate, or standardize=True")
 
 
 def _copied(weights: dict[str, Any]) -> dict[str, np.ndarray]:

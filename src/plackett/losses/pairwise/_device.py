@@ -1,0 +1,41 @@
+"""All pairs of tables of lists, as an accelerator forms them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plackett.losses.pairwise.base import PairLoss
+
+__all__ = ["MOST_PAIRS", "pair_gradient"]
+
+#: Most pairs at once: what bounds the memory, some 400 MB.
+MOST_PAIRS = 1 << 25
+
+
+def pair_gradient(
+    loss: PairLoss, torch: Any, scores: Any, level: Any, weight: Any = None, *, most_pairs: int = MOST_PAIRS
+) -> Any:
+    """Gradient for a table of scores (lists × places): documents of a higher level are preferred to those of a lower.
+
+    Documents whose level is NaN take no part. Of long lists a band of places is compared with all at a time.
+    """
+    assert loss.device_slope is not None
+    lists, places = scores.shape
+    band = max(1, most_pairs // max(1, lists * places))
+    gradient = None
+    for start in range(0, places, band):
+        some = slice(start, start + band)
+        apart = scores[:, some, None] - scores[:, None, :]
+        if loss.margin:
+            apart -= loss.margin
+        slope = loss.device_slope(torch, apart, *loss.shape)
+        slope *= level[:, some, None] > level[:, None, :]  # never where one of them is NaN
+        if weight is not None:
+            slope *= weight[:, some, None] * weight[:, None, :]
+        if band >= places:
+            return slope.sum(2) - slope.sum(1)
+        gradient = torch.zeros_like(scores) if gradient is None else gradient
+        gradient[:, some] += slope.sum(2)
+        gradient -= slope.sum(1)
+    return gradient
