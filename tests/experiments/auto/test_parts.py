@@ -13,6 +13,7 @@ from plackett.data.canonical import canonical_order
 from plackett.experiments.auto.candidates import Candidate, further, given, leaves_for, portfolio
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import inspect_data
+from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import Trials
@@ -166,6 +167,21 @@ def test_time_is_kept_back_for_training_on_all_data():
     assert search(trials, [], endless, budget, 5, lambda: None) == "the time was up"
     assert budget.reserve > 0.0
     assert budget.spent() < 120.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_splits", "n_queries"), [(1e6, 6, 60), (10.0, 2, 60), (1.6, 1, 22), (1e-3, 1, 20)]
+)
+def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n_queries):
+    """A training takes one second by this clock, and three are wanted in seven tenths of the time."""
+    data = task(n_queries=60)
+    ticks = itertools.count()
+    cut = {"n_folds": 3, "n_repeats": 2, "random_state": 0}
+    facts = inspect_data(data, NDCG)
+    splits = folds(data, facts, None, **cut)
+    budget = Budget(seconds, None, None, lambda: 1.0 * next(ticks))
+    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, budget, n_jobs=1, **cut)
+    assert (len(found), found.data.n_queries) == (n_splits, n_queries)
 
 
 # -------------------------------------------------------------------------------------------------------------- folder

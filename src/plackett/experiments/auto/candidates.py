@@ -49,8 +49,10 @@ class Candidate:
     def of(cls, ranker: Ranker, name: str = "") -> Candidate:
         """The candidate for a ranker: boosted trees are tried at several numbers of rounds."""
         stages: tuple[int | None, ...] = (None,)
-        if isinstance(ranker, Trees) and ranker.boosting == "gbdt" and ranker.effort == "n_estimators":
-            stages = tuple(sorted({max(1, round(share * ranker.n_estimators)) for share in STAGES}))
+        # the first trees of bags are not smaller bags
+        plain = isinstance(ranker, Trees) and ranker.boosting == "gbdt" and ranker.n_bags == type(ranker)().n_bags
+        if plain and ranker.effort == "n_estimators":
+            stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
         return cls(name or " ".join(repr(ranker).split()), ranker, stages)
 
 

@@ -17,8 +17,9 @@ from plackett.rankers.base import Ranker
 
 __all__ = ["plan"]
 
-#: Share of the time for the search, and how many candidates should be finished in it.
-SEARCH_SHARE, FINISHED = 0.7, 5
+#: Share of the time for the search, and how many candidates should be finished in it: a few on several splits say more
+#: than many on one.
+SEARCH_SHARE, FINISHED = 0.7, 3
 #: Documents and rounds of the training that is timed.
 PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
 
@@ -28,8 +29,8 @@ def plan(
 ) -> Splits:  # fmt: skip
     """The splits that there is time for, from how long a short training on a part of the data takes.
 
-    Some five candidates should be finished. Where there is no time for that on one split, a part of the queries is
-    searched on, and only the chosen rankers are trained on all of them.
+    At least three candidates like the first should be finished; linear ones cost next to nothing. Where there is no
+    time for that on one split, a part of the queries is searched on, and only the chosen rankers are trained on all.
     """
     assert budget.seconds is not None
     seconds = _training_seconds(splits.train(0), ranker, budget, n_jobs)

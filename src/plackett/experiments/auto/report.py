@@ -74,8 +74,8 @@ def summary(
         times = "once" if splits.rounds == 1 else f"{splits.rounds} times"
         part = "" if splits.data.n_rows == trials.n_rows else f" on {splits.data.n_queries:,} of the queries"
         told.append(
-            f"Rankers were compared by cross-validation{part}: queries cut into folds {times}, {len(splits)} trainings "
-            "for each ranker that went all the way."
+            f"Rankers were compared by cross-validation{part}: queries cut into folds {times}; rankers that went all "
+            f"the way were trained {len(splits)} times."
         )
     complete = trials.complete()
     failed = f", {len(trials.errors)} failed" if trials.errors else ""
