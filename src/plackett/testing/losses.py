@@ -470,9 +470,8 @@ def check_any_labels(loss: Loss, rng: np.random.Generator, definition: Definitio
 
 def _has_largest_label(loss: Loss) -> bool:
     """Whether it, or the measure that it is for, must be told the largest grade of the scale."""
-    return hasattr(loss, "max_label") or (
-        "measure" in vars(loss) and hasattr(parse(vars(loss)["measure"]), "max_label")
-    )
+    measure = vars(loss).get("measure")
+    return hasattr(loss, "max_label") or (measure is not None and hasattr(parse(measure), "max_label"))
 
 
 def check_convex(loss: Loss, rng: np.random.Generator) -> None:

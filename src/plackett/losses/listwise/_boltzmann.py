@@ -72,7 +72,8 @@ def _exact(s, x, n, ranks, alpha, table, means, covariances):  # type: ignore[no
         for i in range(n):
             if mask >> i & 1 == 0:
                 after = mask | 1 << i
-                p = np.exp(ahead[mask] - c * s[i] + rest[after] - log_z)
+                # a probability: of scores far apart the sum is all rounding, and may be above 0
+                p = np.exp(min(0.0, ahead[mask] - c * s[i] + rest[after] - log_z))
                 means[i] += p * c
                 covariances[i] += p * c * (ahead_value[mask] + x[i] * ranks[size] + rest_value[after])
     return log_z, rest_value[0]

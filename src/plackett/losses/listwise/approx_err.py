@@ -217,7 +217,7 @@ def _approx_err(lo, hi, offsets, scores, satisfaction, best, weight, query_weigh
                 if i != j:
                     r = satisfaction[a + rows[i]]
                     past = doubt[i]
-                    force = part * beta * r * past / ((1.0 + past) * (1.0 - r + past))
+                    force = part * beta * r * (past / (1.0 + past)) / (1.0 - r + past)  # past may be huge
                     slope[i] += force
                     slope[j] -= force
         for j in range(m):
