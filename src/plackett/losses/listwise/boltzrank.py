@@ -34,7 +34,8 @@ class BoltzRankLoss(Loss):
     .. math:: L = \lambda \Big(1 - \mathrm{E}_{P(\cdot \mid s)}\,\mathrm{nDCG}\Big)
               + (1 - \lambda)\, \mathrm{KL}\big(P(\cdot \mid g(y))\,\|\,P(\cdot \mid s)\big)
 
-    It is convex for λ = 0. Unjudged documents take no part. A query whose labels are all equal has loss 0. Sample
+    With ``divergence="likelihood"`` the second part is :math:`-\log P(\pi_y \mid s)`, the mean over the orders
+    :math:`\pi_y` that the labels allow. The loss is convex for λ = 0. Unjudged documents take no part. A query whose labels are all equal has loss 0. Sample
     weights multiply the gains of nDCG and, before normalising, the target's e^{g(y)}, that is log w is added to g(y).
 
     Cost: the exact form is dynamic programming over all sets, :math:`2^m m` steps. Queries of more than ``max_exact``
@@ -46,6 +47,9 @@ class BoltzRankLoss(Loss):
     ----------
     mix
         λ, the share of expected nDCG.
+    divergence
+        ``"target"``: from the distribution of the labels. ``"likelihood"``: minus the log-likelihood of the order of
+        the labels; sample weights do not enter it, but documents of weight 0 take no part.
     alpha
         Steepness α of the energy.
     target
@@ -72,9 +76,14 @@ class BoltzRankLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
     curvature: ClassVar[str] = "none"
-    _test_variants = ({"mix": 0.0, "alpha": 3.0}, {"mix": 1.0, "gain": "linear", "n_samples": 9})
+    _test_variants = (
+        {"mix": 0.0, "alpha": 3.0},
+        {"mix": 1.0, "gain": "linear", "n_samples": 9},
+        {"mix": 0.3, "divergence": "likelihood", "alpha": 2.0},
+    )
 
     mix: float = 0.5
+    divergence: str = "target"
     alpha: float = 1.0
     target: Any = "linear"
     gain: Any = "exp2"
@@ -85,6 +94,8 @@ class BoltzRankLoss(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name))
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        if self.divergence not in ("target", "likelihood"):
+            raise LossError(f"{self.name}: divergence={self.divergence!r}; give 'target' or 'likelihood'")
         if not 0 <= self.mix <= 1:
             raise LossError(f"{self.name}: mix={self.mix}; give a share from 0 to 1")
         if not self.alpha > 0:
@@ -118,6 +129,12 @@ class _Bound(BoundLoss):
         self.orders = np.concatenate([sharp, flat])
         self.part = taking_part & _has_pairs(data, taking_part)[data.query_of_row]
         self.means, self.constant = np.zeros(data.n_rows), np.zeros(data.n_queries)
+        if loss.divergence == "likelihood":
+            order, rank, n = _label_ranks(data, self.part)
+            self.means[order] = 2.0 * loss.alpha / np.maximum(n - 1.0, 1.0) * (rank - 0.5 * (n - 1.0))
+            # over drawn orders a likelihood needs the order of the labels among them
+            self.orders[-1] = _label_order(data, self.part)
+            return
         log_z, slopes = self._run(exponent, 0.0, _ones(data.n_queries))
         self.means = -slopes  # E[c of the rank] under the target
         # minus the entropy of the target
@@ -149,6 +166,27 @@ class _Bound(BoundLoss):
             rows_per_thread=500,
         )
         return value, gradient
+
+
+def _label_order(data: RankingDataset, part: np.ndarray) -> np.ndarray:
+    """Places inside their query of the documents by label; those that take no part come last."""
+    order = np.lexsort((-data.labels, ~part, data.query_of_row))
+    return order - data.offsets[:-1][data.query_of_row]
+
+
+def _label_ranks(data: RankingDataset, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that take part; the mean rank of each by label, from 0, over its ties; how many of its query take part."""
+    query = data.query_of_row
+    order = np.lexsort((-data.labels, query))
+    order = order[part[order]]
+    q, y = query[order], data.labels[order]
+    count = np.bincount(q, minlength=data.n_queries)
+    first = np.concatenate(([0], np.cumsum(count)))[:-1][q]
+    new = np.ones(order.size, np.bool_)
+    new[1:] = (q[1:] != q[:-1]) | (y[1:] != y[:-1])
+    block = np.cumsum(new) - 1
+    rank = np.bincount(block, np.arange(order.size) - first)[block] / np.bincount(block)[block]
+    return order, rank, count[q]
 
 
 def _has_pairs(data: RankingDataset, part: np.ndarray) -> np.ndarray:

@@ -26,6 +26,8 @@ class BoltzRank(GradientTrained, Linear):
     ----------
     mix
         Share of expected nDCG, 0 to 1; the rest is the divergence.
+    divergence
+        ``"target"``: from the distribution of the labels; ``"likelihood"``: minus the log-likelihood of their order.
     steepness
         α of the energy.
     target
@@ -51,6 +53,7 @@ class BoltzRank(GradientTrained, Linear):
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "mix": Real(0.0, 1.0)}
 
     mix: float = 0.5
+    divergence: str = "target"
     steepness: float = 1.0
     target: Any = "linear"
     gain: Any = "exp2"
@@ -61,6 +64,7 @@ class BoltzRank(GradientTrained, Linear):
         """The loss to minimise."""
         return BoltzRankLoss(
             mix=self.mix,
+            divergence=self.divergence,
             alpha=self.steepness,
             target=self.target,
             gain=self.gain,

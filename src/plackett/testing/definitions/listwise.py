@@ -179,6 +179,14 @@ def boltzrank(loss, scores, labels, weights):
     log_q = log_probability(scores)
     gains = gains_of(labels, loss.gain)
     best = ideal(gains)
+    if loss.divergence == "likelihood":
+        allowed = [order for order in permutations(kept) if (np.diff(labels[list(order)]) <= 0).all()]
+        c = 2 * loss.alpha / (m - 1) * (np.arange(m) - (m - 1) / 2)
+        energy = np.mean([c @ scores[list(order)] for order in allowed])
+        of_orders = scores[orders] @ c
+        divergence = energy + logsumexp(-of_orders)
+        ndcg = (gains * weights)[orders] @ log2_ranks(m) / best if best > 0 else np.zeros(len(orders))
+        return loss.mix * (1 - np.exp(log_q) @ ndcg) + (1 - loss.mix) * divergence
     ndcg = (gains * weights)[orders] @ log2_ranks(m) / best if best > 0 else np.zeros(len(orders))
     return loss.mix * (1 - np.exp(log_q) @ ndcg) + (1 - loss.mix) * np.exp(log_p) @ (log_p - log_q)
 
