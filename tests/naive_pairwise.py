@@ -284,7 +284,8 @@ NAIVE_GRADIENT = {"RiskSensitive": risk_sensitive, "YetiRank": yetirank}
 #: Parameters other than the defaults.
 OTHERS = {
     "YetiRank": [
-        {"measure": None, "decay": 0.9},
+        {"decay": 0.6},
+        {"measure": "nDCG"},
         {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
     ],
     "RiskSensitive": [
