@@ -288,7 +288,7 @@ def _feature_number(data: RankingDataset, given: int | str, parameter: str) -> i
 
 def _numbered(data: RankingDataset, first: int) -> RankingDataset:
     """The data with numbers for query ids and without what trees do not learn from, which the other part may lack."""
-    weights = {
+    weights: dict[str, Any] = {
         name: np.ones(size) if getattr(data, name) is None else getattr(data, name)
         for name, size in (("sample_weight", data.n_rows), ("query_weight", data.n_queries))
     }
@@ -485,6 +485,7 @@ class _SideBySide:
         sample = QuerySample(bound.data, model.subsample, model.random_state, replace=True)
         self.times = [sample.draw(1 if bound.n_outputs == 1 else 2) for _ in range(self.n)]
         self.own: list[np.ndarray] = []
+        self.before = np.empty(0)
         self.step = 0
 
     def __call__(self, scores: np.ndarray, dataset: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""YetiRank: neighbours in noisy orders, weighted by what exchanging them would do to a measure."""
+"""YetiRank: neighbours in noisy orders, weighted by rank or by what exchanging them would do to a measure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class YetiRankLoss(Loss):
     The documents are sorted N times by :math:`s_i + \nu\,\log\frac{r_i}{1 - r_i}` with :math:`r_i` uniform in (0, 1).
     Two documents that are neighbours in such an order, u with the better label, get the weight
 
-    .. math:: w_{uv} = \frac1N \sum_{\text{orders}} |\Delta M_{uv}| \quad\text{or}\quad
-              \frac1N \sum_{\text{orders}} \alpha^{\,\text{rank} - 1}\,(y_u - y_v)
+    .. math:: w_{uv} = \frac1N \sum_{\text{orders}} \alpha^{\,\text{rank} - 1}\,(y_u - y_v) \quad\text{or}\quad
+              \frac1N \sum_{\text{orders}} |\Delta M_{uv}|
 
-    with :math:`|\Delta M|` the change of the measure when the two exchange their ranks in that order. The second is the
-    form of the paper, with the rank of the upper one. The gradient at u is :math:`-w_{uv} / (1 + e^{s_u - s_v})`, that
+    with the rank of the upper one, as in the paper, or with :math:`|\Delta M|` the change of a measure when the two
+    exchange their ranks in that order. The gradient at u is :math:`-w_{uv} / (1 + e^{s_u - s_v})`, that
     at v its opposite; it has no value. Noise makes pairs of close scores count, wherever the measure can still change.
 
     The draws are a function of the seed, of the labels and of the gaps between the scores (to a part in 1024): they do
@@ -40,8 +40,8 @@ class YetiRankLoss(Loss):
     Parameters
     ----------
     measure
-        Any measure with a swap delta: nDCG, AP, RR, ERR, …; None weighs by rank and difference of labels, as the
-        paper and CatBoost's mode ``Classic`` do.
+        None weighs by rank and difference of labels, as the paper and CatBoost's mode ``Classic`` do; or any measure
+        with a swap delta: nDCG, AP, RR, ERR, …
     decay
         α of that form.
     n_permutations
@@ -57,7 +57,7 @@ class YetiRankLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> gradient, _ = YetiRankLoss(measure=None).gradient(np.zeros(2), data)  # always neighbours, at rank 1
+    >>> gradient, _ = YetiRankLoss().gradient(np.zeros(2), data)  # always neighbours, at rank 1
     >>> gradient
     array([-0.5,  0.5])
 
@@ -72,7 +72,8 @@ class YetiRankLoss(Loss):
     _ids: ClassVar[tuple[str, ...]] = ()
     drawn: ClassVar[bool] = True
     _test_variants = (
-        {"measure": None, "decay": 0.9},
+        {"decay": 0.6},
+        {"measure": "nDCG"},
         {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
     )
     paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
@@ -80,7 +81,7 @@ class YetiRankLoss(Loss):
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
 
-    measure: Any = "nDCG"
+    measure: Any = None
     decay: float = 0.85
     n_permutations: int = 10
     n_neighbors: int = 1

@@ -39,8 +39,9 @@ class ListNet(GradientTrained, Linear):
 
     _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet",)
     paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
-    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 0.1, log=True), "temperature": Real(0.2, 1.0, log=True)}
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "temperature": Real(0.2, 1.0, log=True)}
 
+    alpha: float = 0.1
     target: Any = "linear"
     temperature: float = 1.0
 

@@ -50,11 +50,11 @@ class StochasticSmoothingMART(GradientTrained, Trees):
     paper: ClassVar[str] = "Ustimenko, Prokhorenkova 2020"
     search_space: ClassVar[SearchSpace] = {
         **Trees.search_space,
-        "learning_rate": Real(0.3, 10.0, log=True),
+        "learning_rate": Real(3.0, 100.0, log=True),
         "sigma": Real(0.1, 3.0, log=True),
     }
 
-    learning_rate: float = 2.0
+    learning_rate: float = 20.0
     measure: Any = "nDCG"
     sigma: float = 1.0
     mu: float = 0.0

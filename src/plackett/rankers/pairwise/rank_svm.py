@@ -64,6 +64,7 @@ class RankSVM(LinearPairSVM):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-07", "M-09", "S-08", "peers.svmrank")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000; Joachims 2002"
 
+    C: float = 1e-4
     normalize: bool = False
     tie_weight: float = 0.0
     tie_width: float = 0.0

@@ -19,12 +19,12 @@ class YetiRank(GradientTrained, Trees):
     """YetiRank: gradient-boosted trees on pairs of neighbours in noisy orders (`plackett.losses.YetiRankLoss`).
 
     Each round sorts the documents several times by their scores plus noise. Neighbours of unequal labels push each
-    other as in RankNet, with the change of the measure as weight.
+    other as in RankNet, the more the higher they stand, or by the change of a measure.
 
     Parameters
     ----------
     measure
-        Any measure with a swap delta; None weighs by rank and difference of labels, as the paper does.
+        None weighs by rank and difference of labels, as the paper does; or any measure with a swap delta.
     decay
         How much less the pairs one rank further down weigh in that form.
     n_permutations
@@ -49,9 +49,9 @@ class YetiRank(GradientTrained, Trees):
 
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
-    search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": ("nDCG", "AP")}
+    search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": (None, "nDCG")}
 
-    measure: Any = "nDCG"
+    measure: Any = None
     decay: float = 0.85
     n_permutations: int = 10
     n_neighbors: int = 1
