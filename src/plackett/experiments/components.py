@@ -136,7 +136,7 @@ def _trained(ranker: Ranker) -> Any:
 
     effort = effort_of(ranker)
     few = clone(ranker).set_params(n_jobs=1, **({} if effort is None else {effort: 1}))
-    if "n_trials" in few.get_params(deep=False):  # it would search for its whole time
+    if "time_budget" in few.get_params(deep=False):  # it would search for its whole time
         few.set_params(n_trials=1)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(24, 2)), np.tile([0, 1, 2, 1], 6)

@@ -35,8 +35,9 @@ class BoltzRankLoss(Loss):
               + (1 - \lambda)\, \mathrm{KL}\big(P(\cdot \mid g(y))\,\|\,P(\cdot \mid s)\big)
 
     With ``divergence="likelihood"`` the second part is :math:`-\log P(\pi_y \mid s)`, the mean over the orders
-    :math:`\pi_y` that the labels allow. The loss is convex for λ = 0. Unjudged documents take no part. A query whose labels are all equal has loss 0. Sample
-    weights multiply the gains of nDCG and, before normalising, the target's e^{g(y)}, that is log w is added to g(y).
+    :math:`\pi_y` that the labels allow. The loss is convex for λ = 0. Unjudged documents take no part. A query whose
+    labels are all equal has loss 0. Sample weights multiply the gains of nDCG and, before normalising, the target's
+    e^{g(y)}, that is log w is added to g(y).
 
     Cost: the exact form is dynamic programming over all sets, :math:`2^m m` steps. Queries of more than ``max_exact``
     judged documents use a fixed set of orders instead, over which both distributions are normalised: ``n_samples``
