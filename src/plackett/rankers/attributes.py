@@ -31,7 +31,7 @@ class FittedAttributes:
 
     @property
     def best_iteration_(self) -> int | None:
-        """The round that was kept, from 1, or None without validation data."""
+        """The round that was kept, from 1; 0 is the model that training began with. None without validation data."""
         self._check_fitted()
         return self.card_.get("validation", {}).get("round")
 

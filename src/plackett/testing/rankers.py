@@ -497,15 +497,16 @@ def check_parameters_count(make: Make) -> None:
         best = ranker.card_["validation"]["value"]
         right = ranker.best_score_ == {"valid_0": {measure: best}}
         require(right, f"best_score_ is {ranker.best_score_}, the card has {best} for {measure}")
-        there = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
-        require(there == best, f"evals_result_ has {there} at best_iteration_, the best value is {best}")
+        if ranker.best_iteration_:  # 0 is the model that training began with
+            there = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
+            require(there == best, f"evals_result_ has {there} at best_iteration_, the best value is {best}")
         found = sign * ranker.score(valid_X, valid_y, qid=valid_qid)
         close(best, found, f"eval_measure={measure!r}: the noted value is not that of `score`", rtol=1e-9)
     whole = make().fit(X, y, qid=qid)
     part = make(validation_fraction=0.5).fit(X, y, qid=qid)
     queries = whole.card_["data"]["queries"], part.card_["data"]["queries"]
     require(queries == (24, 12), f"trained on {queries} of 24 queries with validation_fraction None and 0.5")
-    require(part.best_iteration_, f"best_iteration_ is {part.best_iteration_} with validation data")
+    require(part.best_iteration_ is not None, "best_iteration_ is None with validation data")
     nothing = whole.best_iteration_ is None and whole.best_score_ == whole.evals_result_ == {}
     require(nothing, "best_iteration_, best_score_ or evals_result_ has something without validation data")
     with refuses(ValueError, "calibration needs validation data", "calibration without validation data"):

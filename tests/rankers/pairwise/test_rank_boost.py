@@ -281,6 +281,7 @@ def test_a_perfect_ranker_has_a_finite_weight():
             np.testing.assert_allclose(alpha, most, atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:RankBoost learned nothing")
 def test_normalised_queries_weigh_the_same():
     """Ten copies of a document in one query do not outvote another query."""
     X = np.array([[1, 0], [0, 1]] + [[0, 1], [1, 0]] + [[1, 0]] * 9, np.float32)

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
+from plackett.losses.base import BoundLoss, first_swaps
 from plackett.losses.pairwise.base import label_order
 from plackett.losses.pairwise.lambdas import Lambda, PairRules, Ranked
 from plackett.measures.language import parse
@@ -89,6 +89,7 @@ class BoundUnbiasedLambda(BoundLoss):
         self.grades[order] = -below.astype(np.float64)
         self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
         self.rules = PairRules.of(loss, data)
+        first_swaps(data, self.measure, str(loss), n_jobs)  # refuses labels whose gains are no numbers
         self.weigh(np.array(loss.click_bias), np.array(loss.skip_bias))
 
     def weigh(self, click_bias: np.ndarray, skip_bias: np.ndarray) -> None:
