@@ -802,7 +802,7 @@ def test_temporary_folder_goes_with_the_result(data):
 def test_progress(data, capsys):
     run(data, "LinearRegression", verbose=True)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 3 and lines[-1].startswith("[3/3] data fold 3 LinearRegression: done, AP 0.")
+    assert len(lines) == 3 and lines[-1].startswith("[3/3] data fold 3 LinearRegression: done, nDCG@5 0.")
 
 
 def test_time_budget_ends_the_search(data):

@@ -27,7 +27,7 @@ TRAINERS = {
     "RankSVM": RankSVM(C=1.0),
     "RankSVM hinge": RankSVM(C=1.0, loss="hinge"),
     "IRSVM": IRSVM(C=10.0),
-    "KernelRankSVM": KernelRankSVM(C=10.0),
+    "KernelRankSVM": KernelRankSVM(C=10.0, gamma=0.25),
     "KernelRankSVM Nyström": KernelRankSVM(C=10.0, n_components=10),
     "SVMMAP": SVMMAP(),
     "SVMNDCG": SVMNDCG(),

@@ -106,7 +106,7 @@ def test_names_and_refusals():
     assert find_ordering("QuickSort", random_state=5) == QuickSort(random_state=5)
     assert find_ordering(QuickSort(k=3)) == QuickSort(k=3)
     for call, match in (
-        (lambda: find_ordering("bubble"), "'quicksort'"),
+        (lambda: find_ordering("bubble"), "unknown ordering 'bubble'"),
         (lambda: SortByDegree().order([[0.5, 0.9], [0.3, 0.5]]), "add up to 1"),
         (lambda: SortByDegree().order([[0.5, 0.9]]), "square"),
         (lambda: SortByDegree().order(lambda u, v: u), "give n"),

@@ -158,7 +158,7 @@ def test_refusals():
     for parameters, match in (
         ({"estimator": "svm"}, "'trees'"),
         ({"estimator": LinearSVC()}, "predict_proba"),
-        ({"order": "bubble"}, "'quicksort'"),
+        ({"order": "bubble"}, "unknown ordering 'bubble'"),
         ({"pair_features": "product"}, "'difference'"),
         ({"max_pairs": 0}, "max_pairs"),
         ({"estimator": KNeighborsClassifier(), "normalize": True}, "KNeighborsClassifier takes none"),
