@@ -222,7 +222,8 @@ WRITERS = {"write", "write_letor", "write_qrels", "write_run", "write_ranklib_sc
 #: Functions that never see an id.
 WITHOUT_IDS = {
     "beside_published", "calibrate", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines", "load",
-    "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib", "read_svm_rank", "scorer",
+    "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib",
+    "read_svm_rank", "scorer",
     "trisk", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",
 }  # fmt: skip
 #: Those whose files need columns of their own; see `test_folds_and_subtopics`.

@@ -57,6 +57,7 @@ def test_spread_of_training_scores_without_validation_data(task):
     assert blend.history_ == []
 
 
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_a_member_without_an_opinion_counts_for_nothing(task):
     tied = pk.LambdaMART(n_estimators=1, num_leaves=2, min_child_samples=10_000)
     blend = Blend(members=[tied, pk.ListNet()]).fit(task)
@@ -178,8 +179,10 @@ def test_of_calibrates_or_refuses(task, valid):
         Blend.of(trained, valid.replace(y=None), calibration="isotonic")
 
 
-def test_the_card_names_the_members_that_were_kept(tmp_path, capsys):
-    from plackett.cli.info import info
+def test_the_card_names_the_members_that_were_kept(tmp_path):
+    from typer.testing import CliRunner
+
+    from plackett.cli.app import app
 
     data = pk.datasets.make_ranking(n_queries=20, random_state=0)
     blend = Blend(members=("ListNet", "LinearRegression", "RankSVM"), weights=(1, 1, 2), n_best=2)
@@ -188,6 +191,5 @@ def test_the_card_names_the_members_that_were_kept(tmp_path, capsys):
     assert [(entry["algorithm"], entry["weight"]) for entry in blend.card_["members"]] == kept and len(kept) == 2
     blend.save(tmp_path / "model.plackett")
     assert pk.load(tmp_path / "model.plackett").card_ == blend.card_
-    info(tmp_path / "model.plackett")
-    shown = capsys.readouterr().out
+    shown = CliRunner().invoke(app, ["info", str(tmp_path / "model.plackett")]).output
     assert "members" in shown and all(name in shown for name, _ in kept)

@@ -156,9 +156,10 @@ def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
 
 
 def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any]) -> RankingDataset:
+    sparse = columns.pop("sparse", False)
     try:
         chosen = choose_columns(table, **columns)
-        data = dataset_of(table, chosen)
+        data = dataset_of(table, chosen, sparse)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     log_columns(chosen, str(path))

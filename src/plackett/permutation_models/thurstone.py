@@ -167,7 +167,7 @@ class Thurstone(PermutationModel):
         self.scores_ = found * self.sigma
         if moved > self.tol:
             warnings.warn(
-                f"the fit has not settled after {self.max_iter} steps (last change {moved:.1e}); "
+                f"the fit has not converged after {self.max_iter} steps (last change {moved:.1e}); "
                 "give a larger max_iter or alpha",
                 PlackettWarning,
                 stacklevel=3,

@@ -191,7 +191,7 @@ class Ranker(FittedAttributes, BaseEstimator):
             if self._refits():
                 raise DataError(f"calibration={self.calibration!r} needs data that refit=True would train on; use one")
         self._fit(data, monitor)
-        if not monitor.interrupted and monitor.n_rounds != 1:  # after one round it need not have learned anything
+        if not monitor.interrupted and not monitor.called_off:
             self._check_scores(data)
         self._note(data, monitor)
         self._calibrate(valid)

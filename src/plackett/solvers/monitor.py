@@ -58,6 +58,8 @@ class Monitor:
     best_value: float = float("nan")
     interrupted: bool = False
     n_rounds: int = 0
+    #: Whether `after_round` ended the training.
+    called_off: bool = False
     most_rounds: int = 1
     considered: bool = False
     best: Any = None
@@ -150,6 +152,7 @@ class Monitor:
         if self._progress is not None:
             self._progress.update(self._task, advance=1, note=note)
         if self.after_round is not None and self.after_round(self):
+            self.called_off = True
             return True
         return self.out_of_patience
 

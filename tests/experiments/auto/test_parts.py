@@ -10,6 +10,7 @@ import pytest
 import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett.data.canonical import canonical_order
+from plackett.data.leaks import Leaks
 from plackett.experiments.auto.candidates import Candidate, further, given, leaves_for, portfolio
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import inspect_data
@@ -64,7 +65,7 @@ def test_every_query_is_held_out_once_a_round_and_copies_share_a_fold():
     assert len(cut) == 8 and cut.rounds == 2
     for i, half in itertools.product(range(8), range(2)):
         train, test = cut.train(i), cut.test(i)
-        assert pk.leaks(train, test) == pk.data.leaks.Leaks(0, 0, 0)
+        assert pk.leaks(train, test) == Leaks(0, 0, 0)
         assert train.n_rows + test.n_rows == data.n_rows
         order = np.concatenate(cut.held_out[4 * half : 4 * half + 4])
         assert sorted(order.tolist()) == list(range(24))

@@ -75,6 +75,7 @@ def test_score_by_hand():
 
 
 @pytest.mark.spec("pointwise.association_rules")
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_documents_without_a_rule_get_the_mean_grade():
     ranker = fitted(min_confidence=0.6)  # leaves x1 ≤ 0.5 → 0 and x2 ≤ 0.5 → 0
     assert ranker.rules_.height == 2
