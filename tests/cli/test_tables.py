@@ -148,7 +148,8 @@ def test_list_shows_sentences(run):
 def test_train_with_parameters_in_the_name(run, shop):
     data = shop / "d.plackett"
     pk.write(pk.datasets.make_ranking(6, 5, 2, random_state=0), data)
-    words = ("train", "lambda_mart(num_leaves=3, n_estimators=2)", data, "--out", shop / "m.plackett", "-p", "n_jobs=1")
+    words = ("train", "lambda_mart(num_leaves=3, n_estimators=2)", data, "--out", shop / "m.plackett")
+    words += "-p", "n_jobs=1", "-p", "min_child_samples=1"
     code, out, _ = run(*words)
     assert code == 0 and "num_leaves=3" in out and out.count("\n") == 3
     assert pk.load(shop / "m.plackett").get_params()["num_leaves"] == 3

@@ -242,7 +242,8 @@ class Ranker(FittedAttributes, BaseEstimator):
             warnings.warn(
                 f"{type(self).__name__} learned nothing: it gives all documents of a query the same score, though "
                 "their labels differ. Either no feature differs within queries, or training could not start (a loss "
-                "whose gradient is 0 for equal scores), or the penalty is too strong",
+                "whose gradient is 0 for equal scores), or the penalty is too strong, or there are too few documents "
+                "(see min_child_samples of tree rankers)",
                 PlackettWarning,
                 stacklevel=3,
             )
