@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from plackett import RankingDataset
-from plackett.data import profile as module
 from plackett.data.profile import profile
 from whole_dataset import full
 
@@ -91,5 +91,5 @@ def test_blocks_do_not_matter(monkeypatch, block):
     X = np.random.default_rng(0).integers(0, 3, (40, 3)).astype(np.float32)
     data = RankingDataset.from_arrays(X, X[:, 0])
     expected = profile(data)
-    monkeypatch.setattr(module, "_BLOCK", block)
+    monkeypatch.setattr(import_module("plackett.data.profile"), "_BLOCK", block)
     assert profile(data) == expected

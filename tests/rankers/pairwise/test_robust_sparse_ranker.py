@@ -96,6 +96,7 @@ def test_a_round_is_the_optimum_for_its_weights():
 
 
 @pytest.mark.spec("pairwise.rsrank")
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_the_penalty_leaves_few_features():
     X, y, qid = task(n_queries=40, n_features=12)
     counts = [

@@ -93,6 +93,7 @@ def test_unknown_kernel():
 
 
 @pytest.mark.spec("pointwise.svm")
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_balance_keeps_the_hinge_from_giving_up():
     """Few relevant documents, not separable: unbalanced, the best hyperplane calls everything irrelevant."""
     rng = np.random.default_rng(0)
