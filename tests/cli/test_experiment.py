@@ -124,7 +124,7 @@ def test_interrupted(run, folder, monkeypatch):
 
     monkeypatch.setattr(CellTask, "run", stop)
     code, out, err = run("experiment", folder / "train.plackett", "-a", "ListNet", "--report", folder / "out", *FAST)
-    assert (code, out) == (130, "") and "interrupted: the same command goes on" in err
+    assert (code, out) == (130, "") and "interrupted: run the same command again to resume" in err
 
 
 def test_report_without_its_extra(run, folder, monkeypatch):

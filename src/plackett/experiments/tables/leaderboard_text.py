@@ -65,8 +65,8 @@ def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
         *_verdicts(found),
         "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
         "queries with its interval.",
-        "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
-        "p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
+        "− marks rankers significantly worse than the best of the column (Fisher's randomisation test, Holm's "
+        "correction, p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
         *_chosen(found),
         *doubts(found),
     ]
