@@ -640,7 +640,7 @@ def test_failing_trial_is_recorded_and_not_chosen(data):
         ({"rankers": "ListNet(beta=1)"}, "ListNet has no parameter 'beta'"),
         ({"rankers": ["ListNet", "ListNet"]}, "two rankers are called 'ListNet'"),
         ({"rankers": []}, "no ranker given"),
-        ({"rankers": {"x": 3}}, "x: 3 is no ranker"),
+        ({"rankers": {"x": 3}}, "x: 3 is not a ranker"),
         ({"rankers": "sklearn.linear_model.Nothing"}, "no ranker 'sklearn.linear_model.Nothing'"),
         ({"spaces": {"Other": {}}}, "for 'Other', but the rankers are LinearRegression, ListNet"),
         ({"spaces": {"ListNet": {"beta": (1, 2)}}}, "ListNet has no parameter 'beta' to search"),

@@ -43,7 +43,7 @@ def auto(
     *,
     columns: TableColumns,
 ) -> None:
-    """Choose, blend and train rankers for the data. Ctrl-C stops the search and saves the best so far (exit code 130)."""
+    """Choose, blend and train rankers for the data. Ctrl-C stops and saves the best so far (exit code 130)."""
     from plackett.cli.reading import read_data, read_like
     from plackett.experiments.auto.ranker import AutoRanker
 

@@ -1,4 +1,4 @@
-"""How much of the data to search on: as many splits as the time allows, on a part of the queries where it must be."""
+"""How much of the data to search on: as many splits as time allows, on part of the queries if necessary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plackett.rankers.base import Ranker
 
 __all__ = ["plan"]
 
-#: Share of the time for the search, and how many candidates should be finished in it.
+#: Share of the time for the search, and how many candidates should finish in it.
 SEARCH_SHARE, FINISHED = 0.7, 5
 #: Documents and rounds of the training that is timed.
 PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
@@ -26,10 +26,10 @@ PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
 def plan(
     splits: Splits, ranker: Ranker, facts: Facts, budget: Budget, *, n_jobs: int | None, **cut: Any
 ) -> Splits:  # fmt: skip
-    """The splits that there is time for, from how long a short training on a part of the data takes.
+    """The splits that there is time for, estimated from a short training on part of the data.
 
-    Some five candidates should be finished. Where there is no time for that on one split, a part of the queries is
-    searched on, and only the chosen rankers are trained on all of them.
+    About five candidates should finish. If there is not even time for that on one split, the search uses part of the
+    queries, and only the chosen rankers are trained on all of them.
     """
     assert budget.seconds is not None
     seconds = _training_seconds(splits.train(0), ranker, budget, n_jobs)
