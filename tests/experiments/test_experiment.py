@@ -780,7 +780,7 @@ def test_load_of_something_else(tmp_path):
     with pytest.raises(DataError, match="damaged"):
         Experiment.load(tmp_path)
     (tmp_path / "experiment.json").write_text('{"format_version": 99}')
-    with pytest.raises(DataError, match="not of this version"):
+    with pytest.raises(DataError, match="written by another version"):
         Experiment.load(tmp_path)
 
 

@@ -23,21 +23,23 @@ __all__ = ["convex_losses"]
 def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
     r"""Which losses are convex, and where are the others not?
 
-    For random scores a and b of random lists the value in the middle is compared with the mean of the values:
-    :math:`L((a+b)/2) - (L(a) + L(b))/2`, as a share of the largest of the three. A convex loss never has more than
-    rounding; for the others the largest found is shown. All losses of the package that have a value take part. A value
-    of 0 for a loss that does not claim to be convex is no proof.
+    For random scores a and b of random lists, the value at the midpoint is compared with the mean of the values:
+    :math:`L((a+b)/2) - (L(a) + L(b))/2`, relative to the largest of the three. For a convex loss this never exceeds
+    rounding; for the others, the study shows the largest value found. All losses of the package that have a value take
+    part. A value of 0 does not prove that a loss is convex.
     """
     import polars as pl
 
     from plackett import losses
     from plackett.catalogue import items
 
-    public = {item.name for item in items("loss") if "._" not in item.module}  # parts of one ranker are left out
+    public = {
+        item.name for item in items("loss") if "._" not in item.module
+    }  # losses that belong to one ranker are left out
     rows = []
     for name, found in losses().items():
         if found.has_value and name in public:
-            # draws of its own for each loss, so that a new one changes no other row
+            # separate draws for each loss, so that a new loss changes no other row
             gap = largest_gap(found(), np.random.default_rng([random_state, crc32(name.encode())]), n_draws)
             rows.append({"loss": name, "claims": "convex" if found.convex else "–", "largest gap": gap})
     frame = pl.DataFrame(rows).sort("claims", "largest gap", "loss", descending=[True, True, False])

@@ -85,7 +85,7 @@ def _warnings(found: Profile) -> str:
         )
     if found.conflicting_rows:
         said.append(
-            f"{plural(found.conflicting_rows, 'document')} with the same features as another of the query but a different label."
+            f"{plural(found.conflicting_rows, 'document')} with another's features but a different label in one query."
         )
     return " ".join(said) or "No feature of the training part is constant or has missing values."
 
