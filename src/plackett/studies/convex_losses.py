@@ -47,12 +47,12 @@ def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
 
 
 def largest_gap(loss: Loss, rng: np.random.Generator, n_draws: int, n_docs: int = 4) -> float:
-    """Largest relative excess of the middle over the mean, at least 0; every draw is a query of one dataset."""
+    """Largest relative excess of the midpoint over the mean, at least 0; every draw is a query of one dataset."""
     labels = rng.integers(0, 3, (n_draws, n_docs)).astype(float)
     data = of_queries(np.zeros((labels.size, 1)), labels.ravel(), [n_docs] * n_draws)
     bound: Any = loss.settle(data).bind(data)
     shape = (labels.size,) if bound.n_outputs == 1 else (labels.size, bound.n_outputs)
-    # short and long lines, since a loss may be straight far from 0 and bent only near it, or the other way round
+    # short and long lines, since a loss may be straight far from 0 and curved only near it, or vice versa
     length = np.repeat(rng.choice([0.3, 1.0, 4.0, 10.0], n_draws), n_docs).reshape(-1, *[1] * (len(shape) - 1))
     a, b = (length * rng.standard_normal(shape) for _ in range(2))
     ends = [bound.evaluate(scores)[0].copy() for scores in (a, b)]
