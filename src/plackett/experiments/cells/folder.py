@@ -147,7 +147,7 @@ class CellFolder:
         except ValueError as error:
             raise DataError(f"{self.manifest_path}: damaged ({error})") from None
         if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
-            raise DataError(f"{self.manifest_path}: written by another version of plackett; use another folder")
+            raise DataError(f"{self.manifest_path}: not written by this version of plackett; use another folder")
         return words
 
 

@@ -125,8 +125,8 @@ def check_consistency(
     true
         The true loss: ``"permutation 0-1"``, ``"pairwise 0-1"``, `TopKZeroOne`, `WeightedKendall`, a measure, …
     condition
-        What is assumed about the distributions: ``"order-preserving"``, ``"top-k order-preserving"``, ``"separable"`` or
-        ``"all"``. None uses that of the theorem for the true loss.
+        What is assumed about the distributions: ``"order-preserving"``, ``"top-k order-preserving"``, ``"separable"``
+        or ``"all"``. None uses that of the theorem for the true loss.
     n_documents, n_spaces, random_state
         Documents of a list, random distributions, and their seed.
     spaces
