@@ -77,7 +77,7 @@ def test_blend(run, folder):
     assert code == 0 and "Blend of best 2" in out
     assert "Blend of best 2" in (folder / "out" / "report.md").read_text()
     code, _, err = run("experiment", folder / "train.plackett", "-a", "ListNet", "--blend", "2", *FAST)
-    assert code == 1 and "blend=2 needs at least two rankers of plackett, and there are 1" in err
+    assert code == 1 and "blend=2 needs at least two rankers of plackett, but there are 1" in err
 
 
 def test_folder_of_folds(run, tmp_path):
@@ -124,7 +124,7 @@ def test_interrupted(run, folder, monkeypatch):
 
     monkeypatch.setattr(CellTask, "run", stop)
     code, out, err = run("experiment", folder / "train.plackett", "-a", "ListNet", "--report", folder / "out", *FAST)
-    assert (code, out) == (130, "") and "interrupted: the same command goes on" in err
+    assert (code, out) == (130, "") and "interrupted: run the same command again to resume" in err
 
 
 def test_report_without_its_extra(run, folder, monkeypatch):

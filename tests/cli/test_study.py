@@ -39,9 +39,9 @@ def test_a_study_of_a_file(tmp_path):
     ("words", "message"),
     [
         (["push-and-owl"], "did you mean"),
-        (["push-and-owa", "--data", "mq2008"], "makes its own data"),
-        (["push-and-owa", "--out", "x.docx"], "the endings are"),
-        (["push-and-owa", "--trials", "3"], "Invalid value for --trials: push-and-owa has no use for it"),
+        (["push-and-owa", "--data", "mq2008"], "generates its own data"),
+        (["push-and-owa", "--out", "x.docx"], "the suffix must be one of"),
+        (["push-and-owa", "--trials", "3"], "Invalid value for --trials: push-and-owa does not use this option"),
     ],
 )
 def test_misuse_is_explained(words, message):

@@ -120,7 +120,7 @@ def test_nothing_is_overwritten_without_force(run, shop):
         (("study", "push-and-owa", "--out", shop / "study.md"), "--out"),
     ):
         code, _, err = run(*words)
-        assert code == 2 and option in err and "give --force to overwrite it" in err, words
+        assert code == 2 and option in err and "pass --force to overwrite it" in err, words
     assert (shop / "r.run").read_text() == "mine" == (shop / "q.csv").read_text()
     assert run("evaluate", shop / "d.plackett", shop / "s.txt", "--per-query", shop / "q.csv", "-f")[0] == 0
     assert run("predict", model, shop / "d.plackett", "--run", shop / "r.run", "--force")[0] == 0

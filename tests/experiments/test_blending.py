@@ -106,7 +106,7 @@ def test_keys_know_the_code_of_the_members_and_of_blending(monkeypatch):
         (
             ["ListNet", "sklearn.linear_model.Ridge"],
             2,
-            "blend=2 needs at least two rankers of plackett, and there are 1",
+            "blend=2 needs at least two rankers of plackett, but there are 1",
         ),
     ],
 )

@@ -640,7 +640,7 @@ def test_failing_trial_is_recorded_and_not_chosen(data):
         ({"rankers": "ListNet(beta=1)"}, "ListNet has no parameter 'beta'"),
         ({"rankers": ["ListNet", "ListNet"]}, "two rankers are called 'ListNet'"),
         ({"rankers": []}, "no ranker given"),
-        ({"rankers": {"x": 3}}, "x: 3 is no ranker"),
+        ({"rankers": {"x": 3}}, "x: 3 is not a ranker"),
         ({"rankers": "sklearn.linear_model.Nothing"}, "no ranker 'sklearn.linear_model.Nothing'"),
         ({"spaces": {"Other": {}}}, "for 'Other', but the rankers are LinearRegression, ListNet"),
         ({"spaces": {"ListNet": {"beta": (1, 2)}}}, "ListNet has no parameter 'beta' to search"),
@@ -780,13 +780,13 @@ def test_load_of_something_else(tmp_path):
     with pytest.raises(DataError, match="damaged"):
         Experiment.load(tmp_path)
     (tmp_path / "experiment.json").write_text('{"format_version": 99}')
-    with pytest.raises(DataError, match="not of this version"):
+    with pytest.raises(DataError, match="not written by this version"):
         Experiment.load(tmp_path)
 
 
 def test_a_folder_with_an_experiment_file_of_something_else_is_left_alone(data, tmp_path):
     (tmp_path / "experiment.json").write_text('{"mine": 1}')
-    with pytest.raises(DataError, match="give another folder"):
+    with pytest.raises(DataError, match="use another folder"):
         run(data, "LinearRegression", search=None, out=tmp_path)
     assert os.listdir(tmp_path) == ["experiment.json"] and "mine" in (tmp_path / "experiment.json").read_text()
 

@@ -76,7 +76,7 @@ def test_grades_from_1_on_make_no_verdict():
     assert set(found.leaderboard.filter(measure="AP")["mean_over_queries"]) == {1.0}
     assert found.headline() == "No ranker is better: AP is the same for all of them on every query"
     said = " ".join(doubts(found))
-    assert "labels of data begin with 1" in said and "AP(rel=2)" in said
+    assert "labels of data start at 1" in said and "AP(rel=2)" in said
     assert "AP has the same value for all rankers on every test query" in said
     assert "good and bad have the same AP on the validation data" in said and "bad was chosen because" in said
     assert all(sentence in found.to_terminal() for sentence in doubts(found))

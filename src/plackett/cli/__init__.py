@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run ``plackett``; data errors end with one line on stderr and exit code 1, misuse with 2, Ctrl-C with 130."""
+    """Run ``plackett``: data errors print one line on stderr and exit with code 1, misuse with 2, Ctrl-C with 130."""
     from plackett import DataError, LossError, MeasureError, MissingExtraError
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable

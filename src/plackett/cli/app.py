@@ -35,7 +35,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Show the version and stop.", is_eager=True)) -> None:
+def root(version: bool = typer.Option(False, "--version", help="Show the version and exit.", is_eager=True)) -> None:
     """Learning to rank: data, evaluation, training."""
     if version:
         print(__version__)
@@ -58,7 +58,7 @@ COMMANDS = {
     "study": study.study,
     "plan": plan.plan,
 }
-#: Former names, which work and are not shown.
+#: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}
 
 for name, command in COMMANDS.items():

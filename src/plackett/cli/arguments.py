@@ -1,4 +1,4 @@
-"""Arguments that several commands have: columns of tables, parameters as name=value, files to write, formats."""
+"""Arguments shared by several commands: columns of tables, parameters as name=value, files to write, formats."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["Force", "TableColumns", "check_form", "check_out", "file_names", "pa
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
 
-#: Files are overwritten only where this is given.
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
+#: Existing files are overwritten only with this option.
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class TableColumns:
     drop: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
-        """Those that were named, as `plackett.RankingDataset.from_frame` calls them."""
+        """The columns that were named, as keyword arguments of `plackett.RankingDataset.from_frame`."""
         named: dict[str, Any] = {
             "qid": self.qid,
             "label": self.label,
@@ -51,19 +51,19 @@ def _option(name: str, text: str) -> Any:
 
 #: The options of every command that reads tables.
 _COLUMNS: dict[str, Any] = {
-    "qid": Annotated[str | None, _option("qid", "Query ids; the usual names are known.")],
+    "qid": Annotated[str | None, _option("qid", "Query ids; common names are recognised.")],
     "label": Annotated[str | None, _option("label", "Labels.")],
     "docid": Annotated[str | None, _option("docid", "Document ids.")],
     "weight": Annotated[str | None, _option("weight", "Weights of the documents.")],
     "features": Annotated[
-        list[str] | None, _option("features", "Features, with commas between; all other columns if not given.")
+        list[str] | None, _option("features", "Features, separated by commas; by default all other columns.")
     ],
-    "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, with commas between.")],
+    "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, separated by commas.")],
 }
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that name the columns of tables; it gets them as ``columns``."""
+    """Add the options that name columns of tables to a command, which receives them as ``columns``."""
     hints = get_type_hints(command, include_extras=True)
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "columns"]
     parameters = [p.replace(annotation=hints[p.name]) for p in own]
@@ -88,7 +88,7 @@ def _names(texts: list[str] | None) -> tuple[str, ...]:
 
 
 def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tuple[str, Any]:
-    """Name and value of a parameter written as ``name=value``, checked against the defaults of its owner."""
+    """Parse a parameter written as ``name=value`` and check it against the defaults of its owner."""
     name, equals, text = assignment.partition("=")
     name = name.strip()
     if not equals:
@@ -100,7 +100,7 @@ def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tu
     value = _literal(text.strip())
     default = defaults[name]
     fits = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.get(type(default))
-    if default == "auto":  # a number that the data decide unless it is given
+    if default == "auto":  # a number chosen from the data unless it is given
         fits = (int, float, str)
     if fits and value is not None and not (isinstance(value, fits) and isinstance(value, bool) <= (bool in fits)):
         raise typer.BadParameter(f"{name}={text}: expected {type(default).__name__} like {default!r}", param_hint="-p")
@@ -116,7 +116,7 @@ def _literal(text: str) -> Any:
 
 
 def file_names(paths: list[Path], taken: tuple[str, ...] = ()) -> list[str]:
-    """As little of each path as tells the files apart, and none of the names that are taken."""
+    """The shortest part of each path that tells the files apart, avoiding the names that are taken."""
     for i, path in enumerate(paths):
         if path in paths[:i]:
             raise typer.BadParameter(f"{path} is given twice")
@@ -128,18 +128,18 @@ def file_names(paths: list[Path], taken: tuple[str, ...] = ()) -> list[str]:
 
 
 def check_form(form: str) -> str:
-    """One of the formats in which tables are printed."""
+    """Check that tables can be printed in this format."""
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r}; the formats are {', '.join(FORMS)}", param_hint="--format")
     return form
 
 
 def check_out(out: Path | None, force: bool, option: str = "--out") -> None:
-    """Refuse a file that cannot or should not be written, before any work is done."""
+    """Reject a file that cannot or should not be written, before any work is done."""
     if out is None:
         return
-    if out.is_file() and not force:  # a pipe or a device is there to be written to
-        raise typer.BadParameter(f"{out} exists; give --force to overwrite it", param_hint=option)
+    if out.is_file() and not force:  # pipes and devices always exist
+        raise typer.BadParameter(f"{out} exists; pass --force to overwrite it", param_hint=option)
     if out.is_dir():
         raise typer.BadParameter(f"{out} is a folder; name a file", param_hint=option)
     if not out.resolve().parent.is_dir():

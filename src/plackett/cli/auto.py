@@ -13,29 +13,29 @@ from plackett.cli.messages import waiting
 from plackett.cli.output import print_json, print_table
 from plackett.cli.train import fit_and_keep
 
-#: Rows of the leaderboard that are printed.
+#: Number of leaderboard rows to print.
 SHOWN = 10
 
 
 @reads_tables
 def auto(
-    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any form that `convert` reads.")],
-    out: Annotated[Path, typer.Option(help="Where to save the model, by custom a name in .plackett.")],
-    budget: Annotated[float, typer.Option(min=0.001, help="Seconds for everything.")] = 60.0,
+    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any format that `convert` reads.")],
+    out: Annotated[Path, typer.Option(help="Where to save the model, usually a .plackett file.")],
+    budget: Annotated[float, typer.Option(min=0.001, help="Total time in seconds.")] = 60.0,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Number of settings to try, instead of seconds: repeatable to the bit.")
+        int | None, typer.Option(min=1, help="Number of settings to try, instead of a time: exactly reproducible.")
     ] = None,
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to optimise.")] = "nDCG@10",
     candidate: Annotated[
         list[str] | None,
-        typer.Option("--candidate", "-a", help="Ranker to try, instead of those chosen by the data; may be repeated."),
+        typer.Option("--candidate", "-a", help="Ranker to try, instead of an automatic choice; may be repeated."),
     ] = None,
-    valid: Annotated[Path | None, typer.Option(help="Compare on these data instead of by cross-validation.")] = None,
+    valid: Annotated[Path | None, typer.Option(help="Compare on this data instead of by cross-validation.")] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Keep finished trainings here; the same command goes on where it was ended.")
+        Path | None, typer.Option(help="Keep finished trainings here; the same command resumes where it stopped.")
     ] = None,
     max_score_time: Annotated[
-        float | None, typer.Option(help="Microseconds of one thread that scoring a document may take.")
+        float | None, typer.Option(help="Most microseconds that scoring a document may take on one thread.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
     force: Force = False,
@@ -43,7 +43,7 @@ def auto(
     *,
     columns: TableColumns,
 ) -> None:
-    """Choose, blend and train rankers for the data. Ctrl-C ends the search, saves the best so far (exit code 130)."""
+    """Choose, blend and train rankers for the data. Ctrl-C stops and saves the best so far (exit code 130)."""
     from plackett.cli.reading import read_data, read_like
     from plackett.experiments.auto.ranker import AutoRanker
 
@@ -59,7 +59,7 @@ def auto(
     )
     dataset = read_data(data, columns)
     watched = None if valid is None else read_like(valid, columns, dataset.n_features, dataset.feature_names)
-    with waiting("searching (Ctrl-C ends with the best so far)"):
+    with waiting("searching (Ctrl-C stops and keeps the best so far)"):
         interrupted = fit_and_keep(ranker, dataset, watched, out)
     ranker.save(out)
     if as_json:

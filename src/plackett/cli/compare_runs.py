@@ -9,19 +9,19 @@ import typer
 
 from plackett.cli.arguments import check_form, file_names
 
-#: Most rows of the table of pairs.
+#: Maximum number of rows in the table of pairs.
 _MOST_PAIRS = 60
 
 
 def compare_runs(
-    runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files beside --data.")],
+    runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files with --data.")],
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements.")] = None,
     data: Annotated[Path | None, typer.Option(help="Dataset with labels, instead of judgements.")] = None,
     measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
     test: Annotated[str, typer.Option(help="fisher, t, wilcoxon, bootstrap, sign, tukey.")] = "fisher",
     correction: Annotated[str, typer.Option(help="holm, bonferroni, bh, none.")] = "holm",
     baseline: Annotated[
-        str | None, typer.Option(help="Run to compare the others with, by its name in the table; otherwise all pairs.")
+        str | None, typer.Option(help="Run to compare the others with, by its name in the table; by default all pairs.")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, trec, …")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling tests.")] = 0,

@@ -13,12 +13,12 @@ from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 @reads_tables
 def convert(
     source: Annotated[Path, typer.Argument(help="LETOR text (.gz .xz .zst), .plackett, .parquet, .csv, .tsv")],
-    target: Annotated[Path, typer.Argument(help="File to write; its suffix says the form.")],
+    target: Annotated[Path, typer.Argument(help="File to write; its suffix selects the format.")],
     force: Force = False,
     *,
     columns: TableColumns,
 ) -> None:
-    """Convert a dataset from one form into another; .plackett opens in milliseconds."""
+    """Convert a dataset to another format; .plackett files open in milliseconds."""
     from plackett.cli.reading import read_data
     from plackett.data.files import write
 

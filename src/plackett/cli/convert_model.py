@@ -14,15 +14,16 @@ _FORMS = ", ".join(["plackett", *(known.name for known in formats() if known.wri
 
 
 def convert_model(
-    source: Annotated[Path, typer.Argument(help="Model of plackett, RankLib, QuickRank or svm_rank.")],
+    source: Annotated[Path, typer.Argument(help="Model file of plackett, RankLib, QuickRank or svm_rank.")],
     target: Annotated[Path, typer.Argument(help="File to write.")],
-    to: Annotated[str, typer.Option(help=f"Form of the new file: {_FORMS}.")] = "plackett",
+    to: Annotated[str, typer.Option(help=f"Format of the new file: {_FORMS}.")] = "plackett",
     n_features: Annotated[
-        int | None, typer.Option(help="Columns of the data, for models of other tools: they name only what they use.")
+        int | None,
+        typer.Option(help="Number of features in the data, for models of other tools, which list only those they use."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Convert a model from the form of one tool into that of another; the scores stay the same."""
+    """Convert a model from one tool's format to another's; the scores stay the same."""
     from plackett._load import foreign_reader
     from plackett.rankers.storage import load, save
 

@@ -8,7 +8,7 @@ import unicodedata
 
 __all__ = ["replace_unencodable"]
 
-#: Characters that our output uses, in ASCII; others lose their accents and superscripts or become a question mark.
+#: ASCII forms of characters in our output; others lose their accents and superscripts or become a question mark.
 _PLAIN = {
     "≤": "<=",
     "≥": ">=",
@@ -35,9 +35,9 @@ _PLAIN = {
 
 
 def replace_unencodable() -> None:
-    """Have standard output and error write something similar where they cannot encode a character.
+    """Make standard output and error replace characters that they cannot encode with similar ones.
 
-    A command must not end in a traceback after all its work because a terminal has no superscript letters.
+    A command must not fail with a traceback after all its work only because a terminal has no superscript letters.
     """
     codecs.register_error("plackett", _similar)
     for stream in (sys.stdout, sys.stderr):

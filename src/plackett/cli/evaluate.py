@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.evaluation.evaluate import Evaluation
 
-#: How the values of the queries are written, by suffix.
+#: Writers of the values per query, by suffix.
 _WRITERS: dict[str, Callable[[Any, Any], object]] = {
     ".csv": lambda frame, file: harmless(frame).write_csv(file),
     ".tsv": lambda frame, file: harmless(frame).write_csv(file, separator="\t"),
@@ -27,7 +27,9 @@ _WRITERS: dict[str, Callable[[Any, Any], object]] = {
 
 @reads_tables
 def evaluate(
-    data: Annotated[Path | None, typer.Argument(help="Dataset with labels, in any form that `convert` reads.")] = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="Dataset with labels, in any format that `convert` reads.")
+    ] = None,
     scores: Annotated[
         Path | None, typer.Argument(help="One score per line, in the order of the dataset's file.")
     ] = None,
@@ -47,7 +49,7 @@ def evaluate(
     *,
     columns: TableColumns,
 ) -> None:
-    """Evaluate scores beside a dataset, or a TREC run beside judgements."""
+    """Evaluate scores against a dataset, or a TREC run against judgements."""
     measures = measure or ["nDCG@10", "AP", "RR"]
     check_out(per_query, force, "--per-query")
     if per_query is not None and per_query.suffix not in _WRITERS:

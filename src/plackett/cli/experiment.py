@@ -30,40 +30,38 @@ def experiment(
         ),
     ],
     measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
-    valid: Annotated[Path | None, typer.Option(help="Validation data, beside one dataset to train on.")] = None,
-    test: Annotated[Path | None, typer.Option(help="Test data, beside one dataset to train on.")] = None,
-    folds: Annotated[int, typer.Option(help="Parts for cross-validation, where there is no --test.")] = 5,
+    valid: Annotated[Path | None, typer.Option(help="Validation data, with a single training dataset.")] = None,
+    test: Annotated[Path | None, typer.Option(help="Test data, with a single training dataset.")] = None,
+    folds: Annotated[int, typer.Option(help="Number of parts for cross-validation, without --test.")] = 5,
     select: Annotated[
-        str | None, typer.Option(help="Measure by which to choose on validation data; the first one if not given.")
+        str | None, typer.Option(help="Measure used for selection on validation data; by default the first one.")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, mslr, …")] = None,
     search: Annotated[str, typer.Option(help="random, grid, bayes, halving; none for the defaults.")] = "random",
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Settings to try per ranker and fold; 10 if not given.")
+        int | None, typer.Option(min=1, help="Settings to try per ranker and fold; 10 by default.")
     ] = None,
     time_budget: Annotated[float | None, typer.Option(min=0.001, help="Seconds to search per ranker and fold.")] = None,
-    refit: Annotated[bool, typer.Option(help="Train the chosen one again with the validation data.")] = False,
+    refit: Annotated[bool, typer.Option(help="Retrain the chosen setting with the validation data included.")] = False,
     blend: Annotated[
-        int | None, typer.Option(min=2, help="Add the mean of so many rankers, the best on validation data.")
+        int | None, typer.Option(min=2, help="Add a blend of this many rankers, those best on validation data.")
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for the results and report.html, .md, .tex; a run that was stopped goes on from there."
-        ),
+        typer.Option(help="Folder for the results and report.html, .md, .tex; an interrupted run resumes from there."),
     ] = None,
     mlflow: Annotated[str | None, typer.Option(help="Log the results to this experiment of MLflow.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed and trials, the same table.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Threads in all; all cores if not given.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed: the same seed and trials give the same table.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Total number of threads; all cores by default.")] = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute everything anew, also what is finished in --report.")
+        bool, typer.Option("--fresh", help="Recompute everything, even cells already finished in --report.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     *,
     columns: TableColumns,
 ) -> None:
-    """Train, tune and compare rankers: means with confidence intervals, significance, and the one to take."""
+    """Train, tune and compare rankers: means with confidence intervals, significance, and which one to take."""
     from plackett.experiments.contestants import contestants
     from plackett.experiments.experiment import experiment as run
     from plackett.experiments.search import SEARCHES
@@ -78,12 +76,12 @@ def experiment(
         from plackett.experiments.report.page import load_extra
 
         try:
-            load_extra()  # what is missing should be known before anything is trained
+            load_extra()  # report what is missing before anything is trained
         except ImportError as error:
             raise typer.BadParameter(str(error), param_hint="--report") from None
     if mlflow is not None:
-        load_mlflow()  # that it is missing is better known before the work than after it
-    contestants(algorithm, random_state=seed)  # and that a name is misspelt, before large files are read
+        load_mlflow()  # fail before the work if it is missing, not after
+    contestants(algorithm, random_state=seed)  # and find misspelt names before reading large files
     try:
         found = run(
             data_of(data, columns, valid, test),
@@ -104,7 +102,7 @@ def experiment(
             verbose=sys.stderr.isatty(),
         )
     except KeyboardInterrupt:
-        where = "" if report is None else f": the same command goes on from what is finished in {report}"
+        where = "" if report is None else f": run the same command again to resume from {report}"
         print(f"interrupted{where}", file=sys.stderr)
         raise typer.Exit(130) from None
     print(getattr(found, f"to_{form}")())
@@ -129,7 +127,9 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
             raise typer.BadParameter("two datasets have the same name", param_hint="DATA")
         return found
     if test is None or len(names) != 1:
-        raise typer.BadParameter("--valid and --test go together with one dataset to train on", param_hint="--test")
+        raise typer.BadParameter(
+            "--valid and --test need exactly one training dataset, and --valid needs --test", param_hint="--test"
+        )
     train = read_data(Path(names[0]), columns)
     like = train.n_features, train.feature_names
     parts = [None if path is None else read_like(path, columns, *like) for path in (valid, test)]
@@ -137,14 +137,14 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
 
 
 def _check_there(name: str) -> None:
-    """Neither a file nor a public dataset: say what it may have been."""
+    """Raise if a name is neither a file nor a public dataset, and suggest what may have been meant."""
     from plackett._names import nearest, question
     from plackett.datasets.registry import DATASETS
 
     if _public(name) is None and not Path(name).exists():
         near = nearest(name, DATASETS, 1)
         hint = f"; {question(near)}" if near else " (docs/data.md has their names)"
-        raise DataError(f"{name}: there is no such file or folder, and no public dataset is called so{hint}")
+        raise DataError(f"{name}: there is no such file or folder, and no public dataset of that name{hint}")
 
 
 def _read(name: str, columns: TableColumns) -> Any:
@@ -156,7 +156,7 @@ def _read(name: str, columns: TableColumns) -> Any:
 
 
 def _public(name: str) -> str | None:
-    """The name of a public dataset, where it is one and no file is called so."""
+    """The name of a public dataset, if it is one and no file has that name."""
     from plackett.datasets.registry import DATASETS
 
     return name.lower() if name.lower() in DATASETS and not Path(name).exists() else None
@@ -168,6 +168,6 @@ def _name(name: str) -> str:
 
 
 def _write(found: Experiment, folder: Path) -> None:
-    """Everything that is written beside the cells, when all of them are done."""
+    """Write everything except the cells, once all of them are done."""
     found.to_json(folder / "results.json")
     print(f"Report: {found.report(folder)}", file=sys.stderr)

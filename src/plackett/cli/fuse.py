@@ -10,7 +10,7 @@ import typer
 from plackett.cli.arguments import Force, check_out, file_names, parameter_value
 from plackett.cli.output import print_json, print_table
 
-#: Of the table, beside the names of the runs.
+#: Rows of the table in addition to the runs.
 _ROWS = ("fused", "fused, equal weights")
 
 
@@ -22,11 +22,13 @@ def fuse(
         list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as k=60; may be repeated.")
     ] = None,
     normalize: Annotated[
-        str | None, typer.Option(help="Of the Comb methods: min-max, max, sum, zmuv, rank, borda or none.")
+        str | None, typer.Option(help="For the Comb methods: min-max, max, sum, zmuv, rank, borda or none.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="One number per run, such as 1,2,0.5.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements: the weights are fitted on them.")] = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="What the weights are fitted by.")] = "nDCG@10",
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", help="Measure that the weights are fitted to.")
+    ] = "nDCG@10",
     tag: Annotated[str, typer.Option(help="Last column of the run.")] = "plackett",
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
@@ -41,7 +43,7 @@ def fuse(
     if len(runs) < 2:
         raise typer.BadParameter("give at least two runs to fuse")
     if weights is not None and qrels is not None:
-        raise typer.BadParameter("the weights are given, or fitted on --qrels: leave one of them out")
+        raise typer.BadParameter("weights are either given or fitted on --qrels: leave one of the two out")
     check_out(out, force)
     chosen = find_method(method)
     defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
@@ -54,7 +56,7 @@ def fuse(
     parsed = parse(measure)
     names = file_names(runs, _ROWS)
     lists = RankLists.from_runs(dict(zip(names, runs, strict=True)))
-    scores = chosen.scores(lists)  # wrong parameters are found before long work
+    scores = chosen.scores(lists)  # finds wrong parameters before the long work
     rows: dict[str, float] = {}
     if qrels is not None:
         judged = judge(lists, qrels)
@@ -72,11 +74,13 @@ def fuse(
     print(f"{out}: {lists.n_queries} queries, {lists.n_rows} documents, {chosen.name} of {len(runs)} runs")
     if rows:
         table = [(name, f"{value:.4f}", f"{found[name]:.3g}" if name in found else "") for name, value in rows.items()]
-        print_table(("run", str(parsed), "weight"), table, title="on the queries that the weights saw", numbers=[1, 2])
+        print_table(
+            ("run", str(parsed), "weight"), table, title="on the queries used to fit the weights", numbers=[1, 2]
+        )
 
 
 def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"{text!r}; write numbers with commas between", param_hint="--weights") from None
+        raise typer.BadParameter(f"{text!r}; write numbers separated by commas", param_hint="--weights") from None

@@ -69,7 +69,7 @@ def _model(path: Path, as_json: bool) -> None:
 
 
 def _trec_kind(path: Path) -> str | None:
-    """Whether a text file is a run or judgements in TREC's form, told by its first line; None for anything else."""
+    """Whether a text file is a TREC run or qrels, judging by its first line; None for anything else."""
     from plackett.data._compression import pieces
     from plackett.data.files import LETOR, format_of
 
@@ -94,7 +94,7 @@ def _is_number(text: str) -> bool:
 
 
 def _trec(path: Path, kind: str, as_json: bool) -> None:
-    """What a run or a file of judgements has."""
+    """Show what is in a run or a file of judgements."""
     import polars as pl
 
     from plackett.data.trec import read_run

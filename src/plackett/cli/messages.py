@@ -1,4 +1,4 @@
-"""What commands say beside their output: warnings, remarks of the library, how long it takes. All on stderr."""
+"""What commands print besides their output: warnings, log messages, progress. All on stderr."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from plackett._errors import PlackettWarning
 
 __all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting"]
 
-#: Seconds of work before it is shown that something is going on.
+#: Seconds of work before progress is shown.
 PATIENCE = 2.0
 
 
 def open_streams() -> None:
-    """Where stdout or stderr was closed (``plackett list >&-``), what goes there goes nowhere."""
-    for name in ("stdin", "stdout", "stderr"):  # a file that is opened takes the lowest free number, 0 first
+    """Discard output to a stdout or stderr that was closed (``plackett list >&-``)."""
+    for name in ("stdin", "stdout", "stderr"):  # an opened file takes the lowest free descriptor, 0 first
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 
 @contextmanager
 def messages_on_stderr() -> Iterator[None]:
-    """Show our warnings and what was taken from tables as plain lines."""
+    """Show our warnings and log messages (which columns were read from tables) as plain lines."""
     usual, logger, handler = warnings.showwarning, logging.getLogger("plackett"), logging.StreamHandler()
 
     def show(
@@ -59,7 +59,7 @@ def messages_on_stderr() -> Iterator[None]:
 
 
 def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, ended by Ctrl-C with the exit code that shells expect, 130."""
+    """Make Ctrl-C end a command with the exit code that shells expect, 130."""
 
     @wraps(command)
     def run(*args: Any, **words: Any) -> Any:
@@ -76,7 +76,7 @@ def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def waiting(description: str) -> Iterator[None]:
-    """After two seconds show on a terminal what is going on, and for how long."""
+    """On a terminal, show after two seconds what is running, and for how long."""
     if not sys.stderr.isatty():
         yield
         return

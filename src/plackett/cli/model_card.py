@@ -1,4 +1,4 @@
-"""The card of a model, as a table."""
+"""Print the card of a model as a table."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["print_card"]
 
 
 def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) -> None:
-    """What was trained on what, and how good it was on validation data."""
+    """Print what was trained on which data, and how good it was on validation data."""
     rows = [("algorithm", str(card.get("algorithm")))]
-    if "read_from" in card:  # a model of another tool, which does not say more
+    if "read_from" in card:  # a model of another tool: nothing else is known
         rows.append(("read from", str(card["read_from"])))
     else:
         data = card.get("data", {})

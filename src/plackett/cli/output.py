@@ -12,7 +12,7 @@ __all__ = ["print_json", "print_table"]
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON; NaN becomes null, as JSON knows no other."""
+    """Print a value as JSON; NaN becomes null, because JSON has no NaN."""
     json.dump(_plain(value), sys.stdout, indent=2, ensure_ascii=False)
     print()
 
@@ -32,7 +32,7 @@ def _plain(value: Any) -> Any:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None, numbers: Sequence[int] = ()
 ) -> None:
-    """Print a table to the terminal; ``numbers`` are the columns to align on the right."""
+    """Print a table to the terminal; ``numbers`` are the columns to right-align."""
     from rich.console import Console
     from rich.table import Table
 
@@ -41,5 +41,5 @@ def print_table(
         table.add_column(column, justify="right" if i in numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    # a table that is piped somewhere is not cut to the width of a terminal
+    # piped tables are not cut to the width of a terminal
     Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False).print(table)

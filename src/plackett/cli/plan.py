@@ -13,11 +13,11 @@ from plackett.cli.output import print_json, print_table
 
 def plan(
     judgements: Annotated[
-        int | None, typer.Option("--judgements", "-j", min=4, help="How many documents can be judged in all.")
+        int | None, typer.Option("--judgements", "-j", min=4, help="Total number of documents that can be judged.")
     ] = None,
-    queries: Annotated[int | None, typer.Option(min=1, help="The most queries that there are.")] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="Maximum number of queries.")] = None,
     documents: Annotated[
-        int | None, typer.Option(min=2, help="The most documents of a query that are worth judging.")
+        int | None, typer.Option(min=2, help="Maximum number of documents worth judging per query.")
     ] = None,
     pilot: Annotated[
         Path | None, typer.Option(help="Judged queries to measure a learning curve on: any dataset file.")
@@ -28,11 +28,11 @@ def plan(
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to measure on the pilot.")] = "nDCG@10",
     features: Annotated[int | None, typer.Option(min=1, help="Number of features, without a pilot.")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions of simulation and learning curve.")] = 5,
-    seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the chart: .svg.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the chart to this .svg file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """How many queries to judge, and how many documents of each: by theory, by simulation, by a pilot."""
+    """Plan how many queries to judge, and how many documents of each: by theory, simulation and a pilot."""
     from plackett._errors import DataError
     from plackett.theory.planner.plan import plan as make_plan
 

@@ -15,9 +15,9 @@ from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 def predict(
     model: Annotated[
         Path,
-        typer.Argument(help="Model of `plackett train` or `save`, or one of RankLib, QuickRank or svm_rank."),
+        typer.Argument(help="Model saved by `plackett train` or `save`, or a model of RankLib, QuickRank or svm_rank."),
     ],
-    data: Annotated[Path, typer.Argument(help="Dataset, in any form that `convert` reads; labels are not needed.")],
+    data: Annotated[Path, typer.Argument(help="Dataset, in any format that `convert` reads; labels are not needed.")],
     out: Annotated[
         str | None, typer.Option(help="File for one score per line, in the order of the input file; - is stdout.")
     ] = None,

@@ -1,4 +1,4 @@
-"""Reading datasets for commands: any format, columns as the user named them, features as a model knows them."""
+"""Read datasets for commands: any format, columns as the user named them, features as the model expects them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["load_with", "read_data", "read_like"]
 
 
 def read_data(path: Path, columns: TableColumns, *, labels_needed: bool = True) -> RankingDataset:
-    """The dataset of a file."""
+    """Read a dataset from a file."""
     options = columns.options()
     if not labels_needed and format_of(path) in TABLES:
         options["labels_needed"] = False
@@ -25,10 +25,10 @@ def read_data(path: Path, columns: TableColumns, *, labels_needed: bool = True) 
 def read_like(
     path: Path, columns: TableColumns, n_features: int, names: Sequence[str] | None, *, labels_needed: bool = True
 ) -> RankingDataset:
-    """Dataset with the features of another one or of a model.
+    """Read a dataset with the same features as another dataset or a model.
 
-    LETOR text names only features that are not 0, so their number has to be known. Of a table those columns are
-    taken that the features are called, whatever their order.
+    LETOR text lists only non-zero features, so their number has to be known. In a table, features are found by column
+    name, in any order.
     """
     format = format_of(path)
     if format is LETOR:
@@ -48,9 +48,10 @@ def read_like(
 
 
 def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, RankingDataset]:
-    """A saved ranker and the dataset that it is to score; labels are not needed.
+    """Load a saved ranker and the dataset to score; labels are not needed.
 
-    Models of other tools do not say how many features there were: they get as many as the data have, or they use.
+    Models of other tools do not record the number of features: it is taken from the data, or from the features used
+    if those are more.
     """
     from plackett._load import foreign_reader
     from plackett.rankers.storage import load

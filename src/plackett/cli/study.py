@@ -18,12 +18,13 @@ _FORMS = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".
 
 @reads_tables
 def study(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; --list names them.")] = None,
-    list_them: Annotated[bool, typer.Option("--list", help="Name the studies and stop.")] = False,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of the study; --list shows them.")] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the studies and exit.")] = False,
     data: Annotated[
         list[str] | None,
         typer.Option(
-            help="A file, a folder with folds, or a public dataset such as ohsumed; may be repeated. Made up without."
+            help="A file, a folder with folds, or a public dataset such as ohsumed; may be repeated. "
+            "Synthetic data by default."
         ),
     ] = None,
     out: Annotated[
@@ -39,13 +40,13 @@ def study(
     trials: Annotated[
         int | None, typer.Option(min=1, help="Settings per ranker and fold, where rankers are tuned.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of data that are made up, and of rankers.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed of synthetic data and rankers.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores by default.")] = None,
     force: Force = False,
     *,
     columns: TableColumns,
 ) -> None:
-    """Run one of the experiments that the book asks for; docs/studies.md has what came out."""
+    """Run one of the experiments suggested by the book; docs/studies.md shows the results."""
     from plackett.cli.experiment import data_of
     from plackett.experiments.contestants import contestants
     from plackett.studies.base import find_study, studies
@@ -59,26 +60,26 @@ def study(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="NAME") from None
     if out is not None and out.suffix not in _FORMS:
-        raise typer.BadParameter(f"{out}; the endings are {', '.join(_FORMS)}", param_hint="--out")
+        raise typer.BadParameter(f"{out}; the suffix must be one of {', '.join(_FORMS)}", param_hint="--out")
     check_out(out, force)
     known = inspect.signature(function).parameters
     words: dict[str, Any] = {}
     if data:
         if "data" not in known:
-            raise typer.BadParameter(f"{name} makes its own data", param_hint="--data")
+            raise typer.BadParameter(f"{name} generates its own data and takes none", param_hint="--data")
         words["data"] = data_of(data, columns)
     if algorithm:
         if "rankers" not in known:
-            raise typer.BadParameter(f"{name} has its own rankers", param_hint="--algorithm")
+            raise typer.BadParameter(f"{name} uses its own rankers and takes none", param_hint="--algorithm")
         entries = contestants(algorithm, random_state=seed or 0)
         words["rankers"] = {entry.name: entry.ranker for entry in entries}
     options = {"preset": preset, "n_trials": trials, "random_state": seed, "n_jobs": jobs}
     given = {word: value for word, value in options.items() if value is not None}
     for word in ("preset", "n_trials"):
         if word in given and word not in known:
-            raise typer.BadParameter(f"{name} has no use for it", param_hint=f"--{word.removeprefix('n_')}")
+            raise typer.BadParameter(f"{name} does not use this option", param_hint=f"--{word.removeprefix('n_')}")
     words |= {word: value for word, value in given.items() if word in known}
-    if "verbose" in known:  # it shows what it is doing itself
+    if "verbose" in known:  # it shows its own progress
         words["verbose"] = sys.stderr.isatty()
         found = function(**words)
     else:

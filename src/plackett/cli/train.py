@@ -20,13 +20,13 @@ def train(
     algorithm: Annotated[
         str,
         typer.Argument(
-            help="Name of a ranker, which may have parameters: 'LambdaMART(num_leaves=7)'. "
+            help="Name of a ranker, optionally with parameters: 'LambdaMART(num_leaves=7)'. "
             "`plackett list --kind ranker` shows them."
         ),
     ],
-    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any form that `convert` reads.")],
-    out: Annotated[Path, typer.Option(help="Where to save the model, by custom a name in .plackett.")],
-    valid: Annotated[Path | None, typer.Option(help="Validation data: the best round on it is kept.")] = None,
+    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any format that `convert` reads.")],
+    out: Annotated[Path, typer.Option(help="Where to save the model, usually a .plackett file.")],
+    valid: Annotated[Path | None, typer.Option(help="Validation data, used to keep the best round.")] = None,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value, such as n_estimators=200; may be repeated."),
@@ -38,7 +38,7 @@ def train(
     *,
     columns: TableColumns,
 ) -> None:
-    """Train a ranker and save it. Ctrl-C ends the training and saves the model so far (exit code 130)."""
+    """Train a ranker and save it. Ctrl-C stops the training and saves the model so far (exit code 130)."""
     from plackett.cli.reading import read_data, read_like
 
     check_out(out, force)
@@ -52,7 +52,7 @@ def train(
     start = time.perf_counter()
     interrupted = fit_and_keep(ranker, dataset, watched, out)
     seconds = time.perf_counter() - start
-    ranker.verbose = False  # of this run, not of the model
+    ranker.verbose = False  # a setting of this run, not of the model
     ranker.save(out)
     if as_json:
         print_json({"model": str(out), **ranker.card_, "history": ranker.history_})
@@ -66,7 +66,7 @@ def train(
 
 
 def fit_and_keep(ranker: Any, dataset: Any, watched: Any, out: Path) -> bool:
-    """Train; whether Ctrl-C ended it after the first round."""
+    """Train, and return whether Ctrl-C stopped the training after the first round."""
     from plackett._errors import PlackettWarning
 
     with warnings.catch_warnings():
@@ -93,7 +93,7 @@ _SIZES = {"queries": "queries", "rows": "documents", "features": "features"}
 
 
 def _ranker(algorithm: str, assignments: list[str]) -> Any:
-    """The ranker of this name with these parameters."""
+    """The ranker with this name and these parameters."""
     from plackett._errors import DataError
     from plackett.rankers.base import Ranker
     from plackett.rankers.named import ranker_named
@@ -104,7 +104,7 @@ def _ranker(algorithm: str, assignments: list[str]) -> Any:
         raise typer.BadParameter(str(error), param_hint="ALGORITHM") from None
     if not isinstance(ranker, Ranker):
         raise typer.BadParameter(
-            f"{algorithm} is of another library and cannot be saved; `plackett experiment` compares with it",
+            f"{algorithm} belongs to another library and cannot be saved; `plackett experiment` can compare with it",
             param_hint="ALGORITHM",
         )
     known = ranker.get_params(deep=False)

@@ -14,8 +14,8 @@ __public__ = ["letor_baselines"]
 _MAPPINGS = ("linear", "exp2")
 _PRICE = Real(1e-4, 10.0, log=True)
 
-#: Ranker and what is tuned on validation data beside the number of rounds, which every ranker with rounds chooses by
-#: itself. Regression and ListNet have no penalty, RankBoost and FRank 255 thresholds per feature.
+#: Rankers and what is tuned on validation data in addition to the number of rounds, which every ranker with rounds
+#: chooses by itself. Regression and ListNet have no penalty, RankBoost and FRank 255 thresholds per feature.
 BASELINES: dict[str, tuple[str, SearchSpace]] = {
     "Regression": ("LinearRegression(alpha=0.0)", {"target": _MAPPINGS}),
     "RankSVM": ("RankSVM(loss='hinge')", {"C": _PRICE}),
@@ -34,8 +34,8 @@ RELEASES = {"letor3": tuple(BASELINES), "letor4": ("RankSVM", "RankBoost", "List
 def letor_baselines(release: str = "letor3") -> dict[str, Any]:
     """Arguments of `experiment` for LETOR's baselines: rankers, search spaces, selection by MAP, the release's rules.
 
-    What the baselines tune on validation data is searched on a grid; their numbers of rounds and iterations are chosen
-    by the best round on validation data. LETOR does not tell the values that were tried: the ranges are ours.
+    Parameters that the baselines tune on validation data are searched on a grid; the number of rounds or iterations is
+    that of the best round on validation data. LETOR does not publish the values that were tried: the ranges are ours.
 
     Parameters
     ----------

@@ -30,11 +30,11 @@ class BestBlended:
 
     @classmethod
     def checked(cls, n_best: Any, rankers: list[str]) -> BestBlended:
-        """The row, if there are that many rankers to blend; known before anything is trained."""
+        """Check, before anything is trained, that there are enough rankers to blend."""
         if isinstance(n_best, bool) or not isinstance(n_best, (int, np.integer)) or n_best < 2:
             raise DataError(f"blend={n_best!r}; give the number of rankers to blend, 2 or more, or None")
         if len(rankers) < 2:
-            raise DataError(f"blend={n_best} needs at least two rankers of plackett, and there are {len(rankers)}")
+            raise DataError(f"blend={n_best} needs at least two rankers of plackett, but there are {len(rankers)}")
         return cls(int(n_best))
 
     @property
@@ -54,10 +54,10 @@ def blended_cells(
     *,
     fresh: bool = False,
 ) -> list[Cell]:
-    """The blend's cell of every fold in which at least two of the cells are finished.
+    """The cell of the blend for every fold with at least two finished cells.
 
-    The cells are those of rankers of plackett, whose models are on disk. A blend of the same cells that is there
-    already is taken from the folder, unless a fresh one is asked for.
+    Only plackett's own rankers are blended, because their models are on disk. A blend of the same cells is reused from
+    the folder, unless ``fresh`` is set.
     """
     by_fold: dict[tuple[str, Any], list[Cell]] = {}
     for cell in cells:
@@ -82,11 +82,11 @@ def blended_cells(
 def _blended(
     best: list[Cell], candidates: list[Cell], fold: Any, protocol: Protocol, key: str, folder: CellFolder
 ) -> Cell:
-    """The cell of one blend; its ranker is written beside it."""
+    """The cell of one blend; its ranker is written next to it."""
     from plackett.rankers.blend import Blend, spread_within_lists
 
     ranker = Blend.of([cell.model() for cell in best], fold.valid)
-    # as they were on the validation part: with refit the models have seen it
+    # scores from before any refit, after which the models have seen the validation part
     own = [cell.valid_scores for cell in best if cell.valid_scores is not None]
     valid_scores = np.mean([scores / spread_within_lists(scores, fold.valid) for scores in own], axis=0)
     start = time.perf_counter()

@@ -40,14 +40,14 @@ HYPOTHESES = {
 
 @dataclass(frozen=True)
 class Components:
-    """What a ranker is made of."""
+    """The four components of a ranker."""
 
     approach: str
     input: str
     output: str
     hypothesis: str
     loss: str
-    #: Over what the loss is a sum: "documents", "pairs" or "lists"; "" for a ranker that minimises no loss object.
+    #: What the loss sums over: "documents", "pairs" or "lists"; "" for a ranker that minimises no loss object.
     sum_over: str
 
 
@@ -55,10 +55,10 @@ class Components:
 def components(ranker: Ranker) -> Components:
     """Approach, input space, output space, hypothesis space and loss of a ranker.
 
-    The approach is that of the ranker's folder in the package (of the loss's, for `GradientRanker`); the hypothesis
-    space is that of the scorer it trains: of a ranker that is not fitted a copy is trained on a few documents to see
-    it. Whether the loss is a sum over documents, over pairs or over whole lists is found by computing it
-    (`decomposition`): lambda gradients, for one, are pairwise in form and do depend on whole lists.
+    The approach comes from the ranker's folder in the package (the loss's folder, for `GradientRanker`), the hypothesis
+    space from the scorer it trains; if the ranker is not fitted, a copy is trained on a few documents to find out.
+    Whether the loss is a sum over documents, over pairs or over whole lists is found by computing it
+    (`decomposition`): lambda gradients, for example, are pairwise in form but depend on whole lists.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def components(ranker: Ranker) -> Components:
 def decomposition(loss: Loss, *, random_state: int = 0) -> str:
     """Whether a loss (the gradient, where it has no value) is a sum over ``"documents"``, ``"pairs"`` or ``"lists"``.
 
-    It is computed for a query of four documents, and for the queries that its documents, one by one, or its pairs, two
-    by two, would make.
+    The loss of a query of four documents is compared with the sum over its single documents, and over its pairs, each
+    treated as a query.
 
     >>> from plackett.losses import Logistic, Square
     >>> decomposition(Square()), decomposition(Logistic())

@@ -1,4 +1,4 @@
-"""The rankers of an experiment: names, classes, estimators or functions, made into one form."""
+"""The rankers of an experiment: names, classes, estimators or functions, in one common form."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from plackett.rankers.named import ranker_named
 
 __all__ = ["Contestant", "contestants"]
 
-#: How estimators call their number of threads.
+#: Parameters for the number of threads.
 THREAD_PARAMETERS = ("n_jobs", "thread_count")
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One ranker of an experiment: its name, the estimator (or a function that makes one), and what to search."""
+    """One ranker of an experiment: its name, the estimator (or a function that builds one), and its search space."""
 
     name: str
     ranker: Any
     space: SearchSpace
 
     def with_threads(self, n_jobs: int) -> Any:
-        """The ranker, told to use so many threads; the model inside one too."""
+        """A copy of the ranker (and the model inside it) set to use ``n_jobs`` threads."""
         if not hasattr(self.ranker, "get_params"):
             return self.ranker
         from sklearn.base import clone
@@ -52,13 +52,13 @@ def contestants(
     Parameters
     ----------
     rankers
-        One or a list of: names, which may have parameters (``"LambdaMART(num_leaves=7)"``), classes, estimators,
-        functions that make one of a setting; or a dict of them by name.
+        One or a list of: names, optionally with parameters (``"LambdaMART(num_leaves=7)"``), classes, estimators,
+        functions that build an estimator from a setting; or a dict of them by name.
     spaces
-        Search spaces by the name of the ranker, instead of those that the rankers declare. Of the declared ones,
-        parameters that were set by hand are left out.
+        Search spaces by the name of the ranker, instead of those that the rankers declare. Declared search spaces leave
+        out parameters that were set by hand.
     random_state
-        Seed of rankers given by name or class, and of estimators that leave it None.
+        Seed of rankers given by name or class, and of estimators whose own is None.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def contestants(
     for name, given in named:
         if str(name) in found:
             raise DataError(
-                f"two rankers are called {name!r}; name each once, or give a dict of rankers by names of your own"
+                f"two rankers are called {name!r}; list each only once, or pass a dict with names of your own"
             )
         found[str(name)] = _contestant(str(name), given, random_state)
     if not found:
@@ -103,7 +103,7 @@ def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
     else:
         excluded, fresh = _changed(given), False
     if not hasattr(given, "fit") and not callable(given):
-        raise DataError(f"{name}: {given!r} is no ranker; give a name, a class, an estimator or a function")
+        raise DataError(f"{name}: {given!r} is not a ranker; give a name, a class, an estimator or a function")
     if hasattr(given, "get_params"):
         seed = given.get_params(deep=False).get("random_state", "none")
         if seed is None or (fresh and seed != "none" and "random_state" not in excluded):

@@ -49,10 +49,11 @@ def cross_validate(
 ) -> CrossValidation:
     """Train and test a ranker over folds, selecting among settings on the validation part of each fold.
 
-    In each fold the ranker is trained on the training part once per setting; the setting with the best mean of
-    ``select`` on the validation part (the first of equal ones) is the fold's, and its ranker, not trained again, is
-    measured on the test part. This is the protocol of the LETOR baselines, with ``select="AP"`` whatever is
-    reported. Labels of the validation part reach a ranker only with ``early_stopping``, those of the test part never.
+    In each fold, the ranker is trained on the training part once per setting. The setting with the best mean of
+    ``select`` on the validation part (the first one in case of ties) is selected, and its ranker is measured on the
+    test part without further training. This is the protocol of the LETOR baselines, which use ``select="AP"``
+    whichever measures they report. Rankers see labels of the validation part only with ``early_stopping``, and labels
+    of the test part never.
 
     Parameters
     ----------
@@ -60,24 +61,24 @@ def cross_validate(
         The folds: objects with ``train``, ``valid`` and ``test`` (`plackett.letor_folds`, or read one by one from
         LETOR's files), or a dict of them by name; or one `RankingDataset`, to be cut by ``folds``.
     ranker
-        An estimator (cloned for each training), or a class or function that makes one of a setting's values. Ours,
-        LightGBM's, XGBoost's and CatBoost's rankers and plain regressors are trained as the signature of ``fit`` asks:
-        with the dataset, with ``qid``, ``group`` or ``group_id``, or with features and labels only. A pipeline is asked
-        for its last step.
+        An estimator (cloned for each training), or a class or function that builds one from the values of a setting.
+        Our rankers, LightGBM's, XGBoost's and CatBoost's, and plain regressors are trained as the signature of their
+        ``fit`` requires: with the dataset, with ``qid``, ``group`` or ``group_id``, or with features and labels only.
+        For a pipeline, its last step decides.
     measures
         What to report on the test parts.
     folds
-        Beside one dataset: a number of parts for LETOR's rotation (all but two train, one validates, one tests, queries
-        in order of appearance), or a splitter such as `plackett.QueryKFold` (no validation part).
+        For a single dataset: the number of parts for LETOR's rotation (one validates, one tests, the others train;
+        queries in order of appearance), or a splitter such as `plackett.QueryKFold` (no validation part).
     settings
         Parameters to choose from: a dict of lists (all combinations) or a list of dicts.
     select
-        The measure by which to choose; None is the first of ``measures``.
+        The measure used for selection; None means the first of ``measures``.
     preset
         Rules of another tool for all measures; ``"letor3"``, ``"letor4"`` or ``"mslr"`` for published figures.
     early_stopping
-        Show the validation part to ``fit`` as ``eval_set`` (with ``eval_qid`` or ``eval_group``). The validation value
-        is then not independent of the training, the test value still is.
+        Pass the validation part to ``fit`` as ``eval_set`` (with ``eval_qid`` or ``eval_group``). The validation value
+        is then no longer independent of the training; the test value still is.
     fit_params
         Further arguments of ``fit``, such as LightGBM's ``callbacks``.
     keep_rankers
@@ -85,9 +86,9 @@ def cross_validate(
     random_state
         Seed for estimators that have the parameter and leave it None, and for the tie rule ``random``.
     n_jobs
-        Number of trainings at the same time, in threads. None is one: most rankers use all cores by themselves.
+        Number of parallel trainings, in threads. None means one: most rankers use all cores themselves.
     verbose
-        Show a progress bar when it takes longer than two seconds.
+        Show a progress bar if it takes longer than two seconds.
 
     Returns
     -------
@@ -170,7 +171,7 @@ def _trial(
 
 
 def _in_order(tasks: Iterator[tuple], threads: int) -> Iterator[_Run]:
-    """The results of the trials in their order, a few of them under way at a time."""
+    """Run a few trials at a time and yield their results in order."""
     if threads == 1:
         yield from itertools.starmap(_trial, tasks)
         return
@@ -189,7 +190,7 @@ def _in_order(tasks: Iterator[tuple], threads: int) -> Iterator[_Run]:
 
 
 def _best(best: _Run, others: Iterable[_Run], select: Measure, tried: list[Trial]) -> _Run:
-    """The run of a fold with the best validation value, the first of equal ones; the others are let go."""
+    """The run of a fold with the best validation value, the first one if tied; the others are dropped."""
 
     def worth(run: _Run) -> float:
         value = run.trial.validation
@@ -202,5 +203,7 @@ def _best(best: _Run, others: Iterable[_Run], select: Measure, tried: list[Trial
         if worth(run) > worth(best):
             best = run
     if len(tried) > before + 1 and worth(best) == -np.inf:
-        raise DataError(f"fold {best.trial.fold}: {select} has no value on the validation part; select by another one")
+        raise DataError(
+            f"fold {best.trial.fold}: {select} has no value on the validation part; select by another measure"
+        )
     return best

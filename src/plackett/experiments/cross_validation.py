@@ -1,4 +1,4 @@
-"""What cross-validation found, per fold and per query."""
+"""The result of cross-validation, per fold and per query."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class CrossValidation(Renderable):
     tried
         All trials.
     select
-        Name of the measure by which settings were selected.
+        Name of the measure used to select settings.
     rankers
-        The selected ranker of each fold, where ``keep_rankers`` was asked for.
+        The selected ranker of each fold, with ``keep_rankers``; otherwise None.
     """
 
     evaluations: list[Evaluation]
@@ -69,17 +69,17 @@ class CrossValidation(Renderable):
 
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
-        """For each measure one number per tested query, fold after fold."""
+        """For each measure, one number per tested query, fold after fold."""
         return {name: np.concatenate([e.values[name] for e in self.evaluations]) for name in self.measures}
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """Mean over folds of each fold's mean: the figure of the LETOR tables, whatever the sizes of the folds."""
+        """Mean over folds of each fold's mean, as in the LETOR tables; folds of any size count the same."""
         return {name: float(np.mean([e.mean[name] for e in self.evaluations])) for name in self.measures}
 
     @cached_property
     def mean_over_queries(self) -> dict[str, float]:
-        """Mean over all tested queries; a query counts the same in every fold."""
+        """Mean over all tested queries; every query counts the same."""
         return {name: measure.mean(self.values[name]) for name, measure in self.measures.items()}
 
     @property

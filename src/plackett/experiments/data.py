@@ -28,7 +28,7 @@ def folds_by_dataset(data: Any, folds: Any = 5, *, validation: bool = True) -> F
     folds
         As in `cross_validate`.
     validation
-        Whether a fold without validation part is an error.
+        Whether a fold without a validation part is an error.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def folds_by_dataset(data: Any, folds: Any = 5, *, validation: bool = True) -> F
             splits, _ = named_folds(_splits(given), folds, validation=validation)
             found[str(name)] = dict(splits)
         except DataError as error:
-            known = isinstance(given, str)  # what is said of a public dataset names it
+            known = isinstance(given, str)  # errors about a public dataset already name it
             raise DataError(f"{name}: {error}" if isinstance(data, Mapping) and not known else str(error)) from None
         if not found[str(name)]:
             raise DataError(f"{name} has no folds")
@@ -57,7 +57,7 @@ def _name(data: Any) -> str:
 
 
 def _splits(given: Any) -> Any:
-    """What `named_folds` takes."""
+    """The data in a form that `named_folds` accepts."""
     if isinstance(given, RankingDataset):
         return given
     if isinstance(given, str):
@@ -70,7 +70,7 @@ def _splits(given: Any) -> Any:
         splits = given if isinstance(given, Mapping) else list(given)
         parts = splits.values() if isinstance(splits, Mapping) else splits
         if any(isinstance(split, RankingDataset) for split in parts):
-            raise DataError("this is a list of datasets; make folds of parts with plackett.letor_folds(parts)")
+            raise DataError("this is a list of datasets; turn parts into folds with plackett.letor_folds(parts)")
         if all(hasattr(split, "train") and hasattr(split, "test") for split in parts):
             return splits
     raise DataError(

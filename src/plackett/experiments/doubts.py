@@ -1,4 +1,4 @@
-"""Reasons not to believe the figures of an experiment: what its data and its measures cannot tell."""
+"""Reasons to doubt the figures of an experiment: what its data and measures cannot show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["doubts", "says_nothing"]
 
 #: Differences up to this size are rounding.
 TOLERANCE = 1e-9
-#: What it means that no document of a part is relevant.
+#: What it means if a part has no relevant document.
 _WITHOUT = {
     "train": "there is nothing to learn",
     "valid": "the choice among settings and rankers says nothing",
@@ -25,7 +25,7 @@ _WITHOUT = {
 
 
 def doubts(found: Experiment) -> list[str]:
-    """A sentence for each thing that makes figures meaningless; nothing for most experiments."""
+    """One sentence for each problem that makes figures meaningless; empty for most experiments."""
     return [
         sentence
         for dataset in found.datasets
@@ -39,7 +39,7 @@ def doubts(found: Experiment) -> list[str]:
 
 
 def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
-    """Whether the values per query of several systems are the same, so that they cannot be told apart.
+    """Whether several systems have the same value on every query, so that they cannot be told apart.
 
     >>> says_nothing({"a": np.array([1.0, 0.5]), "b": np.array([1.0, 0.5])})
     True
@@ -63,9 +63,9 @@ def _labels(found: Experiment, dataset: str) -> list[str]:
     least = min(lowest, default=0.0)
     if 1 <= least < np.inf:
         said.append(
-            f"Beware: the labels of {dataset} begin with {least:g}, and a document is relevant from 1 on, so every "
-            f"document is relevant: AP, P, RR and their like are the same for any ranking. Say from which label on "
-            f"documents are relevant, as in AP(rel={least + 1:g}), or subtract {least:g} from the labels."
+            f"Beware: the labels of {dataset} start at {least:g}, and labels of 1 or more count as relevant, so every "
+            f"document is relevant: AP, P, RR and similar measures are the same for any ranking. Set the lowest "
+            f"relevant label, as in AP(rel={least + 1:g}), or subtract {least:g} from the labels."
         )
     return said
 
@@ -114,5 +114,5 @@ def _equal_scores(found: Experiment, dataset: str) -> list[str]:
 
 def _all_tied(cell: Any, test: Any) -> bool:
     inside = np.ones(cell.scores.size, bool)
-    inside[test.offsets[:-1][test.group > 0]] = False  # the first document of a query differs from no one before it
+    inside[test.offsets[:-1][test.group > 0]] = False  # the first document of a query has none before it
     return bool(inside.any()) and not (np.diff(cell.scores, prepend=0.0)[inside] != 0.0).any()

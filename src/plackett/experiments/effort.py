@@ -1,4 +1,4 @@
-"""How much effort training takes and how much of it was needed: our rankers say it, of others it is known."""
+"""How much effort training takes and how much was needed: declared by our rankers, listed here for others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["effort_of", "full_effort", "settled"]
 
 #: Parameters of other libraries' rankers that are training effort, in the order in which they are looked for.
 FOREIGN = ("n_estimators", "iterations", "max_iter")
-#: How the rankers of other libraries say which round was best; XGBoost and CatBoost count from 0.
+#: Attributes with the best round in other libraries' rankers; XGBoost and CatBoost count from 0.
 BEST_ROUND: dict[str, Callable[[Any], int | None]] = {
     "lightgbm": lambda ranker: ranker.best_iteration_,
     "xgboost": lambda ranker: ranker.best_iteration + 1,
@@ -20,7 +20,7 @@ BEST_ROUND: dict[str, Callable[[Any], int | None]] = {
 
 
 def effort_of(ranker: Any, searched: Any = ()) -> str | None:
-    """The parameter that is training effort; None where there is none, or where it is searched over.
+    """The parameter that controls training effort; None if there is none or if it is being searched over.
 
     >>> from plackett.rankers import LambdaMART, StochasticRank
     >>> effort_of(LambdaMART()), effort_of(StochasticRank())
@@ -37,12 +37,12 @@ def effort_of(ranker: Any, searched: Any = ()) -> str | None:
 def full_effort(ranker: Any, name: str) -> int:
     """Value of that parameter."""
     full = ranker.full_effort() if isinstance(ranker, Ranker) else ranker.get_params(deep=False)[name]
-    assert full is not None  # a ranker that names a parameter has a value of it
+    assert full is not None  # a ranker that declares the parameter has a value for it
     return full
 
 
 def settled(ranker: Any) -> dict[str, Any]:
-    """What validation data decided in a fitted ranker, as parameters for training without such data."""
+    """What validation data decided in a fitted ranker, as parameters for training without validation data."""
     if isinstance(ranker, Ranker):
         return ranker.settled()
     if getattr(ranker, "early_stopping_rounds", None) is None:

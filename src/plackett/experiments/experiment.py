@@ -1,4 +1,4 @@
-"""Which ranker is best on these data: search, train, select on validation data, test, compare."""
+"""Find the best ranker for some data: search, train, select on validation data, test, compare."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def experiment(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Experiment:
-    """Compare rankers on data by one protocol: the same folds, the same budget for tuning, the same measures.
+    """Compare rankers under one protocol: the same folds, the same tuning budget, the same measures.
 
-    In every fold each ranker is searched over: it is trained on the training part with several settings, the setting
-    with the best mean of ``select`` on the validation part (the first of equal ones) is kept, and its ranker is
-    measured on the test part. With LETOR's five folds, ``select="AP"`` and a LETOR preset this is the protocol of the
-    LETOR baselines. Labels of the test part reach no ranker and no choice.
+    In every fold, each ranker is trained on the training part with several settings. The setting with the best mean of
+    ``select`` on the validation part (the first one in case of ties) is kept, and its ranker is measured on the test
+    part. With LETOR's five folds, ``select="AP"`` and a LETOR preset, this is the protocol of the LETOR baselines.
+    Labels of the test part are never used for training or selection.
 
-    Every finished cell (a ranker in a fold) is written to ``out`` at once. A run that was interrupted or killed goes
-    on from there when called again with the same arguments; a cell is taken from there only if its data, ranker,
-    parameters, search, seed and versions are the same, and is computed anew otherwise. Of a ranker or a measure of your
-    own the source of its class or function counts, but not what it calls: after a change of a helper or a global that
-    it uses, say ``fresh=True``. Two experiments cannot run in one folder at the same time.
+    Every cell (one ranker in one fold) is written to ``out`` as soon as it finishes. An interrupted or killed run
+    resumes from there when called again with the same arguments. A cell is reused only if its data, ranker,
+    parameters, search, seed and versions are unchanged; otherwise it is recomputed. For your own rankers and measures,
+    only the source of the class or function is checked, not what it calls: if you change a helper or a global that it
+    uses, pass ``fresh=True``. Two experiments cannot run in one folder at the same time.
 
     Parameters
     ----------
@@ -80,55 +80,55 @@ def experiment(
         of the three); a list of splits (`plackett.letor_folds`); the name of a public dataset (`plackett.datasets`)
         with its official folds; or a dict of any of these by name, for several datasets.
     rankers
-        Names, with parameters if need be (``"LambdaMART(num_leaves=7)"``), classes, estimators, functions that make
-        one of a setting; one, a list, or a dict by name. LightGBM's, XGBoost's and scikit-learn's are trained as in
-        `cross_validate`.
+        Names, optionally with parameters (``"LambdaMART(num_leaves=7)"``), classes, estimators, or functions that build
+        an estimator from a setting: a single one, a list, or a dict by name. LightGBM's, XGBoost's and scikit-learn's
+        estimators are trained as in `cross_validate`.
     measures
         What to report on the test parts.
     select
-        The measure by which settings, rounds of training and, at the end, the best ranker are chosen; None is the
-        first of ``measures``.
+        The measure used to select settings, rounds of training and, at the end, the best ranker. None means the first
+        of ``measures``.
     preset
-        Rules of another tool for all measures, ``select`` too: ``"letor3"``, ``"letor4"``, ``"mslr"``, ….
+        Rules of another tool for all measures, including ``select``: ``"letor3"``, ``"letor4"``, ``"mslr"``, ….
     folds
-        Beside one dataset: number of parts for LETOR's rotation, or a splitter.
+        For a single dataset: the number of parts for LETOR's rotation, or a splitter.
     search
         ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install 'plackett[tune]'``), ``"halving"`` (successive
-        halving), or None for the parameters as given. Every search but the grid tries these too.
+        halving), or None for the parameters as given. Every search except the grid also tries the parameters as given.
     n_trials
-        Trainings per ranker and fold (for ``"halving"`` those of the first round). None is 10; for the grid three
-        steps of each range; with a time budget alone, as many as fit. A grid whose lists have more combinations than
-        this is refused before anything is read or trained: a part of a grid would be no grid.
+        Trainings per ranker and fold (for ``"halving"``, those of the first round). None means 10; for the grid, three
+        steps of each range; with only a time budget, as many as fit. A grid whose lists have more combinations than
+        this is rejected before anything is read or trained, because part of a grid is not a grid.
     time_budget
-        Seconds of searching per ranker and fold; no trial begins later. How many fit depends on the machine and on
-        what else it does: with a time budget two runs need not give the same table, with trials alone they do.
+        Seconds of searching per ranker and fold; no trial starts later. How many trials fit depends on the machine and
+        its load, so two runs with a time budget may give different tables; with ``n_trials`` alone they do not.
     spaces
-        Search spaces by ranker: ``{"ListNet": {"alpha": Real(1e-4, 1, log=True)}}`` or lists of values, instead of
-        those that rankers declare (``LambdaMART.search_space``), less the parameters that you have set yourself. A
-        ranker without any is trained once.
+        Search spaces by ranker: ``{"ListNet": {"alpha": Real(1e-4, 1, log=True)}}`` or lists of values. By default each
+        ranker's own (``LambdaMART.search_space``), without the parameters that you have set yourself. A ranker without
+        a search space is trained once.
     refit
-        Train the chosen setting again on training and validation part, for as many rounds as were best.
+        Retrain the chosen setting on the training and validation parts together, for the best number of rounds.
     early_stopping
-        Show the validation part to rankers that watch it while they train (the best round is kept).
+        Pass the validation part to rankers that monitor it during training (the best round is kept).
     blend
-        Add one more row: in each fold the mean of the scores of so many rankers, those that are best on its validation
-        part (`plackett.Blend`). Other libraries' rankers are left out. It costs no training.
+        Add one more row: in each fold, the mean score of this many rankers, those that are best on its validation part
+        (`plackett.Blend`). Rankers of other libraries are left out. This needs no further training.
     out
-        Folder for the cells, the models and the data; one that is deleted with the result where it is None.
+        Folder for the cells, the models and the data. None means a temporary folder, deleted with the result.
     fresh
-        Compute every cell anew, also those that are finished in ``out``.
+        Recompute every cell, even those already finished in ``out``.
     random_state
         Seed. The same seed and number of trials give the same result for any ``n_jobs``.
     n_jobs
-        Number of threads in all, over all processes; None is all cores.
+        Total number of threads over all processes; None means all cores.
     verbose
-        Show a table of what is going on.
+        Show a table of the progress.
 
     Returns
     -------
     Experiment
         ``.leaderboard``, ``.per_query``, ``.trials``, ``.best()``, ``.cells``, ``.failures``, …; ``print`` shows the
-        leaderboard. A cell that fails is among the failures and takes no other with it.
+        leaderboard. A cell that fails is listed in the failures and does not affect the others.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def _protocol(**words: Any) -> Protocol:
 
 
 def _trials(search: str | None, n_trials: int | None, time_budget: float | None) -> int | None:
-    """Number of trials, where it is bounded."""
+    """Number of trials, or None if there is no limit."""
     from plackett.experiments.search import DEFAULT_TRIALS
 
     if n_trials is not None and (

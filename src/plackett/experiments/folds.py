@@ -17,10 +17,10 @@ __all__ = ["named_folds"]
 
 
 def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tuple[Any, Any]], int | None]:
-    """Folds with their names (numbers from 1 where they have none), and their number where it is known.
+    """Folds with their names (numbered from 1 if they have none), and how many there are, if known.
 
-    They are read and checked as they are needed: every part is a dataset, no query has two roles, and with
-    ``validation`` there is a validation part.
+    Folds are read and checked when needed: every part is a dataset, no query has two roles, and with ``validation``
+    there is a validation part.
     """
     if isinstance(data, RankingDataset):
         found: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
@@ -32,7 +32,7 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
 
 
 def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
-    """Folds without validation part from a splitter of ours (whole datasets) or of scikit-learn's (row numbers)."""
+    """Folds without a validation part, from our splitters (whole datasets) or scikit-learn's (row numbers)."""
     if not hasattr(splitter, "get_n_splits"):
         raise TypeError(f"folds={splitter!r}; give a number of parts or a splitter such as plackett.QueryKFold")
     if "qid" in inspect.signature(splitter.split).parameters:
@@ -50,14 +50,14 @@ def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
 
 
 def _checked(name: Any, fold: Any, validation: bool) -> Any:
-    """The fold, whose parts were found to be datasets without a common query."""
+    """The fold, after checking that its parts are datasets without common queries."""
     parts: dict[str, Any] = {role: getattr(fold, role, None) for role in ("train", "valid", "test")}
     if parts["valid"] is None:
         del parts["valid"]
         if validation:
             raise DataError(
-                f"fold {name} has no validation part, by which settings and rounds are chosen; without a search "
-                "none is needed"
+                f"fold {name} has no validation part, which is needed to choose settings and rounds; without a search "
+                "it is not needed"
             )
     for role, part in parts.items():
         if not isinstance(part, RankingDataset):

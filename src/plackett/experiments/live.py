@@ -1,4 +1,4 @@
-"""The progress of an experiment on standard error: a table that changes while it runs."""
+"""The progress of an experiment on standard error, as a live table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ __all__ = ["Board"]
 
 #: States of a cell and their signs.
 SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "kept": "○", "failed": "✗"}
-#: Rows shown at once; rankers at work come first.
+#: Rows shown at once; running rankers come first.
 ROWS = 25
 
 
 class Board:
     """Shows every ranker of every dataset: one sign per fold, the best validation value so far, the time spent.
 
-    On a terminal it is a table that changes; elsewhere a line is written for every finished cell. As a context manager
-    it begins and ends the display; without ``verbose`` nothing is shown.
+    On a terminal this is a live table; elsewhere one line is written for every finished cell. Used as a context
+    manager, it starts and ends the display; without ``verbose`` nothing is shown.
     """
 
     def __init__(self, places: list[tuple[str, Any, str]], select: str, *, verbose: bool) -> None:

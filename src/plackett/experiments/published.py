@@ -1,4 +1,4 @@
-"""Published figures beside which ours can be put."""
+"""Published figures to compare ours with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["beside_published", "other_rules", "published", "published_table", "stability_figures"]
 __public__ = ["beside_published", "published"]
 
-#: What the tables call our rankers, where it is not the same name. AdaRank's baseline optimises MAP.
+#: Names of our rankers in the tables, where they differ. AdaRank's baseline optimises MAP.
 METHODS = {
     "linearregression": ("Regression (linear)",),
     "ranksvm": ("Ranking SVM", "RankSVM"),
@@ -32,7 +32,7 @@ _RULES = {"LETOR 2.0": "letor3", "LETOR 3.0": "letor3", "LETOR 4.0": "letor4"}
 
 @fulfils("LR-10", "LR-11", "LR-12", paper="Liu 2011, chapter 11; Zheng, Zha, Sun 2008")
 def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
-    """Published figures of a dataset: ``method``, ``measure``, ``value`` and ``source``; no rows where there are none.
+    """Published figures for a dataset: ``method``, ``measure``, ``value`` and ``source``; empty if there are none.
 
     They are means over LETOR's five folds with the evaluation script of the dataset's version, which the presets
     ``letor3`` and ``letor4`` follow. Figures of different versions of a dataset cannot be compared.
@@ -43,7 +43,7 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
         A name of `plackett.datasets.available`: ``"ohsumed"`` is LETOR 3.0's, ``"ohsumed-letor2"`` LETOR 2.0's. Case
         and punctuation do not matter.
     ranker
-        Only the figures of this one, by our name or by the table's.
+        Only the figures of this ranker, by our name or the table's.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
 
 
 def other_rules(dataset: str, preset: str | None) -> str | None:
-    """The preset whose rules the published figures of a dataset follow, where an experiment followed another one.
+    """The preset that the published figures of a dataset follow, if the experiment used a different one.
 
     >>> other_rules("mq2008", None), other_rules("mq2008", "letor4")
     ('letor4', None)
@@ -83,10 +83,10 @@ def published_table(dataset: str) -> PublishedTable | None:
 
 
 def beside_published(found: Experiment) -> pl.DataFrame:
-    """An experiment's figures beside published ones: one row per dataset, ranker and measure that has both.
+    """An experiment's figures next to published ones: one row per dataset, ranker and measure that has both.
 
-    ``measured`` is the mean over folds, as the published figures are; ``difference`` is ours less theirs. Datasets are
-    known by their names (``"mq2008"``), and rankers by the names of their classes.
+    ``measured`` is the mean over folds, like the published figures; ``difference`` is ours minus theirs. Datasets are
+    recognised by their names (``"mq2008"``), and rankers by their class names.
     """
     import polars as pl
 
@@ -108,14 +108,14 @@ def beside_published(found: Experiment) -> pl.DataFrame:
 
 @fulfils("LR-14", paper="Lan, Liu, Qin, Ma, Li 2008, Query-level stability and generalization in learning to rank")
 def stability_figures(ranker: str) -> tuple[float, ...]:
-    """Published changes of loss when one training query is left out, 30 times: of ``"RankSVM"`` or ``"IRSVM"``.
+    """Published changes in loss when one training query is left out, 30 times, for ``"RankSVM"`` or ``"IRSVM"``.
 
     >>> round(sum(stability_figures("IRSVM")) / 30, 2)
     0.12
     """
     names = {_plain(name): name for name in STABILITY}
     if _plain(ranker) not in names:
-        raise DataError(f"there are stability figures of {', '.join(STABILITY)}, not of {ranker!r}")
+        raise DataError(f"there are stability figures for {', '.join(STABILITY)}, but not for {ranker!r}")
     return STABILITY[names[_plain(ranker)]]
 
 

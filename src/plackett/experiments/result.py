@@ -1,4 +1,4 @@
-"""What an experiment found."""
+"""The result of an experiment."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ __public__ = ["Experiment"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment(Renderable):
-    """Result of `experiment`, or what `Experiment.load` reads from its folder.
+    """Result of `experiment`; `Experiment.load` reads it from its folder.
 
     Attributes
     ----------
     cells
-        One per dataset, fold and ranker that is finished: scores, values per query, trials, learning curve, model.
+        One per finished dataset, fold and ranker: scores, values per query, trials, learning curve, model.
     failures
         The cells that failed, with their errors.
     folds
@@ -50,13 +50,13 @@ class Experiment(Renderable):
     rankers
         What each ranker is: class and parameters, by name.
     measures
-        The reported measures by name, the preset's rules included.
+        The reported measures by name, including the preset's rules.
     select
-        The measure by which was chosen, its rules included.
+        The measure used for selection, including its rules.
     preset, protocol, versions
-        How it was made.
+        How the experiment was run.
     folder
-        Where it lies.
+        Where it is stored.
     """
 
     cells: tuple[Cell, ...]
@@ -73,9 +73,9 @@ class Experiment(Renderable):
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Experiment:
-        """The experiment that lies in a folder, with the cells that are finished.
+        """Load an experiment from its folder, with the cells that are finished.
 
-        Data are opened when they are used.
+        Data is opened on first use.
         """
         store = CellFolder(folder)
         words = store.read_manifest()
@@ -133,15 +133,15 @@ class Experiment(Renderable):
         return Evaluation(self.measures, np.concatenate([cell.qids for cell in cells]), values)
 
     def validation(self, dataset: str, ranker: str) -> float | None:
-        """Mean over folds of the selecting measure on the validation parts; None where there are none."""
+        """Mean over folds of the selecting measure on the validation parts; None if there are none."""
         found = [cell.validation for cell in self.of(dataset, ranker)]
         return None if not found or None in found else float(np.mean(found))  # type: ignore[arg-type]
 
     def best(self, dataset: str | None = None) -> str:
-        """The ranker with the best mean of the selecting measure on the validation parts, the first of equal ones.
+        """The ranker with the best mean of the selecting measure on the validation parts, the first one if tied.
 
-        Test figures have no say, so that its test figure is an honest one. Without validation parts there is no
-        such choice, and asking for it is an error unless there is one ranker only.
+        Test figures are not used, so the test figure of the chosen ranker is unbiased. Without validation parts there
+        is nothing to choose by, which is an error unless there is only one ranker.
         """
         dataset = self._dataset(dataset)
         complete = self.complete(dataset)
@@ -162,7 +162,7 @@ class Experiment(Renderable):
         return verdict(self, self._dataset(dataset))
 
     def chosen(self, dataset: str) -> str | None:
-        """The same, or None where there is nothing to choose by."""
+        """The same as `best`, but None if there is nothing to choose by."""
         try:
             return self.best(dataset)
         except DataError:
@@ -185,14 +185,14 @@ class Experiment(Renderable):
         ``high`` bound the latter (95 %, over queries); ``best`` marks the best of the measure, and ``p``,
         ``p_corrected`` (Fisher's randomisation test against the best, Holm's correction) and
         ``significantly_worse`` compare the others with it. ``validation`` is the mean over folds of the selecting
-        measure, ``chosen`` the ranker that is best by it; times are sums over folds. Rankers that failed in a fold are
-        left out.
+        measure, and ``chosen`` marks the ranker that is best by it. Times are sums over folds. Rankers that failed in a
+        fold are left out.
         """
         return leaderboard(self)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
-        """One row per dataset, ranker, fold and tested query, with a column per measure; null is a skipped query."""
+        """One row per dataset, ranker, fold and tested query, with a column per measure; skipped queries are null."""
         return frames.per_query(self)
 
     @cached_property
@@ -204,8 +204,8 @@ class Experiment(Renderable):
     def selection(self) -> pl.DataFrame:
         """One row per cell: the chosen ``setting``, and the selecting measure on ``train``, ``valid`` and ``test``.
 
-        A value on the training part far above the other two is overfitting to the documents; one on the validation
-        part far above the test part is overfitting by the search.
+        A training value far above the other two means overfitting to the documents; a validation value far above the
+        test value means overfitting by the search.
         """
         return frames.selection(self)
 
@@ -222,7 +222,7 @@ class Experiment(Renderable):
     # -------------------------------------------------------------------------------------------------- comparisons
 
     def comparison(self, dataset: str | None = None, **options: Any) -> Comparison:
-        """All pairs of rankers on a dataset, as `compare` compares them; ``options`` are those of `compare`."""
+        """Compare all pairs of rankers on a dataset with `compare`; ``options`` are passed on to it."""
         dataset = self._dataset(dataset)
         evaluations = {ranker: self.evaluation(dataset, ranker) for ranker in self.complete(dataset)}
         queries = np.concatenate([[f"{fold}/{q}" for q in c.qids.tolist()] for fold, c in self._tested(dataset)])
@@ -241,7 +241,7 @@ class Experiment(Renderable):
         return [(cell.fold, cell) for cell in self.of(dataset, complete[0])]
 
     def results(self, measure: str | None = None) -> dict[str, dict[str, float]]:
-        """Mean over folds by dataset and ranker, for `winning_number` and its like."""
+        """Mean over folds by dataset and ranker, for `winning_number` and similar functions."""
         name = next(iter(self.measures)) if measure is None else measure
         if name not in self.measures:
             raise DataError(f"measure={name!r}; the measures are {', '.join(self.measures)}")
@@ -258,7 +258,7 @@ class Experiment(Renderable):
         return self.measures[next(iter(self.measures)) if measure is None else measure].ascending
 
     def winning_numbers(self, measure: str | None = None) -> dict[str, int]:
-        """Over how many others each ranker wins, summed over datasets (`plackett.winning_number`)."""
+        """How many other rankers each ranker beats, summed over datasets (`plackett.winning_number`)."""
         return winning_number(self.results(measure), ascending=self._ascending(measure))
 
     def mean_ranks(self, measure: str | None = None) -> dict[str, float]:
@@ -278,8 +278,8 @@ class Experiment(Renderable):
     def report(self, folder: str | PathLike[str], *, title: str | None = None, max_rows: int = 20_000) -> Path:
         """Write ``report.html``, one page that works offline, ``report.md`` and ``report.tex`` into a folder.
 
-        Needs ``pip install 'plackett[report]'``. Parameters as in `plackett.experiments.report.write_report`; gives the
-        path of the page.
+        Needs ``pip install 'plackett[report]'``. Parameters as in `plackett.experiments.report.write_report`; returns
+        the path of the page.
         """
         from plackett.experiments.report import write_report
 

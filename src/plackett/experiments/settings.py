@@ -25,5 +25,5 @@ def expand_settings(settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str
     else:
         expanded = [dict(setting) for setting in settings]
     if not expanded:
-        raise ValueError("settings is empty; leave it out for the parameters that the ranker has")
+        raise ValueError("settings is empty; leave it out to use the ranker's own parameters")
     return expanded

@@ -1,4 +1,4 @@
-"""Experiments in MLflow, the optional extra ``mlflow``."""
+"""Log experiments to MLflow (optional extra ``mlflow``)."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def log_to_mlflow(
 ) -> list[str]:
     """Log an experiment to MLflow: one run per dataset and ranker.
 
-    A run has the ranker's parameters, what was chosen in each fold, the means of the measures (over folds, over
+    A run contains the ranker's parameters, the setting chosen in each fold, the means of the measures (over folds, over
     queries, on validation data), the value of each fold as a step, the learning curves and the times. Names are
-    changed to what MLflow's server accepts, ``nDCG@10`` to ``nDCG_at_10``.
+    changed to what MLflow's server accepts: ``nDCG@10`` becomes ``nDCG_at_10``.
 
     Parameters
     ----------
     name
-        MLflow's experiment, made if need be.
+        MLflow's experiment, created if necessary.
     tracking_uri
-        Where to log; MLflow's own setting without it.
+        Where to log; MLflow's own setting by default.
     tags
-        Further tags of every run.
+        Additional tags for every run.
 
     Returns
     -------

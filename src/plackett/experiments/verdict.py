@@ -15,8 +15,8 @@ __all__ = ["verdict"]
 def verdict(found: Experiment, dataset: str) -> str:
     """Whether a ranker is reliably better by the first measure on the test data, and by how much.
 
-    The ranker is the one that validation data chose, or without such data the best one on the test data. It is
-    reliably better where the next best one is significantly worse (Fisher's randomisation test, Holm's correction).
+    The ranker is the one chosen on validation data, or without validation data the best one on the test data. It is
+    reliably better if the next best one is significantly worse (Fisher's randomisation test, Holm's correction).
     """
     first, measure = next(iter(found.measures.items()))
     board = found.leaderboard.filter(dataset=dataset, measure=first)
@@ -32,7 +32,7 @@ def verdict(found: Experiment, dataset: str) -> str:
     chosen = found.chosen(dataset) or best
     other = order[1]
     if rows[other]["p_corrected"] is None:
-        return f"{best} has the best {first}; there is no test that says whether it is reliably better"
+        return f"{best} has the best {first}; no test can tell whether it is reliably better"
     if chosen == best and rows[other]["significantly_worse"]:
         return f"{best}, {_ahead(rows, best, other, first)} over {other}, {_p(rows[other])}"
     if chosen != best and rows[chosen]["significantly_worse"]:

@@ -1,6 +1,6 @@
-"""Studies: the experiments that the book and the papers ask for, one per file, each a plain function.
+"""Studies: the experiments suggested by the book and the papers, one per file, each a plain function.
 
-``plackett study --list`` names them, ``plackett study NAME`` runs one, and docs/studies.md says what came out.
+``plackett study --list`` lists them, ``plackett study NAME`` runs one, and docs/studies.md shows the results.
 """
 
 from __future__ import annotations

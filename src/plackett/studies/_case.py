@@ -17,7 +17,7 @@ from plackett.studies.base import Study, per_query
 
 __all__ = ["Case"]
 
-#: Documents of a list and features of a pair that are shown.
+#: Numbers of documents per list and features per pair to show.
 _DOCUMENTS = 10
 _FEATURES = 6
 
@@ -86,7 +86,7 @@ class Case:
         return Study(frame, title, self._said(pair, features, win[shown], lose[shown]))
 
     def _telling_pair(self) -> tuple[int, int] | None:
-        """A relevant document that the winner has further up, and one that it passes there."""
+        """A relevant document that the winner ranks higher, and one that it overtakes there."""
         places = {r: np.argsort(order) for r, order in self.orders.items()}
         win, lose, labels = places[self.winner], places[self.loser], self.list.labels
         better = (labels[:, None] > labels) & (win[:, None] < win) & (lose[:, None] > lose)
@@ -112,7 +112,7 @@ class Case:
     def _said(
         self, pair: tuple[int, int], features: list[Feature], win: np.ndarray, lose: np.ndarray
     ) -> tuple[str, ...]:
-        """The explanation in words."""
+        """The explanation in sentences."""
         good, bad = pair
         place = {
             r: {i: int(np.flatnonzero(order == i)[0]) + 1 for i in (good, bad)} for r, order in self.orders.items()
@@ -136,7 +136,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature in a case: the value of the measure where it ranks alone, and whether it prefers the right one."""
+    """One feature in a case: the value of the measure if it ranks alone, and whether it prefers the right document."""
 
     name: str
     here: float
@@ -145,13 +145,13 @@ class Feature:
     prefers_good: bool
 
     def mistake(self, loser: str) -> str:
-        """What may be said where the feature pulls the loser to the wrong document."""
+        """A remark for a feature that pulls the loser towards the wrong document."""
         if self.prefers_good:
             return f" ({loser} uses it against the direction in which it ranks best alone)"
         return f" (it misleads {loser}: alone {self.here:.2f} here, {self.mean:.2f} on average)" if self.worse else ""
 
 
 def _parts(found: Explanation, good: int, bad: int) -> np.ndarray:
-    """What each feature adds to the difference of two scores, in standard deviations of the list's scores."""
+    """Contribution of each feature to the difference of two scores, in standard deviations of the list's scores."""
     spread = float(found.scores.std())
     return (found.contributions[good] - found.contributions[bad]) / (spread if spread > 0 else 1.0)

@@ -1,4 +1,4 @@
-"""Made-up queries of two features that want different models: by direction, or at the top and at the bottom."""
+"""Synthetic queries with two features that call for different models: by direction, or at the top and bottom."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["bottom_heavy_queries", "tilted_queries"]
 def tilted_queries(n_queries: int, n_docs: int, angle: float, random_state: int, noise: float = 0.3) -> RankingDataset:
     """Queries with two normal features; the best fifth along a direction has label 2, the next two fifths label 1.
 
-    The direction is (cos, sin) of ``angle``: two sets of queries with different angles want different models.
+    The direction is (cos, sin) of ``angle``: two sets of queries with different angles call for different models.
     """
     rng = np.random.default_rng(random_state)
     X = rng.standard_normal((n_queries, n_docs, 2))
@@ -26,7 +26,7 @@ def tilted_queries(n_queries: int, n_docs: int, angle: float, random_state: int,
 def bottom_heavy_queries(n_bottom: int, random_state: int) -> RankingDataset:
     """40 queries of ten documents with grades 2 and 1, and any number of grade 0.
 
-    The first feature tells grade 2 from grade 1; the second tells those of grade 0 from the others.
+    The first feature separates grade 2 from grade 1; the second separates grade 0 from the others.
     """
     rng = np.random.default_rng(random_state)
     y = np.tile([2.0] * 3 + [1.0] * 7 + [0.0] * n_bottom, 40)

@@ -1,4 +1,4 @@
-"""The three approaches side by side, with the same model and the same effort of tuning."""
+"""The three approaches side by side, with the same model and the same tuning effort."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def approach_comparison(
     """Are listwise rankers better than pairwise ones, and those better than pointwise ones?
 
     The book reports this as a trend. Here all rankers are linear, and each tries the same number of settings in each
-    fold, chosen on the validation part (`plackett.experiment`). Reported are the mean over folds on each dataset, the
-    mean rank over datasets, and the winning number; the notes have the mean rank of each approach.
+    fold, chosen on the validation part (`plackett.experiment`). The study reports the mean over folds on each dataset,
+    the mean rank over datasets, and the winning number; the notes give the mean rank of each approach.
 
     Parameters
     ----------
     data
-        One or several datasets, as `plackett.experiment` takes them; None makes three up.
+        One or several datasets, in any form that `plackett.experiment` accepts; None generates three.
     measure, preset
-        By which is chosen and reported, and its rules.
+        The measure used for selection and reporting, and its rules.
     n_trials
-        Settings per ranker and fold.
+        Number of settings per ranker and fold.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What a study gives back, and the parts that several studies share."""
+"""The result of a study, and functions that several studies share."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = ["Study", "find_study", "named_folds_of", "of_queries", "per_query", "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Renderable):
-    """Result of a study: a frame, the question that it answers, and notes on how to read it.
+    """Result of a study: a frame, the question it answers, and notes on how to read it.
 
-    ``print`` shows it; `to_markdown`, `to_latex`, `to_html`, `to_csv` and `to_json` write it. A study of several tables
-    has the others in ``parts``; they follow the first one in all formats but CSV, which has one table only.
+    ``print`` shows it; `to_markdown`, `to_latex`, `to_html`, `to_csv` and `to_json` convert it. A study with several
+    tables has the others in ``parts``; they follow the first one in all formats except CSV, which has only one table.
 
     Examples
     --------
@@ -60,11 +60,11 @@ class Study(Renderable):
         return self._joined("to_latex", options)
 
     def to_html(self, **options: Any) -> str:
-        """The tables in HTML, with the chart where there is one."""
+        """The tables in HTML, with the chart if there is one."""
         return "\n".join(filter(None, [self._joined("to_html", options), self.picture]))
 
     def to_svg(self) -> str:
-        """The chart; an error where there is none."""
+        """The chart; raises if there is none."""
         if not self.picture:
             raise ValueError("this study has no chart; write its table as .md, .csv, .json, .tex or .html")
         return self.picture
@@ -90,11 +90,11 @@ class Study(Renderable):
 
 
 def _text(value: Any, digits: int) -> str:
-    if value is None or value != value:  # NaN is no value either
+    if value is None or value != value:  # NaN counts as missing
         return "–"
     if not isinstance(value, float):
         return str(value)
-    plain = abs(value) < 1e-12 or 1e-3 <= abs(value) < 1e5  # what is left of a zero after rounding is shown as one
+    plain = abs(value) < 1e-12 or 1e-3 <= abs(value) < 1e5  # rounding errors of zero are shown as zero
     return f"{abs(value) if abs(value) < 1e-12 else value:.{digits}f}" if plain else f"{value:.3g}"
 
 
@@ -108,13 +108,13 @@ def studies() -> dict[str, Callable[..., Study]]:
 
 
 def find_study(name: str) -> Callable[..., Study]:
-    """The study of a name; underscores and case do not matter."""
+    """Look up a study by name; underscores and case do not matter."""
     item = find("study", name, shown=_title)
     return getattr(import_module(item.module), item.symbol)
 
 
 def _title(item: Item) -> str:
-    """A study as the command line calls it."""
+    """The name of a study on the command line."""
     return item.name.replace("_", "-")
 
 
@@ -122,7 +122,7 @@ def _title(item: Item) -> str:
 
 
 def named_folds_of(data: Any, folds: Any = 5) -> tuple[str, dict[Any, Any]]:
-    """Name and folds of one dataset: what `plackett.experiment` takes, but one."""
+    """Name and folds of a single dataset, in any form that `plackett.experiment` accepts."""
     found = folds_by_dataset(data, folds)
     if len(found) != 1:
         raise ValueError(f"this study takes one dataset, got {', '.join(found)}")

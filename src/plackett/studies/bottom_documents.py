@@ -1,4 +1,4 @@
-"""What is wrong with the pointwise approach: documents at the bottom decide the model."""
+"""A weakness of the pointwise approach: documents at the bottom dominate the model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["bottom_documents"]
 
 @fulfils("exp.pointwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.2")
 def bottom_documents(*, n_bottom: Sequence[int] = (0, 10, 30, 100), random_state: int = 0) -> Study:
-    """Do the many documents at the bottom of the list decide the model?
+    """Do the many documents at the bottom of the list dominate the model?
 
     Lists have ten documents of grades 2 and 1, whose order users see, and more and more of grade 0 below them. One
-    feature orders the top, another tells the bottom from the rest. A pointwise loss does not know positions. Reported
-    for each method are nDCG@3 on the first ten documents of fresh lists, so that all rows measure the same task, and
-    which share of the model is the first feature: |w₁| / (|w₁| + |w₂|), in standard deviations. The notes have the
-    share of the squared error of the regression that comes from the documents at the bottom.
+    feature orders the top, another separates the bottom from the rest. A pointwise loss ignores positions. For each
+    method, the study reports nDCG@3 on the first ten documents of new lists, so that all rows measure the same task,
+    and the share of the first feature in the model: |w₁| / (|w₁| + |w₂|), in standard deviations. The notes give the
+    share of the regression's squared error that comes from the documents at the bottom.
 
     Parameters
     ----------

@@ -32,31 +32,31 @@ def case_studies(
 ) -> Study:
     """On which queries do two rankers differ most, and why do they order them differently?
 
-    Both are tuned and tested by `plackett.experiment`. The cases are the test queries that the first ranker wins and
-    loses by most. Of each case there are two tables. The first has both lists side by side. The second explains one
+    Both are tuned and tested by `plackett.experiment`. The cases are the test queries on which the first ranker wins
+    and loses by most. Each case has two tables. The first shows both rankings side by side. The second explains one
     pair of documents: the relevant one that the winner moves up most (by the reciprocal of its position), and the
-    first less relevant one in the loser's list that the winner has below it. For each feature it has the values of
-    both documents, what the feature adds to the difference of their scores in each ranker (`plackett.explain`; in
-    standard deviations of the ranker's scores in this list, so that rankers compare; above 0 speaks for the relevant
-    one), and how well the list is ranked by this feature alone, beside the mean over the test part. A feature that is
-    good on the whole and bad here misleads the ranker that trusts it.
+    first less relevant one in the loser's list that the winner ranks below it. For each feature, it shows the values of
+    both documents, the feature's contribution to the difference of their scores in each ranker (`plackett.explain`; in
+    standard deviations of the ranker's scores in this list, so that rankers are comparable; positive values favour the
+    relevant document), and how well the feature alone ranks this list, compared with its mean over the test part. A
+    feature that is good on average but bad here misleads the ranker that relies on it.
 
-    A last table asks whether the cases are typical: means on queries with short and long lists, with few and many
+    The last table shows whether the cases are typical: means on queries with short and long lists, with few and many
     relevant documents.
 
     Parameters
     ----------
     data
-        One dataset, as `plackett.experiment` takes it; None makes one up.
+        One dataset, in any form that `plackett.experiment` accepts; None generates one.
     rankers
-        Two, as `plackett.experiment` takes them. The default pair is the best and the worst of the book's tables by
-        winning number.
+        Two rankers, in any form that `plackett.experiment` accepts. The default is the best and the worst of the book's
+        tables by winning number.
     measure, preset
-        By which rankers are chosen and compared, and its rules.
+        The measure used for selection and comparison, and its rules.
     n_cases
-        Queries on either side.
+        Number of queries on either side.
     n_trials
-        Settings per ranker and fold.
+        Number of settings per ranker and fold.
     """
     import polars as pl
 
@@ -85,7 +85,7 @@ def case_studies(
 
 
 def _queries(found: Experiment) -> Any:
-    """One row per test query: where it is, its list, the values of both rankers and their difference."""
+    """One row per test query: its fold and list, the values of both rankers and their difference."""
     import polars as pl
 
     (dataset,), (a, b) = found.datasets, found.rankers
@@ -112,7 +112,7 @@ def _queries(found: Experiment) -> Any:
 
 
 def _extremes(difference: np.ndarray, n: int) -> list[int]:
-    """The queries that are won and lost by most, less those without a difference."""
+    """The queries won and lost by most, excluding those without a difference."""
     order = np.argsort(-difference, kind="stable")
     return [*(i for i in order[:n] if difference[i] > 0), *(i for i in order[::-1][:n][::-1] if difference[i] < 0)]
 

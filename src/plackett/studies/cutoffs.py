@@ -30,14 +30,14 @@ def cutoffs(
 ) -> Study:
     """Does the order of the rankers change with k in nDCG@k?
 
-    Rankers are tuned alike, chosen by nDCG@10 on the validation parts, and measured at each k on the test parts (means
-    over folds). The last row is the rank correlation (Kendall's τ) of the order of the rankers at k with that at the
-    last k.
+    Rankers are tuned with the same budget, selected by nDCG@10 on the validation parts, and measured at each k on the
+    test parts (means over folds). The last row is the rank correlation (Kendall's τ) between the order of the rankers
+    at k and at the last k.
 
     Parameters
     ----------
     data
-        One dataset, as `plackett.experiment` takes it; None makes one up.
+        One dataset, in any form that `plackett.experiment` accepts; None generates one.
     rankers
         As in `plackett.experiment`.
     cuts

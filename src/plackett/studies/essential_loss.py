@@ -1,4 +1,4 @@
-"""How tight the bounds of measures by losses are."""
+"""How tightly losses bound measures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int 
 
     Random lists are ranked by their labels plus noise of random strength. The essential loss is
     :math:`L_\beta = \sum_{t<m} \beta(t)\, I[\text{a later document scores at least as high as the t-th}]` along the
-    order by label, equal labels by score. Bounds that are compared with what they bound:
+    order by label, with equal labels ordered by score. These bounds are compared with the quantities they bound:
 
     - :math:`1 - \mathrm{nDCG} \le L_\beta / Z` with β(t) = gain · discount;
     - :math:`1 - \mathrm{AP} \le L_1 / m_1`, binary labels with :math:`m_1` relevant documents;
@@ -37,7 +37,7 @@ def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int 
 
     rng = np.random.default_rng(random_state)
     graded = np.sort(rng.integers(0, 4, (n_lists, n_docs)), axis=1)[:, ::-1].astype(float)
-    graded[:, 0], graded[:, -1] = np.maximum(graded[:, 0], 1), 0  # something to find, something to put below it
+    graded[:, 0], graded[:, -1] = np.maximum(graded[:, 0], 1), 0  # at least one relevant and one irrelevant document
     strength = np.exp(rng.uniform(np.log(0.05), np.log(5), (n_lists, 1)))
     scores = graded + strength * rng.standard_normal(graded.shape)
     binary = (graded > 1).astype(float)

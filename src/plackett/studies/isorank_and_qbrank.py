@@ -33,30 +33,30 @@ def isorank_and_qbrank(
     """Is IsoRank better than QBRank, and is the difference more than chance?
 
     Both are trained with every setting of the grid in every fold. QBRank takes part twice: with the sum over all pairs
-    as in its paper, and with each query's loss divided by its number of pairs, which gives queries the equal voice that
-    IsoRank gives them. The paper has MAP .457 for IsoRank and .452 for QBRank on OHSUMED of LETOR 2.0, tree parameters
+    as in its paper, and with each query's loss divided by its number of pairs, so that queries count equally, as in
+    IsoRank. The paper reports MAP .457 for IsoRank and .452 for QBRank on OHSUMED of LETOR 2.0, with tree parameters
     and number of trees tuned "on the validation data". That can mean a choice in each fold, or one choice for all folds
-    by the mean over their validation parts; both are shown. Beware of the second where folds rotate, as LETOR's do: the
-    validation part of one fold is the test part of another.
+    by the mean over their validation parts; the study shows both. Beware of the second if folds rotate, as LETOR's do:
+    the validation part of one fold is the test part of another.
 
     Parameters
     ----------
     data
-        Folds, as `plackett.experiment` takes them.
+        Folds, in any form that `plackett.experiment` accepts.
     num_leaves, learning_rate
         The grid.
     n_estimators
-        Trees at most.
+        Maximum number of trees.
     preset
         Rules of AP.
 
     Returns
     -------
     Study
-        For each method MAP (mean over folds) of the setting and number of trees chosen in each fold, of those chosen
-        for all folds, and the mean over all settings with the number of trees chosen in each fold; and the difference
-        of IsoRank to it: mean over queries of the paired difference, its standard error, and the p-value of Fisher's
-        randomisation test.
+        For each method, MAP (mean over folds) of the setting and number of trees chosen in each fold, of those chosen
+        for all folds, and the mean over all settings with the number of trees chosen in each fold. Also IsoRank's
+        difference from each: the mean over queries of the paired difference, its standard error, and the p-value of
+        Fisher's randomisation test.
     """
     import polars as pl
 
@@ -74,7 +74,7 @@ def isorank_and_qbrank(
             for s in settings
         ]
         curves = np.array([[curve for curve, _ in row] for row in tried])  # setting, fold, round
-        best = curves.max(axis=2).argmax(axis=0)  # the first of equal ones
+        best = curves.max(axis=2).argmax(axis=0)  # the first one if tied
         found["each fold"][method] = [tried[setting][fold][1] for fold, setting in enumerate(best)]
         found["mean"][method] = [np.mean([row[fold][1] for row in tried], axis=0) for fold in range(len(folds))]
         setting, rounds = np.unravel_index(curves.mean(axis=1).argmax(), curves[:, 0].shape)

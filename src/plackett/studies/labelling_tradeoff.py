@@ -1,4 +1,4 @@
-"""The same number of judgements on fewer or on more queries."""
+"""The same number of judgements spent on fewer or more queries."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def labelling_tradeoff(
     n_repeats: int = 12,
     random_state: int = 0,
 ) -> Study:
-    """Deep or shallow judgements: does the two-layer bound see what really happens?
+    """Deep or shallow judgements: does the two-layer bound predict what really happens?
 
-    Queries share a direction in which documents get better, and each has some of its own. A linear ranker is trained
-    on the same number of judgements, spent on few queries with many documents or on many with few. Both ends are worse
-    than the middle, and the best number of queries falls as the number of features, the capacity of the ranker, grows:
-    as the bound says, though its value is far above the gap that is measured.
+    Queries share a direction in which documents get better, and each also has a direction of its own. A linear ranker
+    is trained on the same number of judgements, spent on few queries with many documents or on many with few. Both
+    extremes are worse than the middle, and the best number of queries falls as the number of features, the capacity of
+    the ranker, grows. The bound predicts this, though its value is far above the measured gap.
     """
     import polars as pl
 

@@ -20,14 +20,14 @@ _LOSSES = ("Square", "Logistic", "ListNet", "Lambda")
 def linear_and_trees(data: Any = None, *, random_state: int = 0, n_jobs: int | None = None) -> Study:
     """What do non-linear models add to a linear one, with the same loss?
 
-    Each loss is trained on a linear model (three penalties) and on boosted trees of 4 and of 16 leaves (stopped
-    early); the setting is chosen in each fold by nDCG@10 on the validation part. Reported is nDCG@10 on training
-    and test parts, means over folds: the distance between the two is what the model has learned by heart.
+    Each loss trains a linear model (three penalties) and boosted trees of 4 and of 16 leaves (with early stopping); the
+    setting is chosen in each fold by nDCG@10 on the validation part. The study reports nDCG@10 on the training and test
+    parts, as means over folds: the gap between the two is what the model has memorised.
 
     Parameters
     ----------
     data
-        Folds; None makes data up whose relevance has products of factors, which no linear model can express.
+        Folds; None generates data whose relevance contains products of factors, which no linear model can express.
     """
     import polars as pl
 

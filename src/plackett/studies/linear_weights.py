@@ -19,9 +19,9 @@ def linear_weights(data: Any = None, *, n_features: int = 12, random_state: int 
     r"""Which features do linear methods use, and how do their weights differ?
 
     Each method is trained on the training part of the first fold. Its weights are multiplied by the features' standard
-    deviations and scaled to length 1, so that they can be compared. Beside them stands how well each feature ranks by
-    itself: nDCG@10 with large values first and with small ones first. The notes have, for each method, nDCG@10 on the
-    test part and the cosine of its weights with those of the others.
+    deviations and scaled to length 1, so that they are comparable. Next to them, the table shows how well each feature
+    ranks on its own: nDCG@10 with large values first and with small values first. The notes give, for each method,
+    nDCG@10 on the test part and the cosine of its weights with those of the others.
 
     A feature that is the same for all documents of a query cannot help to rank them. Methods that compare documents of
     a query give it no weight; regression uses it to explain the level of a query's labels.
@@ -29,9 +29,9 @@ def linear_weights(data: Any = None, *, n_features: int = 12, random_state: int 
     Parameters
     ----------
     data
-        Folds; None makes data up, which have features of all these kinds.
+        Folds; None generates data with features of all these kinds.
     n_features
-        How many features to show, those that rank best by themselves.
+        How many features to show: those that rank best on their own.
     """
     import polars as pl
 

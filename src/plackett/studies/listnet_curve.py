@@ -18,19 +18,19 @@ __all__ = ["listnet_curve"]
 def listnet_curve(
     data: Any = None, *, n_epochs: int = 200, learning_rate: float = 0.05, random_state: int = 0
 ) -> Study:
-    r"""Does nDCG@5 rise while ListNet's loss falls, though the loss knows nothing of nDCG?
+    r"""Does nDCG@5 rise while ListNet's loss falls, although the loss knows nothing about nDCG?
 
-    A linear model on standardised features is trained by plain gradient descent, as in the paper. Reported are the
-    Kullback–Leibler divergence :math:`D(P_y \| P_f)` of the top-one probabilities, the mean over queries, and
-    1 − nDCG@5, on the training and the test part of the first fold; a note has the rank correlation (Kendall's τ) of
-    the two curves over all epochs.
+    A linear model on standardised features is trained by plain gradient descent, as in the paper. The study reports the
+    Kullback–Leibler divergence :math:`D(P_y \| P_f)` of the top-one probabilities (mean over queries) and 1 − nDCG@5,
+    on the training and test parts of the first fold. A note gives the rank correlation (Kendall's τ) of the two curves
+    over all epochs.
 
     Parameters
     ----------
     data
-        Folds, as `plackett.experiment` takes them; None makes some up.
+        Folds, in any form that `plackett.experiment` accepts; None generates data.
     n_epochs, learning_rate
-        Steps of gradient descent, and their size.
+        Number of gradient descent steps, and their size.
     """
     import polars as pl
     from scipy.stats import kendalltau

@@ -21,18 +21,18 @@ MEASURES = ("P@1", "P@5", "P@10", "RR", "AP", "nDCG@1", "nDCG@5", "nDCG@10", "nD
 def measure_relations(
     data: Any = None, *, measures: Sequence[str] = MEASURES, n_orders: int = 20, random_state: int = 0
 ) -> Study:
-    """Which measures say the same of a ranking?
+    """Which measures agree about rankings?
 
     Every query is ranked ``n_orders`` times by its labels plus noise of random strength, from nearly perfect to nearly
-    random. Reported is the rank correlation (Spearman's ρ) of the measures over the rankings of a query: values are
-    replaced by their ranks within the query, so that easy and hard queries do not make measures look alike.
+    random. The study reports the rank correlation (Spearman's ρ) of the measures over the rankings of a query: values
+    are replaced by their ranks within the query, so that easy and hard queries do not make measures look alike.
 
     Parameters
     ----------
     data
-        Folds, of which the first training part is used; None takes made-up lists of 20 documents with grades 0 to 3.
+        Folds, of which the first training part is used; None generates lists of 20 documents with grades 0 to 3.
     measures
-        What to compare.
+        The measures to compare.
     """
     import polars as pl
     from scipy.stats import rankdata

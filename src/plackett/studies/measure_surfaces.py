@@ -31,19 +31,19 @@ def measure_surfaces(
 ) -> Study:
     r"""How close are ApproxNDCG and SoftNDCG to nDCG, and what does closeness cost?
 
-    Six noisy lists of 12 documents with two features. Over a grid of weights :math:`w = c (\cos t, \sin t)` the
-    largest and the mean distance to nDCG are taken. nDCG does not change with the length c; the smooth forms do, as c
-    acts like α or 1/σ. Then two figures of how hard the surface is to climb: the number of local maxima along random
-    lines, and the share of the circle c = 1 from which the way uphill leads to its highest point (a flat piece leads
-    nowhere); beside it nDCG at that point. The closer the smooth form, the more maxima, and the more starts it takes:
-    that is the trade-off between a loss that is right and one that can be minimised.
+    The data are six noisy lists of 12 documents with two features. The study computes the largest and the mean distance
+    to nDCG over a grid of weights :math:`w = c (\cos t, \sin t)`. nDCG does not change with the length c; the smooth
+    forms do, since c acts like α or 1/σ. Two figures then show how hard the surface is to climb: the number of local
+    maxima along random lines, and the share of the circle c = 1 from which going uphill leads to its highest point (a
+    flat piece leads nowhere), together with nDCG at that point. The closer the smooth form, the more maxima it has and
+    the more starts it needs: this is the trade-off between a loss that is right and one that can be minimised.
 
     Parameters
     ----------
     alphas, sigmas
         Steepness of ApproxNDCG, and noise of SoftNDCG.
     n_lines
-        Random lines.
+        Number of random lines.
     """
     import polars as pl
 
@@ -89,9 +89,9 @@ def count_maxima(values: Any) -> int:
 
 
 def uphill_to_top(heights: np.ndarray) -> float:
-    """Share of the points of a closed curve from which the way uphill leads to the highest one.
+    """Share of the points of a closed curve from which going uphill leads to the highest one.
 
-    A point whose neighbours are no higher is an end, and so is every point of a flat piece.
+    The climb ends at a point whose neighbours are no higher, and at every point of a flat piece.
 
     >>> uphill_to_top(np.array([3.0, 2.0, 0.0, 1.0, 0.5, 2.0])) == 5 / 6  # all but the one of height 1
     True

@@ -1,4 +1,4 @@
-"""Optimising one measure, testing on the same or on another."""
+"""Optimise one measure, test on the same or another one."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def optimise_and_test(
     n_samples: int = 20,
     random_state: int = 0,
 ) -> Study:
-    """To be good at nDCG@1, should nDCG@1 be optimised?
+    """Is optimising nDCG@1 the best way to a good nDCG@1?
 
-    A linear model is trained by direct search (`CoordinateAscent`) for each measure on samples of few queries and
-    of many; all are tested by the same measure on 300 fresh queries. nDCG@1 looks at one document of a list: with few
-    queries it can be made perfect by chance. A measure that looks at more of the list takes more information from the
-    same judgements (`plackett.informativeness`), and may do better in the very measure that it does not optimise. With
-    more queries the advantage should fade.
+    A linear model is trained by direct search (`CoordinateAscent`) for each measure on samples of few and of many
+    queries; all are tested by the same measure on 300 new queries. nDCG@1 looks at one document per list, so with few
+    queries it can become perfect by chance. A measure that looks at more of the list extracts more information from
+    the same judgements (`plackett.informativeness`), and may do better even on the measure that it does not optimise.
+    With more queries, the advantage should fade.
 
     Returns
     -------
     Study
-        The tested measure on training and test data, means over samples; and the difference on test data to the first
-        of the measures with its standard error, paired by sample.
+        The tested measure on training and test data, as means over samples, and the difference on test data from the
+        first of the measures, with its standard error, paired by sample.
     """
     import polars as pl
 

@@ -1,7 +1,7 @@
-"""The tables in docs/studies, compared with what the studies give now.
+"""Compare the tables in docs/studies with the current results of the studies, and refresh them.
 
 ``python -m plackett.studies.pages convex-losses`` runs a study and writes its tables into its page; without names, all
-studies whose page has a command without ``--data``. The words around the tables stay as they are: read them again.
+studies whose page has a command without ``--data``. The text around the tables is not changed: check it by hand.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from plackett.studies.base import find_study, studies
 __all__ = ["refresh", "refreshed", "repeatable", "rows_of"]
 
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
-#: Studies whose figures are times, which no two runs have in common.
+#: Studies whose figures are times, which differ between runs.
 _TIMES = {"training-time"}
 
 
 def repeatable(folder: Path) -> list[str]:
-    """The studies whose page shows what the plain command gives, on data that the study makes up itself."""
+    """The studies whose page shows the output of the plain command, on data that the study generates."""
     plain = re.compile(r"^plackett study ([a-z-]+)$", re.MULTILINE)
     pages = {name: (folder / f"{name}.md").read_text("utf-8") for name in studies() if name not in _TIMES}
     return [name for name, text in pages.items() if name in plain.findall(text)]
 
 
 def refreshed(page: str, tables: str) -> str:
-    r"""The page with these tables in the place of those with the same header (of several: the most alike).
+    r"""The page with these tables in place of those with the same header (if several, the most similar one).
 
     >>> print(refreshed("Words.\n\n| a |\n| - |\n| 1 |\n\nMore.\n", "| a |\n| - |\n| 2 |\n"))
     Words.
@@ -49,13 +49,13 @@ def refreshed(page: str, tables: str) -> str:
 
 
 def rows_of(table: str) -> list[str]:
-    """The rows of a table, its header first, without what only draws it."""
+    """The rows of a table, header first, without separators and padding."""
     rows = [re.sub(r"\s+", " ", line).strip() for line in table.splitlines() if line.startswith("|")]
     return [row for row in rows if not re.fullmatch(r"[|:\- ]+", row)]
 
 
 def refresh(folder: Path, names: list[str]) -> list[str]:
-    """Run studies and rewrite their pages; gives those that changed."""
+    """Run studies and rewrite their pages; returns those that changed."""
     changed = []
     for name in names:
         path = folder / f"{name}.md"

@@ -16,13 +16,13 @@ __all__ = ["pair_dependence"]
 def pair_dependence(
     *, sizes: Sequence[int] = (5, 10, 20, 40, 80), separation: float = 1.0, n_lists: int = 2000, random_state: int = 0
 ) -> Study:
-    r"""How much do m² pairs of 2m documents tell?
+    r"""How much information do the m² pairs of 2m documents carry?
 
     Lists have m relevant and m irrelevant documents with independent normal scores, the relevant ones
-    ``separation`` higher. The loss of a pair is 1 if it is the wrong way round. Two pairs without a common document
-    are independent; two pairs that share one are not, and there are of the order of m³ such pairs of pairs. So the
-    variance of the mean over the m² pairs of a list falls like 1/m, as if there were m of them, and not like 1/m²:
-    bounds for independent pairs promise too much.
+    ``separation`` higher. The loss of a pair is 1 if it is in the wrong order. Two pairs without a common document are
+    independent; two pairs that share one are not, and there are of the order of m³ such pairs of pairs. So the variance
+    of the mean over the m² pairs of a list falls like 1/m, as if there were only m pairs, and not like 1/m²: bounds for
+    independent pairs promise too much.
     """
     import polars as pl
 

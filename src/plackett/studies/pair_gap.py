@@ -16,13 +16,13 @@ __all__ = ["circular_triples", "pair_gap"]
 
 @fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.9")
 def pair_gap(*, n_queries: int = 40, n_docs: int = 20, random_state: int = 0) -> Study:
-    """Does a good classifier of pairs make a good ranking?
+    """Does a good pair classifier make a good ranking?
 
-    `RankSVM` classifies a pair by the difference of two scores and ranks by the scores: the order that it is tested
-    with makes exactly the errors of its classifier, so that there is no gap in the pair measure. A decision tree over
-    both documents of a pair knows no scores. Its preferences go in circles (the share of three documents is shown), no
-    order agrees with all of them, and sorting by the number of wins changes the error. The gap that both have is from
-    the pair error to measures of positions: 1 − nDCG@5 of two rankings with the same pair error can differ.
+    `RankSVM` classifies a pair by the difference of two scores and ranks by the scores: its ranking makes exactly the
+    errors of its classifier, so there is no gap in the pair measure. A decision tree over both documents of a pair has
+    no scores. Its preferences contain cycles (the study shows the share of cyclic triples), no order agrees with all of
+    them, and sorting by the number of wins changes the error. What both share is a gap between the pair error and
+    position-based measures: two rankings with the same pair error can have different 1 − nDCG@5.
     """
     import polars as pl
     from sklearn.tree import DecisionTreeClassifier
@@ -60,7 +60,7 @@ def pair_gap(*, n_queries: int = 40, n_docs: int = 20, random_state: int = 0) ->
 
 
 def circular_triples(preferred: np.ndarray) -> float:
-    """Share of the triples a, b, c with a before b, b before c and c before a, or the other way round.
+    """Share of the triples a, b, c with a before b, b before c and c before a, or the reverse.
 
     >>> circular_triples(np.array([[[0, 1, 0], [0, 0, 1], [1, 0, 0]]], bool))
     1.0
@@ -72,7 +72,7 @@ def circular_triples(preferred: np.ndarray) -> float:
 
 
 def _ordered_pairs(data: RankingDataset, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the first and of the second document of all n × n pairs of each query."""
+    """Rows of the first and the second document of all n × n pairs of each query."""
     rows = np.arange(data.n_rows).reshape(-1, n_docs)
     return np.repeat(rows, n_docs, axis=1).ravel(), np.tile(rows, (1, n_docs)).ravel()
 
@@ -83,7 +83,7 @@ def _from_scores(scores: np.ndarray, n_docs: int) -> np.ndarray:
 
 
 def _error(data: RankingDataset, preferred: Any, n_docs: int) -> float:
-    """Share of the pairs of unequal labels that are preferred the wrong way round; a tie is half an error."""
+    """Share of the pairs of unequal labels that are preferred in the wrong order; a tie is half an error."""
     labels = data.labels.reshape(-1, n_docs)
     better = labels[:, :, None] > labels[:, None, :]
     wrong = 0.5 * (1 - preferred.astype(float) + preferred.astype(float).transpose(0, 2, 1))

@@ -18,15 +18,15 @@ __all__ = ["changed_pairs", "pairwise_problems"]
 def pairwise_problems(*, random_state: int = 0) -> Study:
     r"""When do pair losses go wrong, and do their remedies help?
 
-    For each weakness data are made up with a knob, off and on; the plain method is measured beside the remedies:
+    For each weakness, data is generated with a knob turned off and on. The plain method is compared with the remedies:
 
-    - *grades*: a pair of grades 2 and 1 counts as much as one of 6 and 1. The knob is the best grade; remedies weigh
+    - *grades*: a pair of grades 2 and 1 counts as much as one of 6 and 1. The knob is the best grade; remedies weight
       pairs by the difference of grades (`MPRank`) or train one model per pair of grades
       (`MultipleHyperplaneRanker`).
-    - *long queries*: a list of n documents has up to n²/4 pairs. The knob is the length of the one query that wants
-      another model; `IRSVM` gives queries the same weight.
-    - *noise*: one wrong label spoils all pairs of the document. The knob is the share of irrelevant documents with far
-      values that are labelled relevant; `SigmoidRank` and `RampRank` bound the loss of a pair.
+    - *long queries*: a list of n documents has up to n²/4 pairs. The knob is the length of the one query that needs a
+      different model; `IRSVM` gives queries the same weight.
+    - *noise*: one wrong label spoils all pairs of the document. The knob is the share of irrelevant documents with
+      extreme values that are labelled relevant; `SigmoidRank` and `RampRank` bound the loss of a pair.
     - *positions*: pairs at the bottom of the list count as much as those at the top. The knob is the number of
       documents at the bottom; `OWPC` and linear lambdas look at the top.
 
@@ -38,8 +38,7 @@ def pairwise_problems(*, random_state: int = 0) -> Study:
     Returns
     -------
     Study
-        A row for each weakness, knob and method, with the measure on data of the same kind that have no noise and no
-        odd query.
+        One row for each weakness, knob and method, with the measure on similar data without noise or the odd query.
     """
     import polars as pl
 
@@ -70,7 +69,7 @@ def pairwise_problems(*, random_state: int = 0) -> Study:
 def changed_pairs(labels: Any, document: int, label: float) -> int:
     """Number of pairs of a list that change when one document gets another label.
 
-    A pair changes when it appears, vanishes or is turned round: at most the number of other documents.
+    A pair changes if it appears, vanishes or is reversed: at most the number of other documents.
 
     >>> changed_pairs([1, 0, 0, 0], 3, 1)  # (1st, 4th) vanishes, (4th, 2nd) and (4th, 3rd) appear
     3
@@ -86,7 +85,7 @@ _CLEAN = ("long queries", "noise")
 
 
 def _grades(best: float | None, seed: int) -> RankingDataset:
-    """The first feature tells the few documents of the best grade, the second those of grade 1; each misleads."""
+    """The first feature identifies the few documents of the best grade, the second those of grade 1; each misleads."""
     rng = np.random.default_rng(seed)
     y = np.tile([best or 1.0] * 2 + [1.0] * 9 + [0.0] * 9, 60)
     X = 0.5 * rng.standard_normal((y.size, 2))
@@ -105,7 +104,7 @@ def _long(length: int | None, seed: int) -> RankingDataset:
 
 
 def _noisy(share: float | None, seed: int) -> RankingDataset:
-    """Irrelevant documents far away on the wrong side are labelled relevant."""
+    """Irrelevant documents with extreme values on the wrong side are labelled relevant."""
     data = tilted_queries(60, 20, 0.0, seed)
     rng = np.random.default_rng(seed + 1)
     wrong = (data.labels == 0) & (rng.random(data.n_rows) < (share or 0.0))

@@ -1,4 +1,4 @@
-"""What is wrong with the pointwise approach: a query with many documents takes the model over."""
+"""A weakness of the pointwise approach: a query with many documents takes over the model."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["pointwise_problems"]
 
 @fulfils("exp.pointwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.2")
 def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100), random_state: int = 0) -> Study:
-    r"""How far does one query with many documents pull the model to itself?
+    r"""How far does one query with many documents pull the model towards itself?
 
-    The documents of the one query that differs most from the others are repeated 10 and 100 times, which changes
-    nothing about how they should be ranked. Reported are the cosine between the weights of the model (of standardised
-    features) and those without repetition, and nDCG@10 on the other queries. Linear models of all three approaches take
-    part; those whose loss is a sum over documents or over pairs follow the long query, those that normalise by query
-    do not.
+    The documents of the one query that differs most from the others are repeated 10 and 100 times, which does not
+    change how they should be ranked. The study reports the cosine between the weights of the model (for standardised
+    features) and the weights without repetition, and nDCG@10 on the other queries. Linear models of all three
+    approaches take part; those whose loss is a sum over documents or pairs follow the long query, those that normalise
+    by query do not.
 
     Parameters
     ----------
     data
-        Folds, of which the first is used: the query with the lowest nDCG@10 under linear regression, of those that have
-        anything to rank, is enlarged, and
-        the test part is measured. None makes queries up that agree with each other, but for one.
+        Folds, of which the first is used: the query with the lowest nDCG@10 under linear regression, among those that
+        have anything to rank, is enlarged, and the test part is measured. None generates queries that all agree with
+        each other, except one.
     factors
         How often the documents are repeated.
     """

@@ -23,14 +23,14 @@ def position_weights(
 ) -> Study:
     """Do weights of positions make ListMLE and ListNet better at the top of the list?
 
-    ListMLE is the sum of a loss per position, which can be weighted by a discount or cut off after k positions; ListNet
-    looks at the first position only, and its top-k form at the first k, weighted or not. All are linear models, the
+    ListMLE is a sum of one loss per position, which can be weighted by a discount or cut off after k positions. ListNet
+    looks only at the first position, and its top-k form at the first k, weighted or not. All are linear models, the
     penalty is chosen by nDCG@5 on the validation parts, and the figures are means over folds on the test parts.
 
     Parameters
     ----------
     data
-        One or several datasets, as `plackett.experiment` takes them; None makes one up.
+        One or several datasets, in any form that `plackett.experiment` accepts; None generates one.
     """
     import polars as pl
 

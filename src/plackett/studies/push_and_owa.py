@@ -12,13 +12,13 @@ __all__ = ["push_and_owa"]
 
 @fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.8")
 def push_and_owa(rankings: tuple[str, ...] = ("dABCef", "AdBeCf", "ABCdef", "defABC")) -> Study:
-    r"""How do P-norm push and OWA tell rankings apart that have the same number of wrong pairs?
+    r"""How do P-norm push and OWA distinguish rankings with the same number of wrong pairs?
 
     Capital letters are relevant documents. With the 0–1 loss of a pair, the push is
     :math:`\sum_v (\sum_u \ell_{uv})^p` over irrelevant v, and OWA is :math:`\sum_u \sum_t \alpha_t \ell_{u(t)}` over
-    relevant u, the losses of u sorted from the largest on. The first two rankings have three wrong pairs each: the push
-    punishes the one irrelevant document at the very top more the larger p is; OWA with falling weights punishes the
-    relevant documents that have any irrelevant one before them.
+    relevant u, with the losses of u sorted in decreasing order. The first two rankings have three wrong pairs each. The
+    larger p is, the more the push penalises the one irrelevant document at the very top; OWA with decreasing weights
+    penalises relevant documents that have any irrelevant one before them.
     """
     import polars as pl
 

@@ -37,21 +37,22 @@ def query_stability(
 ) -> Study:
     r"""Does one query with many pairs move Ranking SVM more than IR-SVM?
 
-    Both are trained with the hinge loss and :math:`\lambda \lVert w \rVert^2`, λ chosen by AP on validation queries.
-    Then 30 times one training query is left out, and the change Δ of the loss of a pair, the largest over all pairs of
-    the test queries, is noted. Ranking SVM averages over pairs, so that a query with many of them weighs much; IR-SVM
-    averages over queries. Theory bounds Δ by τ; that Δ is smaller for IR-SVM is what the paper found, not a theorem.
+    Both are trained with the hinge loss and :math:`\lambda \lVert w \rVert^2`, with λ chosen by AP on validation
+    queries. Then one training query is left out, 30 times, and the study records the change Δ of a pair's loss, the
+    largest over all pairs of the test queries. Ranking SVM averages over pairs, so a query with many pairs has a large
+    weight; IR-SVM averages over queries. Theory bounds Δ by τ. That Δ is smaller for IR-SVM is the paper's observation,
+    not a theorem.
 
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used; features are divided by their deviation, and then all
-        by the length of the longest vector. Without it, data are planted: 30 queries of 5 documents that agree, and one
-        of 40 that does not.
+        A dataset, or one with folds, of which the first is used. Features are divided by their standard deviation, and
+        then all by the length of the longest vector. By default, data is planted: 30 queries of 5 documents that agree,
+        and one of 40 that does not.
     penalties
-        Values of λ to choose from; planted data have 0.02.
+        Values of λ to choose from; for planted data 0.02.
     n
-        Queries to leave out, one at a time.
+        Number of queries to leave out, one at a time.
     """
     import polars as pl
 
@@ -119,7 +120,7 @@ def _parts(data: Any, random_state: int) -> tuple[RankingDataset, RankingDataset
 
 
 def _svm(kind: Any, data: RankingDataset, penalty: float) -> Any:
-    """The SVM whose objective has this λ on these data."""
+    """The SVM whose objective has this λ on this data."""
     pairs = ASSOCIATES["pair"].labelled(data)
     total = float(pairs.sum()) if kind is RankSVM else float((pairs > 0).sum())
     return kind(C=1.0 / (2.0 * penalty * total), loss="hinge", standardize=False)

@@ -27,12 +27,11 @@ def regulariser(
 ) -> Study:
     r"""What does the regularisation term contribute when a regression learns to rank?
 
-    Linear regression is trained on ``n_samples`` small samples of the same made-up problem for each strength α of the
-    penalty. For fresh documents the mean squared error of the predictions is split into the square of the bias and the
-    variance over samples (less the noise of the labels, which no model can avoid). Reported beside it are the length
-    of the weights, and nDCG@10 on the sample and on fresh queries. Along a direction of the data with singular value σ
-    the penalty shrinks the solution by :math:`\sigma^2 / (\sigma^2 + \rho)`: directions in which there are few data
-    shrink first.
+    Linear regression is trained on ``n_samples`` small samples of the same synthetic problem for each strength α of the
+    penalty. For new documents, the mean squared error of the predictions is split into squared bias and variance over
+    samples (without the noise of the labels, which no model can avoid). The study also reports the length of the
+    weights, and nDCG@10 on the sample and on new queries. Along a direction of the data with singular value σ, the
+    penalty shrinks the solution by :math:`\sigma^2 / (\sigma^2 + \rho)`: directions with little data shrink first.
     """
     import polars as pl
 
@@ -56,7 +55,7 @@ def regulariser(
     for alpha in alphas:
         predictions, lengths, quality = [], [], []
         for X, y in samples:
-            # labels below 0 would be unjudged: the level is moved, which changes nothing but the intercept
+            # labels below 0 would count as unjudged: shifting them changes only the intercept
             lowest = y.min()
             sample = of_queries(X, y - lowest, [n_docs] * n_queries)
             ranker: Any = LinearRegression(alpha=alpha, max_iter=300, tol=1e-8, standardize=False, n_jobs=1).fit(sample)

@@ -1,4 +1,4 @@
-"""SoftRank's expected ranks and Approximate Rank's smooth ones."""
+"""SoftRank's expected ranks and Approximate Rank's smooth ranks."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def soft_ranks(
     SoftRank adds normal noise of deviation σ to every score. The expected rank of document j is then
     :math:`1 + \sum_u \frac12 (1 + \mathrm{erf}\frac{s_u - s_j}{2\sigma})`: the sigmoid is the error function.
     Approximate Rank has the logistic one, which is within .01 of it for :math:`\alpha = 1.702 / (\sqrt2 \sigma)`.
-    Beside both stand the mean rank in draws of the noise, and the discount 1/log2(1 + rank) taken of the mean rank
-    (as in ApproxNDCG) and in the mean over the draws (as in SoftNDCG). The discount is convex, so that the second is
-    never less (Jensen's inequality).
+    The table also shows the mean rank over draws of the noise, and the discount 1/log2(1 + rank), both for the mean
+    rank (as in ApproxNDCG) and as a mean over the draws (as in SoftNDCG). The discount is convex, so the second is
+    never smaller (Jensen's inequality).
     """
     import polars as pl
     from scipy.special import erf, expit

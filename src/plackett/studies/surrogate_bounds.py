@@ -22,9 +22,9 @@ __all__ = ["surrogate_bounds"]
 def surrogate_bounds(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int = 0) -> Study:
     """Which losses bound which measures, how often are they violated, and how tight are they?
 
-    Random lists are ranked by their labels (the gains, for the square loss) plus noise of random strength, and every
-    bound of `plackett.theory.known_bounds` for some losses is compared with the error that it bounds. The picture shows
-    the median bound of 1 − nDCG against the error.
+    Random lists are ranked by their labels (the gains, for the square loss) plus noise of random strength. For some
+    losses, every bound of `plackett.theory.known_bounds` is compared with the error that it bounds. The chart shows the
+    median bound of 1 − nDCG against the error.
     """
     import polars as pl
 
@@ -35,7 +35,7 @@ def surrogate_bounds(*, n_lists: int = 20_000, n_docs: int = 8, random_state: in
         for bound in loss.bounds():
             top = 1 if bound.labels == "binary" else 3
             y = rng.integers(0, top + 1, (n_lists, n_docs)).astype(float)
-            y[:, 0], y[:, -1] = np.maximum(y[:, 0], 1), 0  # something to find, something to put below it
+            y[:, 0], y[:, -1] = np.maximum(y[:, 0], 1), 0  # at least one relevant and one irrelevant document
             target = 2.0**y - 1 if getattr(loss, "target", "") == "exp2" else y
             strength = np.exp(rng.uniform(np.log(0.02), np.log(5), (n_lists, 1)))
             s = (target + strength * rng.standard_normal(y.shape)).ravel()
@@ -71,7 +71,7 @@ def surrogate_bounds(*, n_lists: int = 20_000, n_docs: int = 8, random_state: in
 
 
 def _medians(error: np.ndarray, limit: np.ndarray) -> tuple[list[float], list[float]]:
-    """Median bound in classes of the error."""
+    """Median bound in bins of the error."""
     edges = np.linspace(0.0, 0.6, 13)
     number = np.digitize(error, edges) - 1
     kept = [i for i in range(12) if (number == i).sum() >= 10]

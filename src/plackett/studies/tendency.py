@@ -33,10 +33,10 @@ def tendency(
     r"""Do surrogate measures rank models as nDCG does?
 
     Models are random directions of two weights on six noisy lists. The tendency correlation ε of a surrogate with nDCG
-    is the least worst disagreement about the difference of two models, after the best scaling; 0 is agreement, and the
-    range of nDCG over the models is what a surrogate that says nothing has. The first table is for ApproxNDCG of
-    steepness α and SoftNDCG of noise 1/α, which come as close as one likes; the second for losses that do not. SVM-MAP
-    is on a list made to show the largest disagreement.
+    is its worst disagreement about the difference of two models, after the best scaling: 0 means agreement, and an
+    uninformative surrogate has the range of nDCG over the models. The first table is for ApproxNDCG with steepness α
+    and SoftNDCG with noise 1/α, which come arbitrarily close; the second is for losses that do not. SVM-MAP is tested
+    on a list designed to show the largest disagreement.
     """
     import polars as pl
 

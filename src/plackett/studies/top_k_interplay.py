@@ -1,4 +1,4 @@
-"""Which top-l losses serve a top-k true loss."""
+"""Which top-l losses suit a top-k true loss."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["top_k_interplay"]
 def top_k_interplay(*, n_documents: int = 4, n_spaces: int = 60, random_state: int = 0) -> Study:
     """If only the first k documents count, how many positions should the loss look at?
 
-    For each k, distributions over orders are drawn that are order preserving for the first k documents. On each the
-    exact minimiser of the expected ListMLE loss of the first l positions is computed. It has the least possible top-k
-    loss wherever l ≤ k; a loss that looks further (l > k) is led astray by the order of documents that do not count.
+    For each k, the study draws distributions over orders that are order preserving for the first k documents, and
+    computes the exact minimiser of the expected ListMLE loss of the first l positions. It has the smallest possible
+    top-k loss whenever l ≤ k. A loss that looks further (l > k) is misled by the order of documents that do not count.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What ListMLE is right for: the whole order, but not its top."""
+"""What ListMLE is good for: the whole order, but not its top."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MIXED: Mapping[Order, float] = {(0, 2, 1): 0.52, (1, 2, 0): 0.33, (2, 0, 1): 0.1
 def top_k_loss() -> Study:
     """Does the minimiser of the expected ListMLE loss rank best?
 
-    For two distributions over the orders of three documents the scores are found that minimise the expected ListMLE
-    loss, over all positions and over the first one only. If the orders come from a Plackett–Luce model, the minimiser
-    sorts like the most probable order, so that the expected permutation-level 0–1 loss is least too. A mixed
-    distribution is made such that the full loss puts document 2 first, which is first with probability .15 only; the
-    loss of the first position puts document 0 first, as is right when only the top counts.
+    For two distributions over the orders of three documents, the study finds the scores that minimise the expected
+    ListMLE loss, over all positions and over the first one only. If the orders come from a Plackett–Luce model, the
+    minimiser gives the most probable order, so the expected permutation-level 0–1 loss is also minimal. The second
+    distribution is a mixture designed so that the full loss puts document 2 first, which is first with probability only
+    .15; the loss of the first position puts document 0 first, which is right if only the top counts.
     """
     import polars as pl
 

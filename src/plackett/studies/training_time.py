@@ -1,4 +1,4 @@
-"""How the time to train grows with the length of the lists."""
+"""How training time grows with the length of the lists."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def training_time(
     n_repeats: int = 3,
     random_state: int = 0,
 ) -> Study:
-    """By which power of the list length does the time to train grow?
+    """With which power of the list length does training time grow?
 
-    Every ranker is trained on made-up data whose lists get longer, once to compile and then ``n_repeats`` times, of
-    which the fastest counts. The exponent is the slope of the logarithms: 1 is linear, 2 is a look at every pair. The
-    number of iterations may change with the data; rankers with a fixed number show the cost of one.
+    Every ranker is trained on synthetic data with longer and longer lists, once to compile and then ``n_repeats``
+    times, of which the fastest counts. The exponent is the slope of the logarithms: 1 is linear, 2 means visiting every
+    pair. The number of iterations may change with the data; rankers with a fixed number show the cost of one.
 
     Parameters
     ----------
     rankers
-        Estimators by name; None takes one of each kind.
+        Estimators by name; None uses one of each kind.
     lengths, n_queries, n_features
         Size of the data.
     """

@@ -1,4 +1,4 @@
-"""Risks, bounds, stability, consistency and the planner: what is proved about ranking, as numbers.
+"""Risks, bounds, stability, consistency and the planner: theorems about ranking, as numbers.
 
 The items are attributes of the package and imported when first used: ``plackett.theory.Risk``,
 ``plackett.theory.check_consistency``, ``plackett.theory.plan``. ``plackett list --kind theory`` names them.

@@ -1,4 +1,4 @@
-"""AdaRank's assumption that a measure is additive, checked."""
+"""Check AdaRank's assumption that a measure is additive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AdaRankResidual:
         :math:`\varphi_t = \sum_q D_t(q) M_q(f_t)` of each round.
     bound
         Guaranteed mean of the measure after each round,
-        :math:`1 - \prod_{s \le t} e^{-\min_q \text{residual}_{sq}} \sqrt{1 - \varphi_s^2}`. It says something (is above
+        :math:`1 - \prod_{s \le t} e^{-\min_q \text{residual}_{sq}} \sqrt{1 - \varphi_s^2}`. It is informative (above
         the trivial) only as long as the residuals stay small.
     mean
         The mean of the measure after each round, never below ``bound``.
@@ -51,7 +51,7 @@ class AdaRankResidual:
 
 @fulfils("theory.adarank_residual", paper="Xu, Li 2007")
 def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any = "AP") -> AdaRankResidual:
-    r"""Residuals of AdaRank's linearity condition, and the bound of training that rests on them.
+    r"""Residuals of AdaRank's linearity condition, and the training bound that depends on them.
 
     AdaRank would lower the exponential loss in every round if the measure of an ensemble were the sum of the measures
     of its members: :math:`M(F_t) = M(F_{t-1}) + \alpha_t M(f_t)`. It is not, and convergence is not guaranteed.
@@ -59,11 +59,11 @@ def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any 
     Parameters
     ----------
     data
-        Labelled documents, such as AdaRank was trained on.
+        Labelled documents, such as AdaRank's training data.
     weak
         The weak rankers, one row of feature weights for each round: ``ranker.weak_``.
     alphas
-        Their coefficients: ``ranker.alphas_``. The bound holds for those that AdaRank computes on these data.
+        Their coefficients: ``ranker.alphas_``. The bound holds for those that AdaRank computes on this data.
     measure
         The measure that was maximised, with values between −1 and 1.
 

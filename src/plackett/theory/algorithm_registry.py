@@ -1,4 +1,4 @@
-"""The methods that the book sums up, and the rankers of this library that they are."""
+"""The methods in the book's summary, and the rankers of this library that implement them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ ALGORITHMS: tuple[AlgorithmEntry, ...] = tuple(
 
 @fulfils("summary.registry", paper="Liu 2011, Learning to rank for information retrieval, figure 19.1")
 def algorithm_registry() -> pl.DataFrame:
-    """The 39 methods of the book's summary with their approach and the ranker of this library.
+    """The 39 methods of the book's summary, with their approach and the ranker that implements each.
 
     >>> algorithm_registry().filter(approach="pairwise")["ranker"].to_list()[:3]
     ['LambdaRank', 'RankNet', 'IRSVM']

@@ -1,4 +1,4 @@
-"""How far the AUC of a sample may be from its expectation."""
+"""How far the AUC of a sample can be from its expectation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METHODS = {
 
 @fulfils("M-43", paper="Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005")
 def auc_deviation(m: int, n: int, delta: float = 0.05, method: str = "hoeffding") -> float:
-    r"""Distance ε that the AUC of m positive and n negative documents keeps to its mean with probability 1 − δ.
+    r"""Largest distance ε of the AUC of m positive and n negative documents from its mean, with probability 1 − δ.
 
     ``"mcdiarmid"`` (bounded differences): :math:`\delta = 2 e^{-2 \epsilon^2 m n / (m + n)}`; ``"hoeffding"``
     (two-sample U-statistics): :math:`\delta = 2 e^{-2 \epsilon^2 \min(m, n)}`, which is never more.

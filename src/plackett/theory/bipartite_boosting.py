@@ -45,8 +45,8 @@ def bipartite_rankboost(positives: Any, negatives: Any, n_rounds: int, step: str
         Number of rounds.
     step
         ``"exact"``: :math:`\alpha = \frac12 \log\frac{p (1 - q)}{q (1 - p)}`, the minimiser of the normaliser and the
-        step of RankBoost on the pairs. ``"figure"``: :math:`\frac12 \log\frac pq`, as Figure 10.2 of Mohri et al. has
-        it, which mistakes the shares of documents for shares of pairs and descends more slowly.
+        step of RankBoost on the pairs. ``"figure"``: :math:`\frac12 \log\frac pq`, as in Figure 10.2 of Mohri et al.
+        This confuses shares of documents with shares of pairs and descends more slowly.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class ExponentialSums(NamedTuple):
 
 @fulfils("M-21", paper="Rudin, Schapire 2009")
 def exponential_sums(positives: Any, negatives: Any) -> ExponentialSums:
-    r"""The two sums of which both AdaBoost's and RankBoost's losses of two-grade data are made.
+    r"""The two sums that make up both AdaBoost's and RankBoost's losses on two-grade data.
 
     .. math:: F_+ = \sum_i e^{-f(x_i^+)}, \quad F_- = \sum_j e^{f(x_j^-)}, \qquad
               F_\text{Ada} = F_+ + F_-, \quad F_\text{Rank} = F_+ F_-

@@ -1,4 +1,4 @@
-"""What an order made of preferences can get wrong."""
+"""How many pairs an order built from preferences can get wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No deterministic way from preferences to an order loses less than twice as much as the preferences."""
+"""No deterministic rule from preferences to an order guarantees less than twice the loss of the preferences."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class WorstCase(NamedTuple):
 def worst_case_of_rule(rule: Callable[[np.ndarray], Any]) -> WorstCase:
     """Labels for which a deterministic rule loses twice what the preferences lose.
 
-    The preferences of three documents go in a circle. Whichever order the rule gives, there are labels 0 and 1 with
-    which it has two pairs wrong and the preferences one: a positive document that it puts last, say.
+    The preferences of three documents form a cycle. Whichever order the rule returns, there are labels 0 and 1 for
+    which it gets two pairs wrong and the preferences only one: for example, a positive document that it puts last.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ __all__ = ["EmphasisAxioms", "emphasis_axioms", "partite_emphasis", "top_k_empha
 
 @fulfils("M-31", paper="Ailon, Mohri 2010")
 def top_k_emphasis(k: int) -> Emphasis:
-    """Weight 1 for pairs of which one document is truly among the first k, 0 for the others.
+    """Weight 1 for pairs with a document that is truly among the first k, 0 for the others.
 
     >>> top_k_emphasis(2)(np.array([1, 3]), np.array([5, 4])).tolist()
     [1.0, 0.0]

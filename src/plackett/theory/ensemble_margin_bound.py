@@ -23,9 +23,9 @@ class EnsembleMarginBound:
     margin_loss
         Share of the pairs whose normalised margin is at most ρ.
     complexity
-        What the richness of the weak rankers adds.
+        The term for the complexity of the weak rankers.
     confidence
-        What the size of the sample and δ add.
+        The term for the sample size and δ.
     """
 
     margin_loss: float
@@ -34,7 +34,7 @@ class EnsembleMarginBound:
 
     @property
     def bound(self) -> float:
-        """Bound on the probability that a new pair is misordered; 1 or more says nothing."""
+        """Bound on the probability that a new pair is misordered; vacuous if 1 or more."""
         return self.margin_loss + self.complexity + self.confidence
 
 

@@ -1,4 +1,4 @@
-"""Decision-theoretic ranking from what users do."""
+"""Decision-theoretic ranking from user behaviour."""
 
 from __future__ import annotations
 

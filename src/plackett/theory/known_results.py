@@ -21,7 +21,7 @@ _COLUMNS = {"uniform": "uniform bounds", "margin": "uniform bounds", "algorithm"
 def known_results() -> pl.DataFrame:
     """Table of the results: a row per framework and approach, the names of bounds and of consistent algorithms.
 
-    An empty cell is a combination for which nothing is known here.
+    An empty cell means that no results for this combination are listed here.
 
     >>> known_results().filter(framework="two-layer", approach="pairwise")["uniform bounds"].to_list()
     ['TwoLayerBound']

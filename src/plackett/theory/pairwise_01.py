@@ -1,4 +1,4 @@
-"""The pairwise 0–1 loss and what takes its place."""
+"""The pairwise 0–1 loss and its surrogates."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def pair_loss_curve(loss: Loss, gaps: np.ndarray) -> np.ndarray:
 def pair_loss_shape(loss: Loss, scale: float = 1.0) -> PairLossShape:
     r"""Whether a pair loss, times ``scale``, bounds :math:`[\Delta < 0]` from above and is convex, on a grid.
 
-    Hinge and exponential loss are bounds; the logistic loss is one where it is divided by log 2 and not in natural
-    logarithms; the fidelity and sigmoid losses are none.
+    Hinge and exponential loss are bounds; the logistic loss is one if it is divided by log 2, but not in natural
+    logarithms; the fidelity and sigmoid losses are not.
 
     Examples
     --------

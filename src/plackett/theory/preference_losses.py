@@ -1,4 +1,4 @@
-"""What an order and a preference function lose against the truth, pair by pair."""
+"""Losses of an order and of a preference function against the truth, pair by pair."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Emphasis = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 @fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
 def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> float:
-    r"""Ranking loss of an order: the weighted number of pairs that it has the other way round,
+    r"""Ranking loss of an order: the weighted number of pairs that it reverses,
 
     .. math:: L_\omega(\sigma, \sigma^*) = \frac{2}{n (n - 1)} \sum_{u \ne v} \omega(\sigma^*(v), \sigma^*(u))\,
               [\sigma(u) < \sigma(v)]\,[\sigma^*(v) < \sigma^*(u)].
@@ -55,7 +55,7 @@ def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> f
 
 @fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
 def preference_loss(preference: Any, labels: Any, emphasis: Emphasis | None = None) -> float:
-    r"""Preference loss: how much a preference function is for the wrong document of each pair,
+    r"""Preference loss: how strongly a preference function favours the wrong document of each pair,
 
     .. math:: L_\omega(h, \sigma^*) = \frac{2}{n (n - 1)} \sum_{u \ne v} \omega(\sigma^*(v), \sigma^*(u))\,
               h(u, v)\,[\sigma^*(v) < \sigma^*(u)].

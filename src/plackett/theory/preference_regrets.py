@@ -1,4 +1,4 @@
-"""Learning to rank in two stages, from preferences to orders: regrets and what is proved about them."""
+"""Learning to rank in two stages, from preferences to orders: regrets and their bounds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite:
     order
         ``"degree"`` or ``"quicksort"``.
     bipartite
-        Whether documents are relevant or not, instead of anything else. There is no bound for degrees else.
+        Whether labels are binary. Without this, there is no bound for ``"degree"``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite:
     (0.5, 0.25)
     """
     if order not in _FACTORS:
-        raise DataError(f"order={order!r}; something is proved for {', '.join(map(repr, _FACTORS))}")
+        raise DataError(f"order={order!r}; there are bounds for {', '.join(map(repr, _FACTORS))}")
     if not preference_loss >= 0.0:
         raise DataError(f"preference_loss={preference_loss}; a loss is 0 or more")
     return preference_loss * _FACTORS[order][0 if bipartite else 1]

@@ -1,4 +1,4 @@
-"""What RankBoost's rounds prove about its training error and its margins."""
+"""What RankBoost's rounds guarantee about its training error and its margins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss that Rocchio's feedback takes one step on."""
+"""The loss on which Rocchio's feedback takes one gradient step."""
 
 from __future__ import annotations
 

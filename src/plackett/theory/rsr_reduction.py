@@ -1,4 +1,4 @@
-"""Ranking reduced to classifying pairs: weighted pair errors bound the nDCG that is lost."""
+"""Ranking reduced to classifying pairs: weighted pair errors bound the loss of nDCG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["RSRReduction", "rsr_reduction"]
 
 @dataclass(frozen=True)
 class RSRReduction:
-    """What a pair classifier loses as a ranker.
+    """The loss of a pair classifier used as a ranker.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class RSRReduction:
     loss
         1 − nDCG of the ranking.
     bound
-        Weight of the pairs that the classifier has wrong.
+        Total weight of the pairs that the classifier gets wrong.
     transitive
-        Whether the classifier's preferences are an order. If not, the bound is not promised.
+        Whether the classifier's preferences form an order. If not, the bound is not guaranteed.
     """
 
     ranks: np.ndarray

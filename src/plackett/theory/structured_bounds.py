@@ -22,7 +22,7 @@ _MOST_DOCUMENTS = 8
 
 @dataclass(frozen=True)
 class StructuredBounds:
-    """An error and what bounds it.
+    """An error and its bounds.
 
     Attributes
     ----------

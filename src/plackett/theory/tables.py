@@ -16,7 +16,7 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def bounds_table() -> str:
-    """All generalisation bounds: what they bound, for what, how fast they fall, what they assume."""
+    """All generalisation bounds: what they bound, in which framework, how fast they fall, what they assume."""
     from plackett.theory.bounds.base import bounds
 
     order = ("document", "subset", "two-layer")
@@ -81,7 +81,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def filled(page: str) -> str:
-    """The page with its tables written anew, each between ``<!-- table: NAME -->`` and ``<!-- end -->``."""
+    """The page with its tables refreshed, each between ``<!-- table: NAME -->`` and ``<!-- end -->``."""
     for name, write in TABLES.items():
         start, end = f"<!-- table: {name} -->\n", "\n<!-- end -->"
         before, found, rest = page.partition(start)

@@ -151,7 +151,7 @@ def test_published_figures_stand_beside_ours(data, tmp_path, read_page):
     header, rows = page.table("Leaderboard of mq2008")
     shown = {row[0]: row[header.index("published AP")] for row in rows}
     assert shown == {"ListNet": "0.478", "LambdaMART(n_estimators=3, min_child_samples=1)": "–"}
-    assert "means over 5 folds, and this experiment has 3 of mq2008" in " ".join(page.words)
+    assert "means over 5 folds, but this experiment has 3 of mq2008" in " ".join(page.words)
     assert all(qid.startswith("q") for qid in page.data["browser"]["datasets"][0]["qids"])
     assert all(d[0].startswith("d<") for e in page.data["browser"]["datasets"][0]["lists"].values() for d in e["docs"])
 

@@ -1,4 +1,4 @@
-"""The rankers that `AutoRanker` tries: a list by the size of the data, then settings drawn at random."""
+"""The rankers that `AutoRanker` tries: a list that depends on the size of the data, then random settings."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from plackett.rankers.named import ranker_named
 
 __all__ = ["Candidate", "further", "given", "leaves_for", "portfolio"]
 
-#: Trees of the portfolio: slow steps and half of the columns are worth more than large trees on little data.
+#: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5, "n_estimators": 240}
-#: Shares of the trees after which an ensemble is a candidate of its own: the number of rounds is chosen among them.
+#: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
 STAGES = (0.125, 0.25, 0.5, 1.0)
-#: Least seconds and most documents for which a network is worth its time.
+#: Minimum number of seconds and maximum number of documents for which a network is worth its time.
 NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
 
 
@@ -34,11 +34,11 @@ class Candidate:
     Attributes
     ----------
     name
-        What it is called in the leaderboard.
+        Its name in the leaderboard.
     ranker
         The ranker, not fitted.
     stages
-        Numbers of rounds to choose from; one fit gives the scores after each of them. None where there is no choice.
+        Numbers of rounds to choose from; one fit gives the scores after each of them. None if there is no choice.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Candidate:
 
 
 def leaves_for(n_rows: int) -> int:
-    """Leaves of a tree for so many documents: 4 · sqrt(documents / 10,000), from 4 to 64.
+    """Number of leaves of a tree for this many documents: 4 · sqrt(documents / 10,000), from 4 to 64.
 
     >>> [leaves_for(n) for n in (500, 10_000, 100_000, 10_000_000)]
     [4, 4, 13, 64]
@@ -73,13 +73,13 @@ def given(rankers: Sequence[Any]) -> list[Candidate]:
     for ranker in rankers:
         made = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker
         if not isinstance(made, Ranker):
-            raise DataError(f"candidates: {ranker!r} is no ranker of plackett")
+            raise DataError(f"candidates: {ranker!r} is not a ranker of plackett")
         found.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
     return found
 
 
 def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
-    """Rankers for data like these, the most promising first; those that cannot take missing values are left out."""
+    """Rankers for such data, the most promising first; if values are missing, only rankers that accept them."""
     n_rows = facts.profile.n_rows
     leaves = leaves_for(n_rows)
     made = [
@@ -108,7 +108,7 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
 
 
 def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
-    """Settings drawn at random, of one ranker after the other, until nothing is left to draw."""
+    """Random settings, cycling through the rankers, until none are left."""
     leaves = leaves_for(facts.profile.n_rows)
     shape: SearchSpace = {
         "num_leaves": Integer(max(3, leaves // 2), 4 * leaves, log=True),

@@ -1,4 +1,4 @@
-"""The folder of a search that resumes: one file for each finished training."""
+"""The folder of a resumable search: one file for each finished training."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["TrialFolder"]
 
 
 class TrialFolder:
-    """Outcomes on disk, each in a file that appears complete or not at all.
+    """Outcomes on disk, each in a file that is written completely or not at all.
 
     The name of a file is a hash of the data, the split, the ranker with its parameters and source, and the versions of
-    the libraries, so an outcome is taken again only where nothing of it has changed.
+    the libraries, so an outcome is reused only if none of these has changed.
     """
 
     def __init__(self, path: Any, splits: Splits) -> None:
@@ -45,7 +45,7 @@ class TrialFolder:
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
     def read(self, key: str) -> Outcome | None:
-        """The outcome, if it is there. A damaged file counts as not there."""
+        """The outcome, if it exists. A damaged file counts as missing."""
         from plackett.experiments.auto.trials import Outcome
 
         path = self.path / f"{key}.plackett"
@@ -56,7 +56,7 @@ class TrialFolder:
             train_seconds, document_seconds = arrays["seconds"].tolist()
             return Outcome(arrays["scores"], arrays["spreads"], train_seconds, document_seconds)
         except (DataError, KeyError, ValueError) as error:
-            warnings.warn(f"{path}: damaged ({error}); it is computed again", PlackettWarning, stacklevel=2)
+            warnings.warn(f"{path}: damaged ({error}); computing it again", PlackettWarning, stacklevel=2)
             return None
 
     def write(self, key: str, outcome: Outcome) -> None:

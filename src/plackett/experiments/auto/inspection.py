@@ -1,4 +1,4 @@
-"""A look at the training data: what limits the choice of rankers, and what a user should know."""
+"""Inspect the training data: what limits the choice of rankers, and what the user should know."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plackett.measures.ranking import Scored
 
 __all__ = ["Facts", "inspect_data"]
 
-#: Documents looked at for features that give the labels away.
+#: Number of documents searched for features that give the labels away.
 _LOOKED_AT = 20_000
 #: A feature that alone reaches this share of the way from a random to the ideal order gives the labels away.
 _GIVEN_AWAY = 0.98
@@ -23,14 +23,14 @@ _GIVEN_AWAY = 0.98
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What was found.
+    """What the inspection found.
 
     Attributes
     ----------
     profile
         Sizes, labels, missing values and the like.
     twins
-        For each query the first query with the same documents: copies must not be trained on and tested with.
+        For each query, the first query with the same documents: copies must not be both trained on and tested on.
     suspects
         Features that alone order the documents almost as their labels do.
     """
@@ -46,7 +46,7 @@ class Facts:
 
     @property
     def n_lists(self) -> int:
-        """Queries with different documents."""
+        """Number of queries with different documents."""
         return int(np.unique(self.twins).size)
 
     def sentences(self) -> list[str]:
@@ -63,24 +63,24 @@ class Facts:
             told.append(f"The features are sparse: {facts.density:.1%} of the values are not zero.")
         if self.missing:
             told.append(
-                f"{len(facts.missing):,} features have missing values, so rankers that do not take them were left out."
+                f"{len(facts.missing):,} features have missing values, so rankers that reject them were left out."
             )
         if facts.queries_of_one_label:
-            told.append(f"{facts.queries_of_one_label:,} queries have documents of one label only and teach nothing.")
+            told.append(f"{facts.queries_of_one_label:,} queries have only one label and teach nothing.")
         copies = facts.n_queries - self.n_lists
         if copies:
             told.append(f"{copies:,} queries have the same documents as another one; such queries share a fold.")
         if self.suspects:
             names = ", ".join(self.suspects[:5])
             told.append(
-                f"Warning: {names} alone order the documents almost as the labels do. Make sure that they are known "
-                "when a query is asked; otherwise the estimate below is worthless."
+                f"Warning: {names} alone order the documents almost as the labels do. Make sure that their values are "
+                "known at query time; otherwise the estimate below is worthless."
             )
         return told
 
 
 def inspect_data(data: RankingDataset, measure: Measure) -> Facts:
-    """Look at training data.
+    """Inspect training data.
 
     >>> from plackett.measures.language import parse
     >>> data = RankingDataset.from_arrays([[1, 0], [0, 5], [1, 0], [0, 5]], [0, 2, 0, 2], qid=[1, 1, 2, 2])

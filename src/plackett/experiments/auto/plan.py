@@ -1,4 +1,4 @@
-"""How much of the data to search on: as many splits as the time allows, on a part of the queries where it must be."""
+"""How much of the data to search on: as many splits as time allows, on part of the queries if necessary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
 def plan(
     splits: Splits, ranker: Ranker, facts: Facts, budget: Budget, *, n_jobs: int | None, **cut: Any
 ) -> Splits:  # fmt: skip
-    """The splits that there is time for, from how long a short training on a part of the data takes.
+    """The splits that there is time for, estimated from a short training on part of the data.
 
     At least three candidates like the first should be finished; linear ones cost next to nothing. Where there is no
     time for that on one split, a part of the queries is searched on, and only the chosen rankers are trained on all.

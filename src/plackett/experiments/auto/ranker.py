@@ -35,44 +35,44 @@ __public__ = ["AutoRanker"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRanker(Ranker):
-    """The ranker that chooses for you: looks at the data, tries rankers, blends the best and trains them on all data.
+    """Automatic ranker: inspects the data, tries rankers, blends the best and trains them on all data.
 
-    Linear rankers and small boosted trees, by the size of the data, are compared by cross-validation over queries,
-    with successive halving: all on one fold, the best on more, until the time is up. The blend is chosen by greedy
-    selection with replacement on the scores of held-out documents, and its members are trained on all data for as many
-    rounds as were best. Ctrl-C ends the search with the best so far.
+    Linear rankers and boosted trees of a size that suits the data are compared by cross-validation over queries, with
+    successive halving: all on one fold, the best on more, until the time is up. The blend is chosen by greedy selection
+    with replacement on the scores of held-out documents. Its members are then trained on all data for the number of
+    rounds that was best. Ctrl-C ends the search and keeps the best so far.
 
     Parameters
     ----------
     time_budget
-        Seconds for everything. The last training begun may end a little later.
+        Total time in seconds. The last training may end a little later.
     n_trials
-        Instead of seconds, the number of settings to try: the result then depends on the data and the seed alone.
+        Number of settings to try, instead of a time: the result then depends only on the data and the seed.
     candidates
-        The rankers to try: estimators, or names of rankers. None chooses by the data.
+        The rankers to try: estimators, or names of rankers. None chooses them from the data.
     n_folds, n_repeats
-        Folds of the cross-validation, and how often to cut the queries anew; None repeats 3 times below 200 queries
-        and twice below 1,000. Large data are compared on fewer folds, as far as the time goes.
+        Folds of the cross-validation, and how often to repeat it with new folds; None means 3 times below 200 queries
+        and twice below 1,000. Large data is compared on fewer folds, as time allows.
     max_members
-        Rankers in the blend at most.
+        Maximum number of rankers in the blend.
     n_seeds
-        Train members that draw at random (trees on a part of the columns) with so many seeds, as far as time is left,
+        Train members that involve randomness (trees on a subset of the columns) with this many seeds, as time allows,
         and average them.
     max_score_time
-        Seconds of one thread that scoring a document may take at most; None is any. It is measured, so the choice
-        may differ from machine to machine.
+        Maximum number of seconds for scoring a document on one thread; None means no limit. The time is measured, so
+        the choice may differ between machines.
     clock
-        What a second of the budget is: ``"wall"`` is time that passes, ``"cpu"`` time of the processors.
+        What the budget counts: ``"wall"`` is elapsed time, ``"cpu"`` is processor time.
     folder
-        Keep finished trainings in this folder, and take those that are there: an interrupted search goes on where it
-        ended. None keeps them in memory.
+        Keep finished trainings in this folder and reuse those already there: an interrupted search resumes where it
+        stopped. None keeps them in memory.
     eval_measure
-        What is optimised.
+        The measure to optimise.
     early_stopping_rounds
-        End the search after so many settings in a row that are no better on the validation data.
+        End the search after this many settings in a row without improvement on the validation data.
     validation_fraction
-        Share of the queries to compare by, instead of cross-validation. An ``eval_set`` does the same; it is not
-        trained on.
+        Fraction of the queries to compare on, instead of cross-validation. An ``eval_set`` has the same effect; it is
+        not trained on.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class AutoRanker(Ranker):
         What was found and decided, in sentences.
     estimate_
         The quality to expect on new queries: ``value`` with a 95 % interval from ``low`` to ``high``. Each query is
-        measured by members that were not trained on it, with weights and rounds chosen without it. None where there
-        are not enough queries.
+        measured by members that were not trained on it, with weights and rounds chosen without it. None if there are
+        too few queries.
     members_
         The rankers of the blend.
 
@@ -190,7 +190,7 @@ class AutoRanker(Ranker):
         }
 
     def _only(self, candidates: Any, data: RankingDataset, monitor: Monitor, facts: Facts) -> None:
-        """One query cannot be compared by: the first candidate that can be trained is the ranker."""
+        """Use the first candidate that can be trained: a single query allows no comparison."""
         error: Exception | None = None
         for candidate in candidates:
             ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
@@ -239,7 +239,7 @@ class AutoRanker(Ranker):
 
     @property
     def leaderboard_(self) -> pl.DataFrame:
-        """What was tried, the best first."""
+        """What was tried, best first."""
         import polars as pl
 
         self._check_fitted()

@@ -1,4 +1,4 @@
-"""The chosen rankers, trained on all data."""
+"""Train the chosen rankers on all data."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def refit(
     n_seeds: int,
     deadline: float = np.inf,
 ) -> tuple[BlendScorer, str | None]:
-    """Train the members on all data, for as many rounds as were best; also says how that was cut short, if it was.
+    """Train the members on all data for the best number of rounds; also return why this was cut short, if it was.
 
-    Members that draw at random are trained with several seeds, each counting its share. Scores are divided by the
-    spread that the candidate's scores had on held-out documents: on the data that it has learned it is larger, more so
-    where a member fits them closely.
+    Members that involve randomness are trained with several seeds, each with an equal share of the weight. Scores are
+    divided by the spread of the candidate's scores on held-out documents: on training data the spread is larger, and
+    more so for a member that fits them closely.
     """
     rankers: list[Ranker] = []
     factors: list[float] = []
@@ -70,7 +70,7 @@ def _member(trials: Trials, selection: Selection, member: int, seed: int) -> Ran
 
 
 def _draws(ranker: Ranker) -> bool:
-    """Whether another seed makes another ranker: trees on a part of the columns or queries, and networks."""
+    """Whether the seed matters: trees on a subset of the columns or queries, and networks."""
     known = ranker.get_params(deep=False)
     shares = [known.get(name, 1.0) for name in ("colsample_bytree", "colsample_bynode", "subsample")]
     return min(shares) < 1.0 or known.get("boosting") in ("bagged", "forest") or "max_epochs" in known

@@ -1,4 +1,4 @@
-"""What `AutoRanker` says of itself: the leaderboard, the reasons and the estimate, as plain values."""
+"""What `AutoRanker` reports: the leaderboard, the reasons and the estimate, as plain values."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def summary(
     failed = f", {len(trials.errors)} failed" if trials.errors else ""
     tried = sum(trials.done(i) > 0 for i in range(len(trials.candidates)))
     told.append(
-        f"{tried} settings were tried, {len(complete)} of them on all splits{failed}; the search ended since {why}."
+        f"{tried} settings were tried, {len(complete)} of them on all splits{failed}; the search ended because {why}."
     )
     best = max(complete, key=trials.worth)
     sign = 1.0 if trials.measure.ascending else -1.0
@@ -107,5 +107,5 @@ def summary(
     told.append(f"The result: {'; '.join(parts)}; trained on all data.")
     if short:
         told.append(f"Training on all data was {short}, so some members have fewer rounds or seeds, or are missing.")
-    told.append(f"All took {seconds:.1f} s.")
+    told.append(f"Total time: {seconds:.1f} s.")
     return {"reasons": told, "estimate": estimate}

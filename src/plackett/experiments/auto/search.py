@@ -16,15 +16,15 @@ __all__ = ["Budget", "search"]
 
 #: Candidates of one round of successive halving: 9 on a ninth of the splits, 3 on a third, 1 on all.
 BRACKET = 9
-#: Candidates that are finished between two rounds.
+#: Number of candidates to finish between two rounds.
 FINISHED = 3
-#: Settings after which more of them add nothing.
+#: Maximum number of settings: more add nothing.
 MOST = 90
 
 
 @dataclass
 class Budget:
-    """When to end the search: after some time, after some settings, or after some without a better one."""
+    """When to end the search: after some time, after some settings, or after some settings without improvement."""
 
     seconds: float | None
     n_trials: int | None
@@ -36,16 +36,16 @@ class Budget:
         self.reserve = 0.0
 
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return self.clock() - self.began
 
     def out_of_time(self) -> bool:
-        """Whether no further training may begin."""
+        """Whether no further training may start."""
         return self.n_trials is None and self.seconds is not None and self.spent() + self.reserve >= self.seconds
 
     @property
     def most(self) -> int:
-        """Settings to try at most."""
+        """Maximum number of settings to try."""
         return MOST if self.n_trials is None else self.n_trials
 
 
@@ -53,10 +53,10 @@ def search(
     trials: Trials, first: list[Candidate], more: Iterator[Candidate], budget: Budget, max_members: int,
     notify: Callable[[], None],
 ) -> str:  # fmt: skip
-    """Try candidates until the budget is spent; says why it ended.
+    """Try candidates until the budget is spent, and return why the search ended.
 
-    Rounds of successive halving over the candidates, in their order, with splits as the effort; between two of them,
-    the most promising candidates that were left behind are finished too, since a blend needs more than one.
+    Successive halving runs over the candidates in order, in several rounds, with splits as the effort. Between two
+    rounds, the most promising candidates that were left behind are finished too, since a blend needs more than one.
     """
     waiting = itertools.islice(itertools.chain(first, more), budget.most)
     objective = _Objective(trials, budget, max_members, notify)
@@ -70,7 +70,7 @@ def search(
             _finish(objective, FINISHED)
         else:
             return objective.why()
-        # nothing new is left: time that remains goes to those left behind
+        # nothing new is left: the remaining time goes to candidates left behind
         _finish(objective, FINISHED if budget.n_trials is not None else len(trials.candidates))
     except OutOfTimeError:
         return "the time was up"
@@ -119,21 +119,21 @@ class _Objective:
         self.trials.run_all(wanted, self.budget.out_of_time, after)
 
     def lead(self, number: int) -> float:
-        """How far a candidate is ahead of the best complete one, on the splits that it has finished."""
+        """How far a candidate is ahead of the best complete one, on the splits it has finished."""
         trials = self.trials
         n = trials.done(number)
         others = [trials.worth(i, n) for i in trials.complete()]
         return trials.worth(number, n) - max(others, default=0.0)
 
     def _reserve(self) -> None:
-        """Keep the time back that training the members on all data will take."""
+        """Reserve the time needed to train the members on all data."""
         trials = self.trials
         known = [i for i in range(len(trials.candidates)) if trials.done(i) and i not in trials.errors]
         seconds = sorted((trials.refit_seconds(i) for i in known), reverse=True)[: self.max_members]
         self.budget.reserve = sum(seconds)
 
     def ended(self) -> bool:
-        """Whether the search should end; never before something has come out of it."""
+        """Whether the search should end; never before there is a result."""
         if not self.trials.outcomes:
             return False
         patience = self.budget.patience
@@ -143,4 +143,4 @@ class _Objective:
         """Why it ended."""
         if self.budget.out_of_time():
             return "the time was up"
-        return f"{self.since} settings in a row were no better"
+        return f"{self.since} settings in a row brought no improvement"

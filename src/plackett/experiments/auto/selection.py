@@ -13,17 +13,17 @@ from plackett.experiments.auto.trials import Trials, mean, per_query
 
 __all__ = ["Selection", "greedy", "select"]
 
-#: Picks of the greedy selection, so weights are multiples of about this share.
+#: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
-#: Candidates that it chooses from.
+#: Number of candidates it chooses from.
 CHOSEN_FROM = 12
-#: Parts of the queries, each left out once.
+#: Number of parts of the queries, each left out once.
 PARTS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What was selected.
+    """The selected candidates.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class Selection:
     stages
         Number of the stage of each.
     weights
-        How much each counts; they add up to 1.
+        Weight of each; they add up to 1.
     values
         One value of the measure for each query, by a selection that did not see the query; larger is better. None
-        where there are not enough queries to leave some out.
+        if there are too few queries to leave some out.
     """
 
     members: list[int]
@@ -52,22 +52,22 @@ def greedy(
     picks: int = PICKS,
     allowed: Callable[[np.ndarray], bool] = lambda counts: True,
 ) -> np.ndarray:
-    """How often each of several score vectors is picked for the sum of picks to have the largest value.
+    """Greedy selection with replacement: how often to pick each score vector so that the sum has the best value.
 
-    Each pick is the one, among all, that makes the mean of the picks best; the first of equal ones. Of the sums after
-    1, 2, … picks the best is taken, and of equal ones the shortest, so the result is never worse than the best vector
-    alone.
+    Each pick is the vector that makes the mean of the picks best (the first one in case of ties). Of the sums after
+    1, 2, … picks, the best is kept (the shortest one in case of ties), so the result is never worse than the best
+    single vector.
 
     Parameters
     ----------
     scores
         The score vectors, in units that can be added.
     value
-        Worth of a score vector, larger is better.
+        Value of a score vector; larger is better.
     picks
-        Number of picks at most.
+        Maximum number of picks.
     allowed
-        Whether picks with these counts may be made.
+        Whether these counts are allowed.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def select(
     """Blend the complete candidates: the mean of greedy selections, each on all but a part of the queries.
 
     For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
-    measured on that part; these values together are the honest estimate. The weights of the blend are the mean over
+    measured on that part; together these values give an unbiased estimate. The weights of the blend are the mean over
     the parts, and its stages are chosen on all queries.
     """
     finished = trials.complete()
@@ -171,7 +171,7 @@ class _Table:
         )
 
     def stages(self, queries: np.ndarray) -> np.ndarray:
-        """The best stage of each candidate on some queries, the first of equal ones."""
+        """The best stage of each candidate on some queries, the first one if tied."""
         measure = self.trials.measure
         return np.array([int(np.argmax([mean(measure, row[queries]) for row in rows])) for rows in self.values])
 

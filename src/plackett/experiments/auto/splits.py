@@ -1,4 +1,4 @@
-"""What candidates are trained on and compared by: folds of queries, repeated where queries are few, or given data."""
+"""What candidates are trained and compared on: folds of queries (repeated for few queries) or validation data."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from plackett.experiments.auto.inspection import Facts
 
 __all__ = ["Splits", "folds", "repeats_for"]
 
-#: Queries from which on one or two rounds of folds are enough.
+#: Numbers of queries from which one or two rounds of folds are enough.
 ONCE, TWICE = 1000, 200
 
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Pairs of training and held-out part.
+    """Pairs of a training part and a held-out part.
 
     Attributes
     ----------
@@ -27,10 +27,10 @@ class Splits:
     held_out
         The queries of each held-out part: numbers of queries of ``data``, or all of ``valid``.
     rounds
-        How often the data are cut into folds; 0 where validation data were given.
+        How often the data is cut into folds; 0 if validation data was given.
     twins
-        For each query of the held-out parts, one after the other, which other queries are the same one: those of equal
-        number are measured together when selection is cross-validated.
+        A number for each query of the held-out parts, in order. Queries with equal numbers are copies of each other and
+        stay together when selection is cross-validated.
     judged
         Labels of the held-out parts, one after the other, without features.
     """
@@ -67,7 +67,7 @@ class Splits:
 
 
 def repeats_for(n_queries: int) -> int:
-    """How often to cut so many queries into folds: few queries are compared better by several cuts.
+    """How often to cut this many queries into folds: with few queries, several cuts compare better.
 
     >>> [repeats_for(n) for n in (60, 500, 5000)]
     [3, 2, 1]
@@ -84,7 +84,7 @@ def folds(
     n_repeats: int | None,
     random_state: int,
 ) -> Splits:
-    """Folds of whole queries, copies of a query in one fold; or the one split that validation data are."""
+    """Folds of whole queries, with copies of a query in one fold; or a single split, given validation data."""
     if valid is not None:
         queries = np.arange(valid.n_queries)
         return Splits(data, (queries,), 0, queries, _judged(valid), valid)
@@ -100,5 +100,5 @@ def folds(
 
 
 def _judged(data: RankingDataset) -> RankingDataset:
-    """What measures look at: the dataset without features."""
+    """The dataset without features: all that measures need."""
     return data.replace(X=np.empty((data.n_rows, 0), np.float32), feature_names=None, preferences=None)

@@ -1,4 +1,4 @@
-"""The trials: candidates trained split by split, and what they scored the held-out documents."""
+"""The trials: candidates trained split by split, and their scores of the held-out documents."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["CLOCKS", "OutOfTimeError", "Outcome", "Trials", "quietly"]
 
-#: What a budget may be counted in: seconds that pass, or seconds of the processors.
+#: Clocks for the budget: elapsed time or processor time.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 
-#: Documents up to which several candidates are trained at the same time.
+#: Number of documents up to which several candidates are trained in parallel.
 SMALL = 200_000
 
 
 class OutOfTimeError(Exception):
-    """Raised inside a training that would take longer than there is time."""
+    """Raised inside a training that runs out of time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came out of a candidate in one split.
+    """The result of a candidate on one split.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ class Outcome:
     spreads
         Standard deviation of the scores within lists, for each stage.
     train_seconds
-        Time of training.
+        Time to train.
     document_seconds
-        Time of scoring a document with all rounds.
+        Time to score a document with all rounds.
     """
 
     scores: np.ndarray
@@ -62,7 +62,7 @@ class Outcome:
 
 
 class Trials:
-    """Trains candidates on splits, remembers the outcomes and says how good they are."""
+    """Trains candidates on splits, keeps the outcomes and measures how good they are."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Trials:
         self.candidates: list[Candidate] = []
         self.outcomes: dict[tuple[int, int], Outcome] = {}
         self.errors: dict[int, Exception] = {}
-        #: When a training has to end that is not the first one.
+        #: When every training except the first must end.
         self.deadline = np.inf
         self.stopped = False
         self.edges = np.cumsum([0, *(splits.test(i).n_rows for i in range(len(splits)))])
@@ -93,16 +93,16 @@ class Trials:
     # ------------------------------------------------------------------------------------------------------- running
 
     def add(self, candidate: Candidate) -> int:
-        """Number of a new candidate."""
+        """Add a candidate and return its number."""
         self.candidates.append(candidate)
         return len(self.candidates) - 1
 
     def run_all(
         self, wanted: Iterable[tuple[int, int]], out_of_time: Callable[[], bool], notify: Callable[[], None]
     ) -> None:
-        """Train candidates on splits, several at a time where the data are small; none begins when time is out.
+        """Train candidates on splits, several at a time if the data is small; none starts after the time is up.
 
-        On small data two trainings of one thread each are faster than two threads in one training.
+        On small data, two trainings with one thread each are faster than one training with two threads.
         """
         todo = [pair for pair in wanted if pair not in self.outcomes and pair[0] not in self.errors]
         threads = 1 if self.splits.data.n_rows > SMALL else min(n_threads(self.n_jobs), len(todo))
@@ -125,13 +125,13 @@ class Trials:
                         future.result()
                         notify()
                 except BaseException:
-                    self.stopped = True  # those under way end with their next round
+                    self.stopped = True  # running ones end with their next round
                     for future in under_way:
                         future.cancel()
                     raise
 
     def run(self, number: int, split: int, n_jobs: int | None = 1) -> None:
-        """Train a candidate on a split, unless that was done; one that fails is remembered as failed."""
+        """Train a candidate on a split, unless this was done before; failures are recorded."""
         if (number, split) in self.outcomes or number in self.errors:
             return
         candidate = self.candidates[number]
@@ -174,7 +174,7 @@ class Trials:
         return False
 
     def settle(self, *, interrupted: bool) -> None:
-        """Make do with the splits that some candidate has finished; an error where there are none."""
+        """Reduce the splits to those that some candidate has finished; raise if there are none."""
         most = max((self.done(i) for i in range(len(self.candidates)) if i not in self.errors), default=0)
         if most == 0:
             if interrupted:
@@ -212,7 +212,7 @@ class Trials:
         return max(means)
 
     def refit_seconds(self, number: int) -> float:
-        """How long training on all data will take, from the splits."""
+        """Estimated time of training on all data, from the splits."""
         done = [(self.outcomes[number, i], i) for i in range(self.done(number))]
         return float(np.mean([o.train_seconds * self.n_rows / max(self._train_rows(i), 1) for o, i in done]))
 
@@ -228,21 +228,21 @@ def per_query(measure: Measure, data: RankingDataset, scores: np.ndarray, n_jobs
 
 
 def mean(measure: Measure, values: np.ndarray) -> float:
-    """Mean over queries of what `per_query` gives; −∞ where no query has a value."""
+    """Mean over queries of the values of `per_query`; −∞ if no query has a value."""
     sign = 1.0 if measure.ascending else -1.0
     value = sign * measure.mean(sign * values)
     return -np.inf if np.isnan(value) else value
 
 
 def fit(ranker: Ranker, data: RankingDataset, after: Callable[[Monitor], bool] | None = None) -> None:
-    """Train on prepared data; Ctrl-C goes on to the caller."""
+    """Train on prepared data; Ctrl-C is passed on to the caller."""
     if ranker._train(data, None, after).interrupted:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without the warnings of candidates: that one learned nothing does not matter where others did."""
+    """Suppress warnings of candidates: it does not matter if one learned nothing as long as others did."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlackettWarning)
         yield
@@ -257,7 +257,7 @@ def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]
         assert stage is not None
         part = copy(ranker)
         part.scorer_ = _Rounds(scorer.booster, before, stage)
-        # the scores of the first rounds and of the next ones add up; what the loss makes of scores comes after that
+        # the scores of the first rounds and the next ones add up; the loss's transformation is applied afterwards
         total = total + part.scorer_.predict(data.X, data.offsets)
         part.scorer_ = _Known(total)
         rows.append(part._score_rows(data))
@@ -283,7 +283,7 @@ class _Rounds:
 
 @dataclass(frozen=True)
 class _Known:
-    """Scores that are known already."""
+    """Scores that are already known."""
 
     scores: np.ndarray
     kind = "known"

@@ -1,4 +1,4 @@
-"""One cell of an experiment: a ranker, searched for, trained and tested in one fold of one dataset."""
+"""One cell of an experiment: a ranker tuned, trained and tested in one fold of one dataset."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class CellTrial:
     setting
         The parameters that differ from the ranker as given.
     validation
-        Value of the selecting measure on the validation part; None where there is none.
+        Value of the selecting measure on the validation part; None if there is none.
     seconds
-        Time of training.
+        Time to train.
     share
         Part of the full effort that was spent; below 1 in the early rounds of successive halving.
     selected
@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """What came out of one ranker in one fold of one dataset.
+    """The result of one ranker in one fold of one dataset.
 
     Attributes
     ----------
@@ -77,28 +77,28 @@ class Cell:
     trials
         Everything that was tried, in order.
     select
-        The measure by which was chosen, its rules included.
+        The measure used for selection, including its rules.
     chosen_by
-        Value of ``select`` on the ``train``, ``valid`` and ``test`` part, for the chosen ranker.
+        Value of ``select`` on the ``train``, ``valid`` and ``test`` parts, for the chosen ranker.
     qids, scores
         The queries of the test part, and the score of each of its documents in the order of the dataset.
     valid_scores
-        Scores of the validation part; None where there is none.
+        Scores of the validation part; None if there is none.
     measures, values
-        The measures by name, and one number per test query for each; NaN is a query that the measure skipped.
+        The measures by name, and one number per test query for each; NaN marks queries that the measure skipped.
     history
-        Learning curve: the value of ``select`` on the validation part after each round, where the ranker has rounds.
+        Learning curve: the value of ``select`` on the validation part after each round, if the ranker has rounds.
     seconds
-        ``search`` (all trials), ``train`` (the chosen one; training again with ``refit``) and ``score`` (the test
+        ``search`` (all trials), ``train`` (the chosen one, or the retraining with ``refit``) and ``score`` (the test
         part).
     effort
-        What the shares of the trials are shares of: a parameter of the ranker, or ``"training queries"``.
+        What the ``share`` of a trial refers to: a parameter of the ranker, or ``"training queries"``.
     refit
-        Whether the ranker was trained again on training and validation part.
+        Whether the ranker was retrained on the training and validation parts together.
     versions
         Versions of plackett, Python and the libraries that matter.
     model_path
-        File of the fitted ranker; None for other libraries' rankers, which have no such file.
+        File of the fitted ranker; None for other libraries' rankers, which are not saved.
     """
 
     dataset: str
@@ -128,7 +128,7 @@ class Cell:
 
     @property
     def evaluation(self) -> Evaluation:
-        """The values on the test part, as `evaluate` gives them."""
+        """The values on the test part, as returned by `evaluate`."""
         return Evaluation(self.measures, self.qids, self.values)
 
     def model(self) -> Any:
@@ -151,7 +151,7 @@ _WORDS = ("dataset", "fold", "ranker", "key", "select", "chosen_by", "seconds", 
 
 
 def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:
-    """Write a cell to one file, which appears complete or not at all."""
+    """Write a cell to one file, completely or not at all."""
     header = {name: getattr(cell, name) for name in _WORDS}
     header["setting"] = to_plain(cell.setting, "setting")
     header["trials"] = [asdict(trial) | {"setting": to_plain(trial.setting, "setting")} for trial in cell.trials]
@@ -170,7 +170,7 @@ def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:
 
 
 def read_cell(path: str | os.PathLike[str]) -> Cell:
-    """The cell that `write_cell` wrote."""
+    """Read a cell written by `write_cell`."""
     arrays, metadata = _storage.read(path, kind="cell", mmap=False)
     try:
         header = json.loads(metadata["cell"])

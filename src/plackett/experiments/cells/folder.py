@@ -1,4 +1,4 @@
-"""The folder of an experiment: finished cells, models, the data, and what belongs together."""
+"""The folder of an experiment: finished cells, models, the data, and a manifest."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ FORMAT_VERSION = 1
 
 
 class CellFolder:
-    """Where an experiment lies on disk.
+    """An experiment on disk.
 
-    ``experiment.json`` says which cells there are, ``cells/KEY.plackett`` are the finished ones,
-    ``cells/KEY.model.plackett`` their rankers, ``data/DIGEST.plackett`` the parts of the folds. Every file appears
-    complete or not at all, and a cell's file comes last: where it is, the cell is finished.
+    ``experiment.json`` lists the cells, ``cells/KEY.plackett`` are the finished ones,
+    ``cells/KEY.model.plackett`` their rankers, ``data/DIGEST.plackett`` the parts of the folds. Every file is written
+    completely or not at all, and a cell's file is written last: if it exists, the cell is finished.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -39,13 +39,13 @@ class CellFolder:
         self.data = self.path / "data"
 
     def prepare(self) -> None:
-        """Make the folders; one with an ``experiment.json`` of something else is refused, not written into."""
+        """Create the folders; one with a foreign ``experiment.json`` is rejected, not written to."""
         if self.manifest_path.exists():
             self.read_manifest()
         try:
             for folder in (self.cells, self.data):
                 folder.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryFile(dir=folder):  # that it cannot be written is better known before the work
+                with tempfile.TemporaryFile(dir=folder):  # fail before the work if it is not writable
                     pass
         except OSError as error:
             reason = "it is a file" if self.path.is_file() else error.strerror
@@ -53,11 +53,11 @@ class CellFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other experiments out of the folder during the block; the lock ends with the process at the latest."""
+        """Lock the folder against other experiments; the lock is released with the process at the latest."""
         with open(self.path / ".lock", "a+b") as file:
             if not _lock(file):
                 raise DataError(
-                    f"another experiment is running in {self.path}; wait until it has ended, or give another folder"
+                    f"another experiment is running in {self.path}; wait until it ends, or use another folder"
                 )
             yield
 
@@ -82,7 +82,7 @@ class CellFolder:
         return cell
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Remove finished cells, so that they are computed anew."""
+        """Remove finished cells, so that they are recomputed."""
         for key in keys:
             self.cell_path(key).unlink(missing_ok=True)
 
@@ -91,7 +91,7 @@ class CellFolder:
         write_cell(cell, self.cell_path(cell.key))
 
     def save_model(self, key: str, ranker: Any) -> Path | None:
-        """Write the ranker of a cell; None where it is of another library and has no file."""
+        """Save the ranker of a cell; None for rankers of other libraries, which are not saved."""
         from plackett.rankers.storage import save
 
         path = self.cells / f"{key}.model.plackett"
@@ -102,9 +102,9 @@ class CellFolder:
         return path
 
     def clear_leftovers(self, key: str) -> None:
-        """Remove what a killed process left of a cell: files under temporary names.
+        """Remove the temporary files that a killed process left behind for a cell.
 
-        Those of a process that is alive stay: two experiments may share a folder.
+        Those of a running process stay: two experiments may share a folder.
         """
         for path in self.cells.glob(f".{key}.*"):
             if not being_written(path):
@@ -117,7 +117,7 @@ class CellFolder:
         return self.data / f"{digest}.plackett"
 
     def store(self, data: RankingDataset, digest: str) -> None:
-        """Write a part of a fold, unless it is there."""
+        """Write a part of a fold, unless it exists."""
         if not self.data_path(digest).exists():
             save_dataset(data, self.data_path(digest))
 
@@ -129,17 +129,17 @@ class CellFolder:
 
     @property
     def manifest_path(self) -> Path:
-        """File that says what belongs to the experiment."""
+        """File that lists the contents of the experiment."""
         return self.path / "experiment.json"
 
     def write_manifest(self, words: dict[str, Any]) -> None:
-        """Write what belongs to the experiment."""
+        """Write the manifest."""
         with replacing(self.manifest_path) as file:
             text = json.dumps({"format_version": FORMAT_VERSION} | words, ensure_ascii=False, indent=1)
             file.write(text.encode())
 
     def read_manifest(self) -> dict[str, Any]:
-        """What belongs to the experiment."""
+        """Read the manifest."""
         try:
             words = json.loads(self.manifest_path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -147,12 +147,12 @@ class CellFolder:
         except ValueError as error:
             raise DataError(f"{self.manifest_path}: damaged ({error})") from None
         if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
-            raise DataError(f"{self.manifest_path}: not of this version of plackett; give another folder")
+            raise DataError(f"{self.manifest_path}: not written by this version of plackett; use another folder")
         return words
 
 
 def _lock(file: IO[bytes]) -> bool:
-    """Whether nobody else has locked the file; true where the file system has no locks."""
+    """Lock the file; false if another process holds the lock, true if the file system has no locks."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -169,7 +169,7 @@ def _lock(file: IO[bytes]) -> bool:
 
 
 class StoredFold(Fold):
-    """A fold whose parts are opened when they are first used."""
+    """A fold whose parts are opened on first use."""
 
     def __init__(self, folder: CellFolder, digests: Mapping[str, str | None]) -> None:
         self.__dict__.update(_folder=folder, _digests=digests)  # the class is frozen

@@ -1,4 +1,4 @@
-"""What a cell's result depends on, as one hash: a result is served again only where nothing of it has changed."""
+"""Everything a cell's result depends on, as one hash: a result is reused only if nothing has changed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["blended_key", "cell_key", "data_digest", "describe", "versions"]
 
-#: Raised when cells come out differently although nothing else has changed.
+#: Increased when cells give different results although nothing else has changed.
 PROTOCOL_VERSION = 1
-#: Parameters that change no result.
+#: Parameters that do not affect results.
 _IDLE = (*THREAD_PARAMETERS, "verbose")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "torch")
 
@@ -38,8 +38,8 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "torch")
 def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measure, protocol: dict[str, Any]) -> str:
     """Hash of the data, the ranker with its parameters and its source, the search, the selecting measure, versions.
 
-    Threads and verbosity are left out, since results do not depend on them, and so are the reported measures, which
-    are computed anew from the scores.
+    Threads and verbosity are left out, since results do not depend on them. So are the reported measures, which are
+    recomputed from the scores.
     """
     from plackett import __version__
 
@@ -70,7 +70,7 @@ def blended_key(cells: Iterable[Cell]) -> str:
 
 
 def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
-    """Modules that a result rests on: of the ranker and its parts, of the loss and model they name, of the measure."""
+    """Modules that a result depends on: those of the ranker and its parts, its loss and model, and the measure."""
     rankers = _with_parts(ranker)
     things = [*rankers, select]
     things += [getattr(r, make)() for r in rankers for make in ("make_loss", "make_model") if hasattr(r, make)]
@@ -83,11 +83,11 @@ def _with_parts(ranker: Any) -> list[Any]:
     return [ranker, *(thing for part in parts for thing in _with_parts(part))]
 
 
-_stamp = functools.cache(source_stamp)  # what was edited since is not what runs in this process
+_stamp = functools.cache(source_stamp)  # later edits do not affect this process
 
 
 def describe(ranker: Any) -> dict[str, Any]:
-    """A ranker as JSON has it: its class, its parameters, its source and the version of its library."""
+    """A ranker as JSON: its class, its parameters, its source and the version of its library."""
     if isinstance(ranker, functools.partial):
         words = describe(ranker.func) | {
             "arguments": [_plain(ranker.args, "args"), _plain(ranker.keywords, "keywords")]
@@ -107,7 +107,7 @@ def describe(ranker: Any) -> dict[str, Any]:
 
 
 def data_digest(data: RankingDataset) -> str:
-    """Hash of everything that a ranker may learn from or be measured by."""
+    """Hash of everything that a ranker may learn from or be measured on."""
     digest = hashlib.blake2b(data.fingerprint().encode(), digest_size=12)
     digest.update(str((data.X.shape, data.feature_names)).encode())
     parts: dict[str, Any] = {name: getattr(data, name) for name in ("subtopics", "subtopic_weight")}
@@ -133,7 +133,7 @@ def versions() -> dict[str, str]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """A parameter as JSON has it; of what is no plain value its class and content."""
+    """A parameter as JSON; objects become their class and content."""
     with contextlib.suppress(DataError):
         return to_plain(value, name)
     if isinstance(value, (list, tuple)):
@@ -146,7 +146,7 @@ def _plain(value: Any, name: str) -> Any:
 
 
 def _sources(kind: type) -> list[str | None]:
-    """Hashes of the sources of a class and of its bases that are no library's: an edited ranker is another one."""
+    """Hashes of the sources of a class and its bases outside libraries: an edited ranker is a different one."""
     return [_source(base) for base in kind.__mro__ if base is not object and not _library(inspect.getmodule(base))]
 
 
@@ -163,7 +163,7 @@ def _source(thing: Any) -> str | None:
 
 
 def _library(module: Any) -> str | None:
-    """Name and version of the installed package that a module is of; None for plackett itself and for scripts."""
+    """Name and version of the installed package of a module; None for plackett itself and for scripts."""
     top = getattr(module, "__name__", "").partition(".")[0]
     if top == "plackett":
         return None

@@ -1,4 +1,4 @@
-"""The cells of an experiment: those that are finished are found, the others computed, here or in processes."""
+"""The cells of an experiment: finished ones are loaded, the others computed, here or in other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["CellQueue"]
 
 
 class CellQueue:
-    """Cells by key, computed or found; the same cell under two names is computed once."""
+    """Cells by key, computed or loaded; the same cell under two names is computed once."""
 
     def __init__(
         self, tasks: list[CellTask], splits: Folds, folder: CellFolder, threads: int, *, keep_data: bool
@@ -33,7 +33,7 @@ class CellQueue:
         self.failures: list[Failure] = []
 
     def run(self, board: Board) -> None:
-        """Find what is finished and compute the rest."""
+        """Load finished cells and compute the rest."""
         todo: dict[str, CellTask] = {}
         for task in self.tasks:
             found = self.cells.get(task.key) or self.folder.finished(task.key)
@@ -52,10 +52,10 @@ class CellQueue:
                 self._here(task, self.threads, board)
 
     def cell(self, task: CellTask) -> Cell:
-        """The cell of a task, with its names and measures; a file with others is brought up to date.
+        """The cell of a task, with its names and measures; a file with different ones is updated.
 
-        What was computed in this run was measured then. What was found is measured again: other measures may be asked
-        for now, or the code of one may have changed.
+        Cells computed in this run are already measured. Cells loaded from disk are measured again: the measures may be
+        different now, or the code of one may have changed.
         """
         found = self.cells[task.key]
         place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
@@ -68,13 +68,13 @@ class CellQueue:
         return cell
 
     def _store(self) -> None:
-        """Write the parts of the folds as native files: for the workers, and for whoever opens the folder later."""
+        """Write the parts of the folds as native files, for the workers and for later use of the folder."""
         for task in self.tasks:
             split = self.splits[task.dataset][task.fold]
             for role, digest in task.parts.items():
                 if digest is not None:
                     self.folder.store(getattr(split, role), digest)
-        for task in self.tasks:  # what is on disk need not be held in memory
+        for task in self.tasks:  # data on disk need not stay in memory
             self.splits[task.dataset][task.fold] = StoredFold(self.folder, task.parts)
 
     def _here(self, task: CellTask, threads: int, board: Board) -> None:
@@ -104,7 +104,7 @@ class CellQueue:
                     self._ended(task, message, board)
 
     def _ended(self, task: CellTask, message: tuple[Any, ...], board: Board, cell: Cell | None = None) -> None:
-        """Note the end of a cell; one that another process computed is read from its file."""
+        """Record the end of a cell; if another process computed it, read it from its file."""
         if message[0] == "done" and cell is None:
             cell = self.folder.finished(task.key)
         places = [other.place for other in self.tasks if other.key == task.key]

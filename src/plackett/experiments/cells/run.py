@@ -1,4 +1,4 @@
-"""Running one cell: search on the validation part, train, test."""
+"""Run one cell: search on the validation part, train, test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["run_cell"]
 def run_cell(
     contestant: Contestant, fold: Any, protocol: Protocol, place: dict[str, Any], *, n_jobs: int, notify: Notify
 ) -> tuple[Cell, Any]:
-    """The cell (with scores, not measured yet) and the fitted ranker.
+    """Compute a cell (with scores, not yet measured) and its fitted ranker.
 
     ``place`` is its dataset, fold, ranker and key.
     """
@@ -75,9 +75,9 @@ _WARM: set[type] = set()
 
 
 def _warm_up(contestant: Contestant, train: RankingDataset) -> None:
-    """Train once on a few queries, so that imports and compilation do not count as a ranker's time.
+    """Train once on a few queries, so that imports and compilation do not count towards a ranker's time.
 
-    Once per process and class. Whether it works does not matter here: if not, the first trial says why.
+    Done once per process and class. A failure does not matter here: the first trial will report it.
     """
     if type(contestant.ranker) in _WARM or not hasattr(contestant.ranker, "get_params"):
         return

@@ -1,4 +1,4 @@
-"""Which sources of the package stand behind a module: results are stale when one of them was edited."""
+"""Which sources of the package a module depends on: results are stale when one of them has been edited."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ __all__ = ["modules_behind", "source_stamp"]
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
-#: Lists of everything there is, and files of models: they decide no result, and change with every new item.
+#: Modules that list all items, and model files: they affect no result and change with every new item.
 _APART = ("plackett", "plackett._index", "plackett.catalogue", "plackett.rankers", "plackett.rankers.storage")
 
 
 def source_stamp(modules: Iterable[str]) -> str:
     """Hash of the sources of some modules and of all modules of the package that they import, directly or not.
 
-    Between two releases the version says nothing about an edited kernel; this does. Modules of other packages are left
-    out.
+    Unlike the version, this notices an edited kernel between two releases. Modules of other packages are left out.
     """
     digest = hashlib.blake2b(digest_size=12)
     for name in sorted(modules_behind(modules)):

@@ -1,4 +1,4 @@
-"""One cell to be computed: everything that the process which does it must know."""
+"""One cell to compute: everything that the computing process needs to know."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CellTask:
         return self.dataset, self.fold, self.contestant.name
 
     def run(self, n_jobs: int, notify: Notify, fold: Any = None) -> Cell:
-        """Compute the cell and write its files; the fold is opened from the folder where none is given."""
+        """Compute the cell and write its files; without ``fold``, the data is opened from the folder."""
         folder = CellFolder(self.folder)
         folder.clear_leftovers(self.key)
         if fold is None:

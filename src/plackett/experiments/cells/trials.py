@@ -1,4 +1,4 @@
-"""The trials of one cell: what a search calls to learn how good a setting is."""
+"""The trials of one cell: what a search calls to find out how good a setting is."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Protocol:
     random_state: int = 0
 
     def words(self) -> dict[str, Any]:
-        """Everything but the measure, as JSON has it."""
+        """Everything except the measure, as JSON."""
         names = ("search", "n_trials", "time_budget", "refit", "early_stopping", "random_state")
         return {name: getattr(self, name) for name in names}
 
@@ -63,7 +63,7 @@ class Trials:
         self.began = time.perf_counter()
 
     def __call__(self, setting: dict[str, Any], share: float = 1.0) -> float:
-        """Worth of a setting on the validation part; training that fails is recorded and worth nothing."""
+        """Value of a setting on the validation part; −∞ if training fails, which is recorded."""
         start = time.perf_counter()
         try:
             ranker = self.fitted(self.shortened(setting, share), self.data(share))
@@ -95,7 +95,7 @@ class Trials:
         return None if self.best is None else self.done[self.best[1]].validation
 
     def worth(self, value: float | None) -> float:
-        """The validation value so that larger is better."""
+        """The validation value, with its sign changed if smaller is better."""
         if value is None or np.isnan(value):
             return -np.inf
         return self.protocol.select.worth(value)
@@ -110,7 +110,7 @@ class Trials:
         return self.protocol.select.mean(self.protocol.select.per_query(scored))
 
     def out_of_time(self) -> bool:
-        """Whether no further trial should begin."""
+        """Whether no further trial should start."""
         budget = self.protocol.time_budget
         return budget is not None and time.perf_counter() - self.began >= budget
 
@@ -126,18 +126,18 @@ class Trials:
             return fit(ranker, data, watched)
 
     def refit(self, number: int, ranker: Any) -> Any:
-        """Train the chosen setting again on training and validation part, as many rounds as were best before."""
+        """Retrain the chosen setting on the training and validation parts, for the best number of rounds."""
         setting = self.done[number].setting | settled(ranker)
         return self.fitted(setting, concat([self.fold.train, self.fold.valid]), watch=False)
 
     def shortened(self, setting: dict[str, Any], share: float) -> dict[str, Any]:
-        """The setting with a share of the effort, where a parameter says it."""
+        """The setting with a share of the effort, if a parameter controls the effort."""
         if share == 1.0 or self.effort is None:
             return setting
         return setting | {self.effort: max(1, round(share * full_effort(build(self.ranker, setting), self.effort)))}
 
     def data(self, share: float) -> RankingDataset:
-        """Training part: a share of its queries where no parameter says the effort."""
+        """The training part, or a share of its queries if no parameter controls the effort."""
         train = self.fold.train
         if share == 1.0 or self.effort is not None:
             return train
@@ -147,7 +147,7 @@ class Trials:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C ends the block: a ranker would keep what it has, which here would pass for a finished training."""
+    """Make Ctrl-C end the block: a ranker would keep its partial result, which would pass for a finished training."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "training was interrupted", PlackettWarning)
         try:
@@ -159,7 +159,7 @@ def interruptible() -> Iterator[None]:
 
 
 def watches(ranker: Any) -> bool:
-    """Whether ``fit`` makes use of a validation part: ours always, others where they are asked to stop early."""
+    """Whether ``fit`` uses a validation part: ours always do, others only with early stopping."""
     if takes_dataset(ranker):
         return not hasattr(ranker, "steps")
     known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
@@ -167,5 +167,5 @@ def watches(ranker: Any) -> bool:
 
 
 def _line(error: BaseException) -> str:
-    """An error in one line."""
+    """An error as one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

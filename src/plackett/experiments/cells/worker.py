@@ -1,4 +1,4 @@
-"""A process that computes cells: reads tasks from standard input, writes what happens to standard output."""
+"""A process that computes cells: reads tasks from standard input and writes messages to standard output."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["main"]
 def main() -> None:
     """Compute one cell after another until standard input ends.
 
-    First come the user's own measures, then tasks. Answers are tuples: ``("ready",)`` when all is imported, and of each
-    task ``("trial", number, best)`` after each trial, then ``("done",)`` or ``("failed", line, traceback)``.
+    The input has the user's own measures first, then tasks. Answers are tuples: ``("ready",)`` after all imports, and
+    for each task ``("trial", number, best)`` after each trial, then ``("done",)`` or ``("failed", line, traceback)``.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one, which ends it
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not mix with the answers
+    os.dup2(2, 1)  # output of libraries must not mix with the answers
 
     def answer(*message: Any) -> None:
         pickle.dump(message, answers)
@@ -31,7 +31,7 @@ def main() -> None:
 
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
-    import_module("plackett.experiments.cells.task")  # most of what tasks need, and most of the time that it takes
+    import_module("plackett.experiments.cells.task")  # most of what tasks need, and most of the start-up time
     _define(tasks.get()())
     answer("ready")
     while True:
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _listen(stream: Any, tasks: queue.SimpleQueue[Any]) -> None:
-    """Pass tasks on; when the process that sends them is gone, end at once."""
+    """Pass tasks on; exit at once when the sending process is gone."""
     while True:
         try:
             tasks.put(pickle.load(stream))
@@ -54,7 +54,7 @@ def _listen(stream: Any, tasks: queue.SimpleQueue[Any]) -> None:
 
 
 class Packed:
-    """Something pickled, to be unpickled where an error can be caught and told."""
+    """A pickled object, to be unpickled where an error can be caught and reported."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -64,7 +64,7 @@ class Packed:
 
 
 def _define(measures: list[dict[str, Any]]) -> None:
-    """Make the user's own measures known, by which cells may be selected."""
+    """Register the user's own measures, which may be used for selection."""
     from plackett.measures.custom import measure
 
     for words in measures:

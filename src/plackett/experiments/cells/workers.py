@@ -1,7 +1,7 @@
-"""Cells in several processes at once.
+"""Compute cells in several processes at once.
 
-The processes are started afresh (nothing of the caller's program runs in them, so a script needs no main guard), each
-gets its share of the threads, and data reach them as memory-mapped files. A process that dies takes one cell with it.
+The processes start afresh (they run nothing of the caller's program, so a script needs no main guard). Each gets its
+share of the threads, and data is passed as memory-mapped files. If a process dies, only its current cell is lost.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from plackett.experiments.cells.worker import Packed
 
 __all__ = ["run_in_processes"]
 
-#: Environment variables that bound the threads of the libraries we use.
+#: Environment variables that limit the threads of the libraries we use.
 _THREADS = (
     "PLACKETT_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
     "POLARS_MAX_THREADS", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
 
-#: Seconds to work without processes first: about what starting them costs.
+#: Seconds to work without processes first: about as long as starting them takes.
 _PATIENCE = 2.0
 
 
 def run_in_processes(
     tasks: list[CellTask], workers: int, n_jobs: int, here: Callable[[CellTask], None]
 ) -> Generator[tuple[CellTask, tuple[Any, ...]], None, None]:
-    """Run tasks on so many workers of ``n_jobs`` threads each, and tell what happens as it happens.
+    """Run tasks on several workers with ``n_jobs`` threads each, and yield messages as they arrive.
 
     Messages are ``("begun",)``, ``("trial", number, best)``, ``("done",)`` and ``("failed", line, traceback)``.
-    Until a process is ready, ``here`` is called with tasks, one after the other, of which there are no messages; where
-    all are done in the time that it takes to start processes, none is started.
+    Until a process is ready, ``here`` is called with one task after the other, without messages. If all tasks finish in
+    the time that it takes to start processes, none is started.
     """
     team = _Team(tasks, n_jobs)
     left = len(tasks)
@@ -63,7 +63,7 @@ def run_in_processes(
 
 
 def _is_ours(task: CellTask) -> bool:
-    """Whether the ranker is of this package: what others wrote may end the process that runs it."""
+    """Whether the ranker belongs to this package: other code may crash the process that runs it."""
     return type(task.contestant.ranker).__module__.partition(".")[0] == "plackett"
 
 
@@ -81,7 +81,7 @@ class _Team:
         self.lock = threading.Lock()
 
     def begin(self, workers: int) -> None:
-        """Start so many workers, but no more than there are tasks; nothing at a second call."""
+        """Start the workers, but no more than there are tasks; a second call does nothing."""
         with self.lock:
             begun, self.begun = self.begun, True
         for _ in range(0 if begun else min(workers, len(self.waiting))):
@@ -97,7 +97,7 @@ class _Team:
         threading.Thread(target=self._drive, args=(worker,), daemon=True).start()
 
     def take(self, wanted: Callable[[CellTask], bool] = lambda task: True) -> CellTask | None:
-        """The first waiting task that is wanted, which then waits no more."""
+        """Remove and return the first waiting task that is wanted."""
         with self.lock:
             task = next(filter(wanted, self.waiting), None)
             if task is not None:
@@ -105,7 +105,7 @@ class _Team:
             return task
 
     def end(self) -> None:
-        """End all processes; cells under way are given up."""
+        """End all processes; running cells are abandoned."""
         with self.lock:
             self.closed = True
             self.waiting.clear()
@@ -127,7 +127,7 @@ class _Team:
                 worker.send((_packed(worker.task), self.n_jobs))
         if self.closed:
             return
-        task = worker.task or self.take()  # one that does not even start takes a task with it: else it never ended
+        task = worker.task or self.take()  # a worker that fails to start uses up a task, or this would never end
         if task is not None:
             self.events.put((task, worker.obituary()))
         if self.waiting:
@@ -135,7 +135,7 @@ class _Team:
 
 
 class _Worker:
-    """A process, and the task that it has."""
+    """A process and its current task."""
 
     def __init__(self, n_jobs: int) -> None:
         self.task: CellTask | None = None
@@ -152,7 +152,7 @@ class _Worker:
         self.send(_packed(_custom_measures()))
 
     def send(self, message: Any) -> None:
-        """Write a message; that a process is gone is noticed when its answers end."""
+        """Write a message; a dead process is noticed when its answers end."""
         assert self.process.stdin is not None
         try:
             pickle.dump(message, self.process.stdin)
@@ -161,7 +161,7 @@ class _Worker:
             return
 
     def receive(self) -> tuple[Any, ...] | None:
-        """The next message, waited for; None where the process has ended."""
+        """Wait for the next message; None if the process has ended."""
         assert self.process.stdout is not None
         try:
             return pickle.load(self.process.stdout)  # type: ignore[no-any-return]
@@ -169,15 +169,15 @@ class _Worker:
             return None
 
     def obituary(self) -> tuple[str, str, str]:
-        """What to say of the cell during which the process died."""
+        """The failure message for the cell during which the process died."""
         code = self.process.wait()
-        how = f"by signal {-code} (9 is often a lack of memory)" if code < 0 else f"with exit code {code}"
+        how = f"by signal {-code} (9 often means out of memory)" if code < 0 else f"with exit code {code}"
         self.log.seek(0)
         said = self.log.read().decode(errors="replace")[-4000:]
         return "failed", f"the process that computed the cell ended {how}", said
 
     def end(self) -> None:
-        """End the process; a cell under way is given up."""
+        """End the process; a running cell is abandoned."""
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.log):
@@ -189,7 +189,7 @@ class _Worker:
 
 
 def _packed(thing: Any) -> Packed:
-    """Pickled with what it needs of the caller's script, which the worker cannot import."""
+    """Pickle an object with everything it needs from the caller's script, which the worker cannot import."""
     from joblib import wrap_non_picklable_objects
 
     return Packed(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))

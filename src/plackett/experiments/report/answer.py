@@ -1,4 +1,4 @@
-"""The answer in a line and a few sentences: which ranker, by how much, is it real, what does it cost."""
+"""The answer in one line and a few sentences: which ranker, by how much, is it real, what does it cost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _unfinished(view: View) -> list[Block]:
     if failed:
         header = ("ranker", "dataset", "folds", "error")
         rows = tuple(tuple(map(TableCell, (f.ranker, f.dataset, ", ".join(f.folds), f.error))) for f in failed)
-        notes = ("A ranker that failed in a fold is left out of all comparisons on that dataset.",)
+        notes = ("Rankers that failed in a fold are left out of all comparisons on that dataset.",)
         blocks.append(Tabular(Table(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
     return blocks
 
@@ -53,8 +53,8 @@ def _quality(view: View, dataset: str) -> list[str]:
     if chosen is None:
         best = order[0]
         return [
-            f"There are no validation data to choose by. On the test data {best} has the best {view.first}, "
-            f"{fixed(rows[best]['mean_over_queries'])}; a figure that was chosen among several is a little too good."
+            f"There is no validation data to choose by. On the test data {best} has the best {view.first}, "
+            f"{fixed(rows[best]['mean_over_queries'])}; the best of several figures is always a little too good."
         ]
     row = rows[chosen]
     figure = f"{view.first} is {fixed(row['mean_over_queries'])}"

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of text, tables and figures, which each format draws in its own way."""
+"""Building blocks of a report: sections of text, tables and figures, which each format renders in its own way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Block", "Browser", "Figure", "Heading", "Section", "Tabular", "Text"
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph of plain text; ``lead`` is for the one that says it all."""
+    """A paragraph of plain text; ``lead`` marks the main statement."""
 
     text: str
     lead: bool = False
@@ -29,7 +29,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Tabular:
-    """A table; with ``folded`` the HTML page shows it when asked."""
+    """A table; with ``folded``, the HTML page shows it on request."""
 
     table: Table
     folded: bool = False
@@ -45,9 +45,9 @@ class Figure:
     name
         Its id in the page.
     label
-        What it shows, in a sentence, for those who do not see it.
+        What it shows, in one sentence, for readers who cannot see it.
     table
-        The same as numbers: shown under the plot when asked, and instead of it in Markdown and LaTeX.
+        The same as numbers: shown below the plot on request, and instead of it in Markdown and LaTeX.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Browser:
-    """Differences of two rankers per query; the page lets its reader choose the two."""
+    """Differences between two rankers per query; the reader chooses the two on the page."""
 
     data: dict[str, Any]
     label: str

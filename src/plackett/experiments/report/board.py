@@ -66,16 +66,17 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
     queries = next(iter(view.rows(dataset).values()))["n_queries"]
     notes: tuple[str, ...] = (
         f"Means over folds of each fold's mean over its test queries ({folds} folds, {queries} queries), and the first "
-        "measure's mean over all queries with its bootstrap interval."
+        "measure's mean over all queries with its 95 % interval (Student's t)."
         if folds > 1
-        else f"Means over {queries} test queries, with bootstrap intervals.",
-        "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
-        f"p ≤ 0.05). Bold: the best of a column, and the ranker that {view.select} on validation data chooses.",
+        else f"Means over {queries} test queries, with 95 % intervals (Student's t).",
+        "− marks rankers significantly worse than the best of the column (Fisher's randomisation test, Holm's "
+        "correction, p ≤ 0.05). Bold: the best of a column, and the ranker chosen by "
+        f"{view.select} on validation data.",
     )
     rules = other_rules(dataset, found.preset) if beside else None
     if rules is not None:
         notes += (
-            f"Published figures follow the rules of {rules}: those compare with ours that have the preset {rules}.",
+            f"Published figures follow the rules of {rules}; they are comparable with ours under the preset {rules}.",
         )
     return Table(tuple(header), tuple(rows), caption=f"Leaderboard of {dataset}", notes=notes)
 
@@ -140,18 +141,18 @@ def _published(view: View, known: Any) -> list[Block]:
     table = Table(
         (*names, "ranker", "method", "measure", "measured", "published", "difference"),
         rows,
-        caption="Published figures beside ours",
+        caption="Published figures next to ours",
         notes=tuple(f"Source: {source}." for source in known["source"].unique(maintain_order=True)),
         n_names=3 + len(names),
     )
     blocks: list[Block] = [Tabular(table, folded=True)]
     few = {d: len(view.found.folds[d]) for d in known["dataset"].unique() if len(view.found.folds[d]) != _FOLDS}
     if few:
-        said = ", ".join(f"{number} of {dataset}" for dataset, number in few.items())
+        counts = ", ".join(f"{number} of {dataset}" for dataset, number in few.items())
         blocks.append(
             Text(
-                f"The published figures are means over {_FOLDS} folds, and this experiment has {said}: that alone "
-                "makes figures differ."
+                f"The published figures are means over {_FOLDS} folds, but this experiment has {counts}. That alone "
+                "makes the figures differ."
             )
         )
     return blocks

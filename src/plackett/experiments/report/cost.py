@@ -17,8 +17,8 @@ __all__ = ["cost", "pareto_front"]
 def cost(view: View) -> Section:
     """Training and scoring time against the first measure."""
     text = (
-        "The line joins the rankers on the Pareto front: no other is both faster and better. Training is that of the "
-        "chosen setting, without the search for it. Times of short runs on a busy machine are rough."
+        "The line joins the rankers on the Pareto front: no other is both faster and better. Training time is that of "
+        "the chosen setting, without the search. Times of short runs on a busy machine are rough."
     )
     blocks: list[Block] = [Text(text)]
     for number, dataset in enumerate(view.datasets):
@@ -38,7 +38,7 @@ def cost(view: View) -> Section:
 
 
 def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:
-    """The names whose (time, quality) no other has both at least as good and one of them better; the fastest first.
+    """The names on the Pareto front of (time, quality), the fastest first.
 
     >>> pareto_front({"a": (1.0, 0.3), "b": (2.0, 0.5), "c": (3.0, 0.4)})
     ['a', 'b']
@@ -70,7 +70,7 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
     rows = view.rows(dataset)
     value = {ranker: rows[ranker]["mean_over_folds"] for ranker in times}
     order = list(times)
-    # the line comes from below and goes to the right: names of the front stand above it
+    # the line rises to the right: names on the front go above it
     best = {order.index(ranker): ("top left", "top right") for ranker in front}
     texts, places = place_names(
         [math.log10(time) for time in times.values()], list(value.values()), [view.names[r] for r in order], best

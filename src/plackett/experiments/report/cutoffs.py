@@ -23,11 +23,11 @@ _IN_TABLE = (1, 2, 3, 5, 10, 15, 20)
 
 def cutoffs(view: View) -> Section:
     """nDCG@k and P@k for k up to 20."""
-    text = "How many documents will be looked at? Means over folds on the test data."
+    text = "How many documents will users look at? Means over folds on the test data."
     if view.found.preset:
         text += (
-            f" The rules of {view.found.preset} hold, also for lists that end before the cut-off; where rules give "
-            "these 0, curves fall at the lengths that many lists have."
+            f" The rules of {view.found.preset} apply, also to lists shorter than the cut-off; if the rules give "
+            "these 0, curves drop at common list lengths."
         )
     blocks: list[Block] = [Text(text + view.left_out(view.datasets[0]))]
     for number, dataset in enumerate(view.datasets):

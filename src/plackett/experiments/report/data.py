@@ -1,4 +1,4 @@
-"""The data: sizes, labels, what is missing, constant or twice there, and leaks between the parts."""
+"""The data: sizes, labels, what is missing, constant or duplicated, and leaks between the parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BINS = 30
 def data(view: View) -> Section:
     """Profile of each dataset: the parts of its first fold, and leaks in all folds."""
     blocks: list[Block] = []
-    for number, dataset in enumerate(view.found.datasets):  # those too on which nothing is finished
+    for number, dataset in enumerate(view.found.datasets):  # including those without finished cells
         if len(view.found.datasets) > 1:
             blocks.append(Heading(dataset))
         blocks += _dataset(view, dataset, number)
@@ -51,7 +51,7 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
         ("queries", lambda p: f"{p.n_queries:,}"),
         ("documents", lambda p: f"{p.n_rows:,}"),
         ("features", lambda p: f"{p.n_features:,}"),
-        ("cells that are not zero", lambda p: f"{100 * p.density:.1f} %"),
+        ("non-zero values", lambda p: f"{100 * p.density:.1f} %"),
         ("shortest list", lambda p: short(p.list_length["min"])),
         ("median list", lambda p: short(p.list_length["median"])),
         ("longest list", lambda p: short(p.list_length["max"])),
@@ -60,7 +60,7 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
         ("queries of one label", lambda p: f"{p.queries_of_one_label:,}"),
         ("features with missing values", lambda p: f"{len(p.missing):,}"),
         ("constant features", lambda p: f"{len(p.constant):,}"),
-        ("documents twice in a query", lambda p: f"{p.duplicate_rows:,}"),
+        ("duplicate documents in a query", lambda p: f"{p.duplicate_rows:,}"),
         ("of these with another label", lambda p: f"{p.conflicting_rows:,}"),
     ]
     rows = [(TableCell(fact), *(TableCell(value(p)) for p in profiles.values())) for fact, value in facts]
@@ -71,7 +71,7 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
 
 
 def _warnings(found: Profile) -> str:
-    """What someone should know before training on the data."""
+    """What users should know before training on the data."""
     said = []
     if found.constant:
         said.append(f"Features that are constant in the training part: {_some(found.constant)}.")
@@ -81,11 +81,11 @@ def _warnings(found: Profile) -> str:
     if found.queries_of_one_label:
         share = 100 * found.queries_of_one_label / max(found.n_queries, 1)
         said.append(
-            f"From {share:.0f} % of the training queries nothing can be learnt: their documents have one label."
+            f"Nothing can be learnt from {share:.0f} % of the training queries: all their documents have one label."
         )
     if found.conflicting_rows:
         said.append(
-            f"{plural(found.conflicting_rows, 'document')} with the features of another of the query but not its label."
+            f"{plural(found.conflicting_rows, 'document')} with another's features but a different label in one query."
         )
     return " ".join(said) or "No feature of the training part is constant or has missing values."
 
@@ -112,9 +112,9 @@ def _leaks(folds: Any, dataset: str) -> Table:
                 )
             )
     notes = (
-        "Same query: its id is in the training part too. Same list: all its documents have the features of the "
-        "documents of a training query. Same features: documents with the features of some training document, which "
-        "happens by chance where features have few values.",
+        "Same query: its id is also in the training part. Same list: all its documents have the same features as the "
+        "documents of a training query. Same features: documents with the same features as some training document, "
+        "which happens by chance if features have few values.",
     )
     header = ("fold", "part", "same query", "same list", "same features", "share of documents")
     return Table(header, tuple(rows), caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)

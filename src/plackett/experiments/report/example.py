@@ -17,7 +17,7 @@ from plackett.explanations.explanation import Explanation
 
 __all__ = ["example"]
 
-#: Documents and features that are shown, and the longest list that is explained.
+#: Numbers of documents and features shown, and the longest list that is explained.
 _DOCUMENTS = 5
 _FEATURES = 7
 _LONGEST = 300
@@ -33,7 +33,7 @@ _AGAINST = {"linear": _LIST, "additive": _LIST, "trees": "the documents it was t
 
 
 def example(view: View) -> Section | None:
-    """An explanation per dataset; None where no ranker can be explained."""
+    """An explanation per dataset; None if no ranker can be explained."""
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
         picked = _pick(view, dataset)
@@ -49,7 +49,7 @@ def example(view: View) -> Section | None:
 
 
 def _pick(view: View, dataset: str) -> tuple[str, Cell, int] | None:
-    """The chosen ranker (or the first that has a model), and a query that it does middling well on."""
+    """The chosen ranker (or the first that has a model), and a query on which it does moderately well."""
     for ranker in dict.fromkeys([view.chosen(dataset), *view.rows(dataset)]):
         cell = None if ranker is None else view.found.of(dataset, ranker)[0]
         if ranker is None or cell is None or cell.model_path is None:
@@ -162,7 +162,7 @@ def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Fi
         "hoverinfo": "text",
     }
     figure = layout(
-        axis("what it adds to the difference of the scores, first less second"),
+        axis("contribution to the difference of the scores (first − second)"),
         axis("feature", type="category", autorange="reversed"),
         height=bars_height(len(labels)),
     )
@@ -184,7 +184,11 @@ def _passing(found: Explanation, top: list[int], names: list[str]) -> list[Block
     """What would have to change for the second to pass the first."""
     ways = found.to_pass(found.documents[top[1]], found.documents[top[0]]).head(5)
     if not ways.height:
-        return [Text(f"No value seen in the data, of any one or few features, would lift {names[1]} above {names[0]}.")]
+        return [
+            Text(
+                f"No change of one or a few features to values seen in the data would lift {names[1]} above {names[0]}."
+            )
+        ]
     rows = tuple(
         tuple(TableCell(value if isinstance(value, str) else short(float(value))) for value in row.values())
         for row in ways.drop("together").iter_rows(named=True)

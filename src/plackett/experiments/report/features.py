@@ -1,4 +1,4 @@
-"""Which features matter: alone, to each ranker's quality, and inside its model."""
+"""Which features matter: alone, for each ranker's quality, and inside its model."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["features"]
 #: Features in figures and tables, random orders per feature.
 _SHOWN = 15
 _REPEATS = 3
-#: Kinds of models that score so fast that every document can be shuffled; the others get a tenth.
+#: Kinds of models that score fast enough to shuffle every document; the others get a tenth.
 _CHEAP = ("linear", "additive", "trees")
 
 
 def features(view: View) -> Section | None:
-    """Importances on the test part of the first fold; None where the data have no features."""
+    """Importances on the test part of the first fold; None if the data has no features."""
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
         fold = next(iter(view.found.folds[dataset]))
@@ -39,14 +39,14 @@ def features(view: View) -> Section | None:
     text = (
         "A feature alone: the documents are ordered by its value, large or small first, whichever is better. "
         "Permutation: how much a ranker loses when the feature's values are shuffled among all documents. The model's "
-        "own: gain of the splits for trees, |weight| × standard deviation for linear models. Features that say the "
-        "same stand in for each other, and each then looks less important than they are together."
+        "own: gain of the splits for trees, |weight| × standard deviation for linear models. Redundant features can "
+        "replace each other, so each looks less important than they are together."
     )
     return Section("features", "Features", (Text(text), *blocks))
 
 
 def _part(test: RankingDataset, max_rows: int, seed: int) -> RankingDataset:
-    """The test part, or random queries of it with about so many documents."""
+    """The test part, or random queries from it with about ``max_rows`` documents."""
     if test.n_rows <= max_rows:
         return test
     order = np.random.default_rng(seed).permutation(test.n_queries)
@@ -196,4 +196,4 @@ def _own(own: dict[str, pl.DataFrame], where: str) -> Table:
         for row in frame.head(10).iter_rows(named=True)
     )
     header = ("ranker", "figure", "feature", "importance", "share")
-    return Table(header, rows, caption=f"What models say of their features, ten each ({where})", n_names=3)
+    return Table(header, rows, caption=f"The models' own feature importances, ten each ({where})", n_names=3)

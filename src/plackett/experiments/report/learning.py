@@ -15,7 +15,7 @@ __all__ = ["learning"]
 
 
 def learning(view: View) -> Section | None:
-    """A curve per ranker and fold; None where no ranker has rounds."""
+    """A curve per ranker and fold; None if no ranker has rounds."""
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
         cells = [c for ranker in view.drawn(dataset) for c in view.found.of(dataset, ranker) if c.history.size > 1]
@@ -26,8 +26,8 @@ def learning(view: View) -> Section | None:
         return None
     text = (
         f"{view.select} on validation data after each round of training, for the chosen settings; a ring marks the "
-        "best round, which was kept. A curve that still rises at its end would have liked more rounds. A round is a "
-        "tree, an iteration or an epoch, whatever the ranker counts, so rounds of different rankers do not compare."
+        "best round, which was kept. If a curve still rises at its end, more rounds may help. A round is a tree, an "
+        "iteration or an epoch, depending on the ranker, so rounds of different rankers are not comparable."
     )
     return Section("learning", "Learning curves", (Text(text), *blocks))
 

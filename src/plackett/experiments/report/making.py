@@ -14,7 +14,7 @@ __all__ = ["making"]
 
 
 def making(view: View) -> Section:
-    """Everything that someone needs to do it again."""
+    """Everything needed to reproduce the experiment."""
     return Section(
         "making",
         "How it was made",
@@ -42,17 +42,19 @@ def _protocol(view: View) -> str:
     said = [
         f"{search} on the training part of each fold, and the one with the best {found.select} on the validation part "
         "was measured on the test part.",
-        "Test labels had no say in any choice.",
+        "Test labels were not used for any choice.",
     ]
     if words["early_stopping"]:
         said.append("Rankers with rounds kept the round that was best on the validation part.")
     if words["refit"]:
-        said.append("The chosen setting was trained again on training and validation part together.")
+        said.append("The chosen setting was retrained on the training and validation parts together.")
     if found.preset:
         said.append(f"Measures follow the rules of the preset {found.preset}.")
     said.append(f"Seed {words['random_state']}.")
     if words["time_budget"] is not None:
-        said.append("How many trials fit into the time depends on the machine: another run may choose other settings.")
+        said.append(
+            "The number of trials that fit the time depends on the machine: another run may choose other settings."
+        )
     return " ".join(said)
 
 

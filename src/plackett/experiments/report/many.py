@@ -14,7 +14,7 @@ __all__ = ["many"]
 
 
 def many(view: View) -> Section | None:
-    """Ranks over datasets; None for one dataset, or where fewer than two rankers are finished on all of them."""
+    """Ranks over datasets; None for one dataset, or if fewer than two rankers are finished on all of them."""
     results = view.found.results(view.first)
     rankers = [ranker for ranker in view.found.rankers if all(ranker in row for row in results.values())]
     if len(results) < 2 or len(rankers) < 2:
@@ -37,21 +37,21 @@ def many(view: View) -> Section | None:
     verdict = "differ" if p <= 0.05 else "do not differ significantly"
     text = (
         f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test by "
-        f"permutations, {p_value(p)}). Two rankers differ where their mean ranks are more than "
+        f"permutations, {p_value(p)}). Two rankers differ if their mean ranks are more than "
         f"{found.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is "
-        "large, and such a test finds hardly anything."
+        "large, and the test detects hardly anything."
     )
     table = Table(
         ("ranker", "mean rank", "winning number", *both),
         rows,
         caption=f"Ranks over {len(both)} datasets by {view.first}",
-        notes=("Winning number: over how many others a ranker wins, summed over datasets.",),
+        notes=("Winning number: how many other rankers a ranker beats, summed over datasets.",),
     )
     return Section("ranks", "Over all datasets", (Text(text), _figure(view, found, order), Tabular(table)))
 
 
 def cliques(ranks: list[float], critical: float) -> list[tuple[int, int]]:
-    """Runs of ranks, sorted, whose ends are no further apart than the critical difference, none inside another.
+    """Maximal runs of sorted ranks whose ends are no further apart than the critical difference.
 
     >>> cliques([1.0, 1.5, 3.0, 3.2], 1.6)
     [(0, 1), (1, 2), (2, 3)]

@@ -1,4 +1,4 @@
-"""Numbers as readers want them."""
+"""Format numbers for readers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["fixed", "p_value", "plural", "seconds", "short", "signed", "tidy"]
 
 
 def fixed(value: float | None, digits: int = 4) -> str:
-    """With so many decimals; a dash where there is none."""
+    """A number with fixed decimals; a dash for None."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 4) -> str:
-    """The same with its sign.
+    """The same with a sign.
 
     >>> signed(0.25, 2), signed(-0.25, 2)
     ('+0.25', '−0.25')
@@ -35,7 +35,7 @@ def p_value(p: float | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time with the unit that suits it.
+    """A time with a suitable unit.
 
     >>> seconds(0.0123), seconds(4.2), seconds(780)
     ('12 ms', '4.2 s', '13 min')
@@ -64,5 +64,5 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def tidy(values: np.ndarray, digits: int = 5) -> list[float | None]:
-    """Numbers for JSON, rounded to so many significant digits; NaN and infinity are None."""
+    """Numbers for JSON, rounded to some significant digits; NaN and infinity become None."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in np.asarray(values, np.float64).tolist()]

@@ -1,4 +1,4 @@
-"""The report as one page of HTML that needs nothing from anywhere else."""
+"""The report as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def to_html(title: str, sections: list[Section]) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON that may stand inside a script element: no ``<`` can end it."""
+    """JSON that is safe inside a script element: no ``<`` can end it."""
     text = json.dumps(_finite(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _finite(value: Any) -> Any:
-    """The same with None for NaN and infinity, which JSON does not have."""
+    """The same value with None for NaN and infinity, which JSON does not have."""
     if isinstance(value, dict):
         return {str(key): _finite(entry) for key, entry in value.items()}
     if isinstance(value, list):

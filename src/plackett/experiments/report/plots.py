@@ -1,4 +1,4 @@
-"""Plotly's words for what the figures have in common. Colours are names that the page resolves: light and dark."""
+"""Plotly settings shared by the figures. Colours are names that the page resolves for light and dark mode."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def plain(text: Any) -> str:
-    """Text that Plotly shows as it is: it would take some tags for formatting."""
+    """Escape text so that Plotly shows it literally, not as formatting tags."""
     return html.escape(str(text), quote=False)
 
 
@@ -42,7 +42,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def layout(x: dict[str, Any], y: dict[str, Any], *, height: int = 380, **more: Any) -> dict[str, Any]:
-    """The layout of a figure; without legend, since lines and points carry their names."""
+    """The layout of a figure, without a legend, since lines and points are labelled."""
     return {
         "height": height,
         "xaxis": x,
@@ -55,16 +55,16 @@ def layout(x: dict[str, Any], y: dict[str, Any], *, height: int = 380, **more: A
 
 
 def annotation(text: str, x: Any, y: Any, **more: Any) -> dict[str, Any]:
-    """Text beside a point, without arrow."""
+    """Text next to a point, without an arrow."""
     return {"text": plain(text), "x": x, "y": y, "showarrow": False, "xanchor": "left", "font": {"size": 12}} | more
 
 
 def end_labels(
     figure: dict[str, Any], names: list[str], values: list[float], colours: list[str], low: float, high: float
 ) -> None:
-    """Write each name at the right end of its line, moved up or down where names would lie on each other.
+    """Write each name at the right end of its line, moved up or down so that names do not overlap.
 
-    The page leaves them out for a legend where the figure is narrow.
+    In narrow figures, the page replaces them with a legend.
     """
     span = (high - low) or 1.0
     gap = span * 17 / max(figure["height"] - 90, 100)
@@ -85,21 +85,21 @@ def end_labels(
 
 
 def bars_height(number: int) -> int:
-    """Height of a figure with so many horizontal bars or rows."""
+    """Height of a figure with this many horizontal bars or rows."""
     return 90 + 26 * max(number, 2)
 
 
 def place_names(
     x: list[float], y: list[float], names: list[str], first: Mapping[int, tuple[str, ...]] | None = None
 ) -> tuple[list[str], list[str]]:
-    """Texts and positions of the names of points; a name for which there is no room is left out.
+    """Texts and positions of the names of points; names without room are left out.
 
     Parameters
     ----------
     x, y
         The points, in the units of the axes (logarithms on a logarithmic axis).
     first
-        Points whose names come before the others, with the positions that suit them.
+        Points whose names are placed first, with their preferred positions.
     """
     wanted = dict(first or {})
     across, up = (np.asarray(v, float) - min(v) for v in (x, y))
@@ -118,7 +118,7 @@ def place_names(
     return texts, places
 
 
-#: Points on the screen between the outermost points of a figure, and where a name can stand.
+#: Screen distance between the outermost points of a figure, and where a name can be placed.
 _AREA = (720.0, 250.0)
 _PLACES = (
     "top center",
@@ -145,7 +145,7 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
 
 
 def time_axis(title: str, times: list[float]) -> dict[str, Any]:
-    """A logarithmic axis of seconds, whose ticks have units."""
+    """A logarithmic axis of seconds with units on its ticks."""
     low, high = math.log10(min(times)), math.log10(max(times))
     margin = max(0.08 * (high - low), 0.1)
     ticks = _log_ticks(low - margin, high + margin)
@@ -167,7 +167,7 @@ def round_axis(title: str, rounds: int) -> dict[str, Any]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, …: or powers of 10 only, where the axis is long."""
+    """1, 2, 5, 10, …, or only powers of 10 if the axis is long."""
     steps = (1, 2, 5) if high - low < 3 else (1,)
     ticks = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
     return [tick for tick in ticks if low <= math.log10(tick) <= high]

@@ -1,4 +1,4 @@
-"""Differences of two rankers, query by query, and the lists of the queries that won and lost most."""
+"""Differences between two rankers, query by query, and the rankings of the queries that gained and lost most."""
 
 from __future__ import annotations
 
@@ -28,13 +28,11 @@ _DOCUMENTS = 10
 
 
 def queries(view: View) -> Section | None:
-    """Per-query differences; None where no dataset has two rankers."""
+    """Per-query differences; None if no dataset has two rankers."""
     shown = [dataset for dataset in view.datasets if len(view.drawn(dataset)) > 1]
     if not shown:
         return None
-    label = (
-        "Difference of the two chosen rankers for each query, sorted: bars above zero are queries that A does better."
-    )
+    label = "Difference between the two chosen rankers for each query, sorted: A is better on queries above zero."
     text = "How much better is one ranker than another on each test query?"
     blocks: list[Block] = [Text(text + "".join(dict.fromkeys(view.left_out(name) for name in shown)))]
     data = {"datasets": [_dataset(view, dataset) for dataset in shown]}
@@ -43,7 +41,7 @@ def queries(view: View) -> Section | None:
 
 
 def _pair(view: View, dataset: str) -> tuple[str, str]:
-    """The two rankers that are shown first: the chosen one and the best of the others."""
+    """The two rankers shown initially: the chosen one and the best of the others."""
     drawn = view.drawn(dataset)
     first = view.chosen(dataset) or drawn[0]
     return first, next(ranker for ranker in drawn if ranker != first)
@@ -89,7 +87,7 @@ def _extremes(values: np.ndarray, signs: list[int]) -> list[int]:
 
 
 def _sample(n: int, extremes: list[int], seed: int) -> np.ndarray:
-    """The queries that have a bar: all, or the extreme ones and a sample of the others."""
+    """The queries shown as bars: all, or the extreme ones and a sample of the others."""
     if n <= _QUERIES:
         return np.arange(n)
     others = np.setdiff1d(np.arange(n), extremes)
@@ -152,7 +150,7 @@ def _lists(view: View, dataset: str, cells: dict[str, list[Cell]], query: int) -
 
 
 def _table(view: View, dataset: str) -> Table:
-    """What won and lost most for the first two rankers, where nothing can be chosen."""
+    """The largest gains and losses between the first two rankers, for formats without a choice."""
     a, b = _pair(view, dataset)
     name = view.first
     ours, theirs = (view.found.evaluation(dataset, ranker) for ranker in (a, b))

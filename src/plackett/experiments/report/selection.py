@@ -24,9 +24,9 @@ def selection(view: View) -> Section | None:
     if not blocks:
         return None
     text = (
-        f"{view.select} of the chosen settings. Points below the dashed line (where it is in view) did worse on test "
-        "data than on validation data; all of them together may only mean that the test queries are harder. A training "
-        "figure far above both is overfitting to the documents, a validation figure far above the test figure "
+        f"{view.select} of the chosen settings. Points below the dashed line (if it is in view) did worse on test data "
+        "than on validation data; if all of them did, the test queries may simply be harder. A training figure far "
+        "above both means overfitting to the documents, a validation figure far above the test figure means "
         "overfitting by the search."
     )
     return Section("selection", "Validation against test", (Text(text), *blocks))

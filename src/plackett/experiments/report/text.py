@@ -1,4 +1,4 @@
-"""The report as Markdown and as LaTeX: the same words and tables; figures are tables where they have one."""
+"""The report as Markdown and LaTeX: the same text and tables; figures are replaced by their tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plackett.experiments.report.blocks import Block, Heading, Section, Tabular,
 
 __all__ = ["to_latex", "to_markdown"]
 
-#: What fits a page of LaTeX: rows of a table, characters of a cell.
+#: Limits of a LaTeX page: rows of a table, characters of a cell.
 _PAGE_ROWS = 28
 _LONGEST = 70
 
@@ -28,7 +28,7 @@ def to_markdown(title: str, sections: list[Section]) -> str:
 
 
 def to_latex(title: str, sections: list[Section]) -> str:
-    """The report as a LaTeX document; the tables are for the package ``booktabs``."""
+    """The report as a LaTeX document; the tables use the package ``booktabs``."""
     lines = [
         r"\documentclass[10pt]{article}",
         r"\usepackage[T1]{fontenc}",
@@ -51,7 +51,7 @@ def to_latex(title: str, sections: list[Section]) -> str:
 
 
 def _latex_table(table: Table) -> str:
-    """The table where it stands, in parts that fit a page, with long texts cut."""
+    """The table in place, in parts that fit a page, with long texts cut."""
     starts = range(0, max(len(table.rows), 1), _PAGE_ROWS)
     parts = []
     for start in starts:

@@ -1,4 +1,4 @@
-"""Plotly's traces that the report and `plackett.plot` have in common. Colours are names, as in the layouts."""
+"""Plotly traces shared by the report and `plackett.plot`. Colours are names, as in the layouts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def mean_points(
     hover: Sequence[str],
     colour: str,
 ) -> dict[str, Any]:
-    """Means with their intervals, a row each; the texts may have Plotly's tags."""
+    """Means with their intervals, one row each; the texts may contain Plotly's tags."""
     errors = {
         "type": "data",
         "symmetric": False,
@@ -67,7 +67,7 @@ def learning_lines(
 
 
 def best_round(values: np.ndarray, ascending: bool) -> int:
-    """The first round with the best value; the first of all where none has one."""
+    """The first round with the best value, or the first round if none has a value."""
     if not np.isfinite(values).any():
         return 0
     return int(np.nanargmax(values) if ascending else np.nanargmin(values))
@@ -76,7 +76,7 @@ def best_round(values: np.ndarray, ascending: bool) -> int:
 def cutoff_line(
     name: str, title: str, measure: str, cuts: Sequence[int], values: np.ndarray, colour: str, symbol: str
 ) -> dict[str, Any]:
-    """A measure at cut-offs."""
+    """A measure at several cut-offs."""
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -90,7 +90,7 @@ def cutoff_line(
 
 
 def _thinned(size: int, best: int) -> np.ndarray:
-    """At most `_POINTS` rounds, dense at the beginning where curves bend, the best and the last among them."""
+    """At most `_POINTS` rounds, dense at the beginning where curves bend, including the best and the last."""
     if size <= _POINTS:
         return np.arange(size)
     return np.unique(np.r_[np.geomspace(1, size, _POINTS).round().astype(np.int64) - 1, best, size - 1])

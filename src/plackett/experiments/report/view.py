@@ -1,4 +1,4 @@
-"""What the sections of a report have in common: which rankers are drawn, in which order, colour and name."""
+"""What the sections of a report share: which rankers are drawn, in which order, with which colour and name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plackett.measures.language import parse
 
 __all__ = ["DASHES", "MAX_DRAWN", "SYMBOLS", "View"]
 
-#: How many rankers a figure can have and still be read; there are so many colours.
+#: How many rankers a figure can show and still be readable; there are this many colours.
 MAX_DRAWN = 8
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -47,11 +47,11 @@ class View:
         return {row["ranker"]: row for row in part.iter_rows(named=True)}
 
     def chosen(self, dataset: str) -> str | None:
-        """The ranker that validation data choose; None where there are none."""
+        """The ranker chosen on validation data; None without validation data."""
         return self.found.chosen(dataset)
 
     def drawn(self, dataset: str) -> list[str]:
-        """The rankers that figures show: the first ones of the leaderboard, and the chosen one in any case."""
+        """The rankers that figures show: the first ones of the leaderboard, and always the chosen one."""
         order = list(self.rows(dataset))
         chosen = self.chosen(dataset)
         if chosen in order[:MAX_DRAWN] or chosen is None:
@@ -59,13 +59,13 @@ class View:
         return [*order[: MAX_DRAWN - 1], chosen]
 
     def left_out(self, dataset: str) -> str:
-        """A sentence that says how many rankers the figures leave out, or nothing."""
+        """A sentence about how many rankers the figures show, or nothing if they show all."""
         more = len(self.rows(dataset)) - len(self.drawn(dataset))
         return f" The figures show {MAX_DRAWN} rankers of {len(self.rows(dataset))}." if more else ""
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Names short enough for figures: without parameters, where that is clear."""
+        """Names short enough for figures: without parameters, if that is unambiguous."""
         bare = {ranker: ranker.partition("(")[0].strip() or ranker for ranker in self.found.rankers}
         count = Counter(bare.values())
         return {ranker: name if count[name] == 1 else ranker for ranker, name in bare.items()}

@@ -25,19 +25,19 @@ def write_report(
 ) -> Path:
     """Write ``report.html``, ``report.md`` and ``report.tex`` into a folder; needs the extra ``report``.
 
-    The HTML page is one file that works offline. Markdown and LaTeX have the same words and tables, without figures.
-    Each file appears whole or not at all.
+    The HTML page is one file that works offline. Markdown and LaTeX have the same text and tables, without figures.
+    Each file is written completely or not at all.
 
     Parameters
     ----------
     experiment
-        What `plackett.experiment` gave, or `Experiment.load`.
+        The result of `plackett.experiment` or `Experiment.load`.
     folder
-        Made if need be.
+        Created if necessary.
     title
-        Heading; None names the datasets.
+        Heading; None lists the datasets.
     max_rows
-        About how many test documents feature importances are computed on: random queries of larger test parts.
+        About how many test documents to compute feature importances on; larger test parts are sampled by query.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def write_report(
 
 
 def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[Section]:
-    """What the report says, before it is drawn in any format.
+    """The contents of the report, before it is rendered in any format.
 
-    Where no ranker is finished in every fold of a dataset, that is what failed, the data, and how it was made.
+    If no ranker is finished in every fold of a dataset, these are what failed, the data, and how it was made.
     """
     from plackett.experiments.report.answer import answer
     from plackett.experiments.report.board import board

@@ -1,8 +1,8 @@
 """Ways to search for good parameters, one per file; `SEARCHES` has them by name.
 
-A search is a function of an objective (trains with a setting and says how good it is on validation data), a search
-space, the number of trials, a function that says when time is up, and a seed. It only decides what to try: trials are
-recorded, and the best one is kept, by the objective.
+A search is a function of an objective (trains with a setting and returns its value on validation data), a search
+space, the number of trials, a function that tells when time is up, and a seed. It only decides what to try: the
+objective records trials and keeps the best one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEARCHES: dict[str | None, Search] = {
 
 
 def search_named(name: str | None) -> Search:
-    """The search of this name; an error for an unknown one."""
+    """Look up a search by name; raise if it is unknown."""
     if name not in SEARCHES:
         raise ValueError(f"search={name!r}; give one of {', '.join(repr(known) for known in SEARCHES)}")
     return SEARCHES[name]

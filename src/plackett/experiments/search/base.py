@@ -1,4 +1,4 @@
-"""What a search is."""
+"""The interface of searches."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from plackett.models.search_space import SearchSpace
 
 __all__ = ["DEFAULT_TRIALS", "Objective", "Search", "frozen"]
 
-#: Trials where neither a number nor a time is given.
+#: Number of trials if neither a number nor a time is given.
 DEFAULT_TRIALS = 10
 
 
 class Objective(Protocol):
-    """Trains with a setting, records the trial, and says how good it was."""
+    """Trains with a setting, records the trial, and returns how good it was."""
 
     def __call__(self, setting: dict[str, Any], share: float = 1.0) -> float:
-        """Worth of a setting on validation data: larger is better, −∞ where training failed or there is no value.
+        """Value of a setting on validation data: larger is better, −∞ if training failed or there is no value.
 
         ``share`` is the part of the full effort (rounds, iterations or training queries) to spend on it; only
         settings tried with the full effort can be chosen.
@@ -38,11 +38,11 @@ class Search(Protocol):
     ) -> None:
         """Call the objective with settings from the space.
 
-        At most ``n_trials`` of them; None is as many as the search sees fit. No trial begins once ``out_of_time``
-        says so, but for the first, which always runs.
+        At most ``n_trials`` of them; None leaves the number to the search. No trial starts once ``out_of_time``
+        returns true, except the first, which always runs.
         """
 
 
 def frozen(setting: dict[str, Any]) -> str:
-    """A setting as a key, to see that it was tried before."""
+    """A setting as a key, to recognise settings that were tried before."""
     return repr(sorted(setting.items()))

@@ -31,8 +31,8 @@ def bayes(
 ) -> None:
     """Try what the tree-structured Parzen estimator expects to be good, given the trials so far.
 
-    The first trial has the parameters as given, a quarter of the others (at least three) are drawn at random, the rest
-    is proposed by Optuna's `TPESampler`. The same seed and number of trials propose the same settings.
+    The first trial uses the parameters as given, a quarter of the others (at least three) are random, and Optuna's
+    `TPESampler` proposes the rest. The same seed and number of trials give the same settings.
     """
     optuna = load_optuna()
     objective({})
@@ -59,7 +59,7 @@ def _distribution(optuna: Any, choice: Any) -> Any:
         return optuna.distributions.FloatDistribution(choice.low, choice.high, log=choice.log)
     if isinstance(choice, Integer):
         return optuna.distributions.IntDistribution(choice.low, choice.high, log=choice.log)
-    return optuna.distributions.CategoricalDistribution(range(len(choice)))  # values may be of any type, places are not
+    return optuna.distributions.CategoricalDistribution(range(len(choice)))  # values may be of any type
 
 
 def _value(choice: Any, found: Any) -> Any:
@@ -68,7 +68,7 @@ def _value(choice: Any, found: Any) -> Any:
 
 @contextmanager
 def _quiet(optuna: Any) -> Iterator[None]:
-    """Without a line on stderr for every trial."""
+    """Suppress Optuna's line on stderr for every trial."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:

@@ -27,7 +27,7 @@ FOREIGN: dict[str, SearchSpace] = {
 
 
 def space_of(ranker: Any) -> SearchSpace:
-    """The search space that a ranker declares, or that is known for its class; empty where there is none.
+    """The search space that a ranker declares, or the one listed here for its class; empty if there is none.
 
     >>> from sklearn.linear_model import Ridge
     >>> list(space_of(Ridge()))

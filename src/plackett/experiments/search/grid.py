@@ -13,7 +13,7 @@ from plackett.models.search_space import SearchSpace, grid_values
 
 __all__ = ["check_trials", "grid"]
 
-#: Values of a range where the number of trials does not say how many.
+#: Number of values of a range if the number of trials does not determine it.
 STEPS = 3
 
 
@@ -28,9 +28,9 @@ def grid(
 ) -> None:
     """Try every combination: all values of a list, and as many equal steps of each range as ``n_trials`` allows.
 
-    Without ``n_trials`` a range has three steps. The parameters as given are not among the trials unless they are on
-    the grid. Lists are never cut: a grid is all combinations or it is refused (`check_trials`), because a part of it
-    would be a random search under another name.
+    Without ``n_trials``, a range has three steps. The parameters as given are not tried unless they are on the grid.
+    Lists are never cut: too large a grid is rejected (`check_trials`), because part of a grid would be a random search
+    under another name.
 
     >>> grid(lambda setting, share=1.0: print(setting) or 0.0, {"C": (1, 10), "kernel": ("rbf",)}, n_trials=None,
     ...      out_of_time=lambda: False, random_state=0)
@@ -49,7 +49,7 @@ def grid(
 
 
 def check_trials(spaces: Mapping[str, SearchSpace], n_trials: int) -> None:
-    """Refuse a number of trials that is smaller than the grid of some ranker, with one value of each range.
+    """Reject a number of trials that is smaller than some ranker's grid with one value per range.
 
     >>> check_trials({"SVMMAP": {"C": (1, 10, 100)}, "ListNet": {"alpha": (0.1, 1)}}, 2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -64,7 +64,7 @@ def check_trials(spaces: Mapping[str, SearchSpace], n_trials: int) -> None:
     if large:
         raise DataError(
             f"n_trials={n_trials} is too few for a grid search: {', '.join(large)}; allow {max(sizes.values())} "
-            "trials, or search at random, which tries as many settings as it may"
+            "trials, or use search='random', which tries as many settings as n_trials allows"
         )
 
 

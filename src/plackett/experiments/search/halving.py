@@ -14,7 +14,7 @@ from plackett.models.search_space import SearchSpace
 
 __all__ = ["halve", "halving"]
 
-#: One of so many settings goes on to the next round, which spends so many times the effort on each.
+#: One in this many settings advances to the next round, which spends this many times the effort on each.
 FACTOR = 3
 
 
@@ -27,12 +27,12 @@ def halving(
     out_of_time: Callable[[], bool],
     random_state: int,
 ) -> None:
-    """Try ``n_trials`` settings with a small share of the effort, and the best third of each round with three times it.
+    """Try ``n_trials`` settings with little effort, then the best third of each round with three times as much.
 
-    With 9 settings these are 9 with 1/9 of the effort, 3 with 1/3 and 1 with all of it: the cost of 3 full trainings.
-    The effort is the parameter that a ranker names as its ``effort`` (``n_estimators``, ``max_iter``, …), unless it is
-    searched over; a ranker without one is given a share of the training queries. Settings are drawn as in random
-    search, the parameters as given among them. When time is up the best setting so far is still trained in full.
+    With 9 settings, this means 9 with 1/9 of the effort, 3 with 1/3 and 1 with all of it: the cost of 3 full trainings.
+    The effort is the parameter that a ranker declares as its ``effort`` (``n_estimators``, ``max_iter``, …), unless it
+    is searched over; a ranker without one gets a share of the training queries. Settings are drawn as in random search
+    and include the parameters as given. When time is up, the best setting so far is still trained in full.
 
     >>> halving(lambda setting, share=1.0: print(f"{share:.2f}", setting) or setting.get("C", 0.0), {"C": (1.0, 10.0)},
     ...         n_trials=3, out_of_time=lambda: False, random_state=1)
@@ -49,7 +49,7 @@ def halving(
 
 
 def halve(objective: Objective, settings: list[dict[str, Any]], out_of_time: Callable[[], bool]) -> None:
-    """Successive halving of settings that were chosen already; as in `halving`, the last one is trained in full."""
+    """Successive halving of given settings; as in `halving`, the last one is trained in full."""
     left = settings
     rounds = max(0, math.ceil(math.log(len(left), FACTOR) - 1e-9))
     for step in range(rounds, 0, -1):
@@ -58,7 +58,7 @@ def halve(objective: Objective, settings: list[dict[str, Any]], out_of_time: Cal
             if number and out_of_time():
                 break
             worth[number] = objective(setting, FACTOR**-step)
-        best_first = sorted(worth, key=lambda number: -worth[number])  # stable: the first of equal ones
+        best_first = sorted(worth, key=lambda number: -worth[number])  # stable: the first one if tied
         keep = 1 if out_of_time() else math.ceil(len(left) / FACTOR)
         left = [left[number] for number in best_first[:keep]]
         if out_of_time():

@@ -18,5 +18,5 @@ def nothing(
     out_of_time: Callable[[], bool],
     random_state: int,
 ) -> None:
-    """Train once, with the parameters that the ranker has."""
+    """Train once, with the ranker's own parameters."""
     objective({})

@@ -12,7 +12,7 @@ from plackett.models.search_space import SearchSpace, value_at
 
 __all__ = ["random", "settings_at_random"]
 
-#: Draws in a row that bring nothing new, after which the space counts as exhausted.
+#: Number of draws in a row without a new setting after which the space counts as exhausted.
 PATIENCE = 100
 
 
@@ -25,10 +25,10 @@ def random(
     out_of_time: Callable[[], bool],
     random_state: int,
 ) -> None:
-    """Try settings drawn at random, the parameters as given first; none twice.
+    """Try random settings without repetition, starting with the parameters as given.
 
-    The draws are points of a scrambled Halton sequence: each is uniform in the space, and together they leave no large
-    part of a range untried, which independent draws do when they are few.
+    The draws are points of a scrambled Halton sequence: each is uniform in the space, and together they cover every
+    range evenly, which a few independent draws do not.
 
     >>> random(lambda setting, share=1.0: print(setting) or 0.0, {"C": (1, 10)}, n_trials=9,
     ...        out_of_time=lambda: False, random_state=1)
@@ -43,7 +43,7 @@ def random(
 
 
 def settings_at_random(space: SearchSpace, random_state: int) -> Iterator[dict[str, Any]]:
-    """The parameters as given, then different settings of the space until none is left."""
+    """The parameters as given, then distinct settings from the space until none are left."""
     from scipy.stats.qmc import Halton
 
     yield {}

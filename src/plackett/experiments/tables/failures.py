@@ -1,4 +1,4 @@
-"""The cells of an experiment that failed, those of one cause together."""
+"""The failed cells of an experiment, grouped by cause."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FailedCells:
 
 
 def failed_cells(found: Experiment) -> list[FailedCells]:
-    """The failures in the order of the experiment, folds of the same error together."""
+    """The failures in the order of the experiment, with folds of the same error grouped."""
     folds: dict[tuple[str, str, str], list[str]] = {}
     for failure in found.failures:
         folds.setdefault((failure.dataset, failure.ranker, failure.error), []).append(str(failure.fold))

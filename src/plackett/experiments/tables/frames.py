@@ -1,6 +1,6 @@
 """The frames of an experiment, one function each; the leaderboard has a file of its own.
 
-A frame has the same columns whatever came out: where no cell is finished it has no rows.
+A frame always has the same columns; if no cell is finished, it has no rows.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _place(cell: Cell) -> dict[str, Any]:
 
 
 def _frame(rows: list[dict[str, Any]], columns: Mapping[str, Any]) -> pl.DataFrame:
-    """Rows with the place of their cells and these columns."""
+    """A frame of these columns, preceded by those that identify the cell."""
     import polars as pl
 
     return pl.DataFrame(rows, schema={"dataset": pl.String, "fold": pl.String, "ranker": pl.String} | dict(columns))

@@ -43,7 +43,7 @@ def leaderboard(
     import polars as pl
 
     rows = [row for dataset in found.datasets for row in _dataset(found, dataset, test, correction, alpha)]
-    # all of them are named, so that a leaderboard without rows has its columns too
+    # a full schema, so that an empty leaderboard has its columns too
     names, figures = dict.fromkeys(("dataset", "ranker", "measure"), pl.String), dict.fromkeys(_FIGURES, pl.Float64)
     marks = dict.fromkeys(("best", "significantly_worse", "chosen"), pl.Boolean)
     kinds = names | figures | marks | {"n_queries": pl.Int64, "n_folds": pl.Int64}
@@ -79,7 +79,7 @@ def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha:
                     "score_seconds": sum(cell.seconds["score"] for cell in cells),
                 }
             )
-        if number == 0:  # the first measure says the order, for all of them
+        if number == 0:  # the first measure determines the order for all
             worth = measure.worth
             rows.sort(key=lambda row: -worth(row["mean_over_folds"]))
             rankers = [row["ranker"] for row in rows]
@@ -95,7 +95,7 @@ def _statistics(
     alpha: float,
     random_state: int,
 ) -> dict[str, dict[str, Any]]:
-    """Interval of each mean over queries, and the test against the best mean; None where a measure has no such."""
+    """Interval of each mean over queries, and the test against the best mean; None if a measure has neither."""
     empty = {"low": None, "high": None, "best": False, "p": None, "p_corrected": None, "significantly_worse": None}
     kept = ~np.isnan(np.column_stack(list(values.values()))).any(axis=1) if values else np.zeros(0, bool)
     if type(measure).mean is not Measure.mean or not kept.any():

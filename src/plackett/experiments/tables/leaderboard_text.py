@@ -65,8 +65,8 @@ def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
         *_verdicts(found),
         "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
         "queries with its interval.",
-        "− is significantly worse than the best of the column (Fisher's randomisation test, Holm's correction, "
-        "p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
+        "− marks rankers significantly worse than the best of the column (Fisher's randomisation test, Holm's "
+        "correction, p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
         *_chosen(found),
         *doubts(found),
     ]
@@ -82,7 +82,7 @@ def _verdicts(found: Experiment) -> list[str]:
 
 
 def _chosen(found: Experiment) -> list[str]:
-    """Which ranker to take, where there are several; bold is not to be seen in a file."""
+    """Which ranker to take, if there are several: bold type does not show in a file."""
     several = len(found.datasets) > 1
     chosen = {dataset: found.chosen(dataset) for dataset in found.datasets if len(found.complete(dataset)) > 1}
     said = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]

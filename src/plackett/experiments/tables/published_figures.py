@@ -1,4 +1,4 @@
-"""Published figures, as printed. A version of a dataset has its own: features and documents differ between versions."""
+"""Published figures, as printed. Each version of a dataset has its own: features and documents differ."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ PRECISION_AT_PERCENT = {
     "RankSVM": {20: 0.9543, 40: 0.8900, 60: 0.8222, 80: 0.7656, 100: 0.7185},
 }
 
-#: What is known of these data, which are not public: numbers of queries and documents, documents by grade.
+#: What is known about this data, which is not public: numbers of queries and documents, documents by grade.
 SEARCH_ENGINE = {
     "queries": 4_372,
     "documents": 115_278,

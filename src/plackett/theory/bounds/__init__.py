@@ -1,1 +1,1 @@
-"""Generalisation bounds, one per file: how far the risk on unseen data may be from the one that was measured."""
+"""Generalisation bounds, one per file: how far the risk on unseen data can be from the measured one."""

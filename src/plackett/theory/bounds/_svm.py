@@ -1,4 +1,4 @@
-"""What the bounds of the support vector machines over pairs share."""
+"""What the bounds of pairwise support vector machines share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a generalisation bound is: a small object with its assumptions, its value and its inverse."""
+"""The base class of generalisation bounds: small objects with their assumptions, value and inverse."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _LARGEST = 10**18
 class Bound:
     """Base class of bounds: with probability 1 − δ the risk exceeds the empirical one by at most `value`.
 
-    A subclass is a frozen dataclass whose fields are the parameters. It says what it assumes, and what it is about.
-    The value is never cut off: where it is not below the range of the loss, the bound says nothing, and `vacuous` is
+    A subclass is a frozen dataclass whose fields are the parameters. It declares what it assumes and what it bounds.
+    The value is never cut off: if it is not below the range of the loss, the bound is uninformative, and `vacuous` is
     True.
 
     Parameters
@@ -69,12 +69,12 @@ class Bound:
 
     @property
     def loss_range(self) -> float:
-        """Largest value of the loss: a bound that is not below it says nothing."""
+        """Largest value of the loss: a bound that is not below it is vacuous."""
         return 1.0
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says nothing: every loss is below it anyway."""
+        """Whether the bound is uninformative, because no loss exceeds it anyway."""
         return not self.value < self.loss_range
 
     @property
@@ -92,10 +92,10 @@ class Bound:
         Parameters
         ----------
         epsilon
-            What the bound is to be.
+            Target value of the bound.
         size
-            Which of the sample sizes to look for, the others as they are. Without it all grow together, in the
-            proportion that they have.
+            Which sample size to solve for, with the others fixed. By default all of them grow together, in their
+            current proportion.
         """
         if not epsilon > 0:
             raise DataError(f"epsilon={epsilon}; give a positive number")

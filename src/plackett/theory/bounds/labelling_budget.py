@@ -1,4 +1,4 @@
-"""How to spend a number of judgements, by the two-layer bound."""
+"""How to spend a budget of judgements, by the two-layer bound."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["LabellingBudget", "labelling_budget", "smallest_budget"]
 
 
 class LabellingBudget(NamedTuple):
-    """The split of a budget of judgements that the two-layer bound asks for.
+    """The split of a budget of judgements that minimises the two-layer bound.
 
     ``queries`` and ``documents`` minimise the smooth form of the bound, ``bound`` is the bound at whole numbers next to
     them.
@@ -32,7 +32,7 @@ def labelling_budget(
 
     .. math:: n^* = \frac{c \sqrt V + M \sqrt{2 \log(4/\delta)}}{c \sqrt{2 V}} \sqrt C, \qquad m^* = C / n^*
 
-    Fewer queries, with more documents each, the richer the class (V); more queries the more confidence is asked for.
+    The richer the class (V), the fewer queries with more documents each; the higher the confidence, the more queries.
 
     Examples
     --------

@@ -17,7 +17,7 @@ class RankSVMWorstBound(SVMBound):
     .. math:: R - \hat R \le \frac{8\kappa^2}{\lambda} + \frac{16 r \kappa^2 + \lambda(1 + 2C\kappa)}{\lambda}
               \sqrt{\frac{\log(1/\delta)}{2 r}}
 
-    It grows with the number r of queries: it says nothing. Parameters as in `RankSVMMomentsBound`.
+    It grows with the number r of queries, so it is vacuous. Parameters as in `RankSVMMomentsBound`.
 
     Examples
     --------

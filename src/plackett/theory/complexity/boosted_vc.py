@@ -12,7 +12,7 @@ __all__ = ["boosted_vc"]
 
 @fulfils("B-03", paper="Freund, Iyer, Schapire, Singer 2003")
 def boosted_vc(vc: float, rounds: int) -> float:
-    r"""What stands for the VC dimension of an ensemble of T weak rankers of VC dimension V,
+    r"""Substitute for the VC dimension of an ensemble of T weak rankers of VC dimension V,
 
     .. math:: V' = 2 (V + 1)(T + 1) \log_2(e (T + 1)).
 

@@ -1,4 +1,4 @@
-"""Rademacher averages: how well a class of functions follows random signs."""
+"""Rademacher averages: how well a class of functions can fit random signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a loss consistent with a true loss? A verdict, with a counterexample where there is one."""
+"""Is a loss consistent with a true loss? A verdict, with a counterexample if there is one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Counterexample(NamedTuple):
 
 @dataclass(frozen=True)
 class ConsistencyCheck:
-    """What came out of `check_consistency`.
+    """Result of `check_consistency`.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ConsistencyCheck:
     conditions
         Which sufficient conditions hold, as far as could be tested.
     counterexample
-        Of an inconsistent loss.
+        A counterexample, if the loss is inconsistent.
     """
 
     loss: str
@@ -125,13 +125,13 @@ def check_consistency(
     true
         The true loss: ``"permutation 0-1"``, ``"pairwise 0-1"``, `TopKZeroOne`, `WeightedKendall`, a measure, …
     condition
-        What is assumed of the distributions: ``"order-preserving"``, ``"top-k order-preserving"``, ``"separable"`` or
-        ``"all"``. None takes the one of the theorem for the true loss.
+        What is assumed about the distributions: ``"order-preserving"``, ``"top-k order-preserving"``, ``"separable"``
+        or ``"all"``. None uses that of the theorem for the true loss.
     n_documents, n_spaces, random_state
         Documents of a list, random distributions, and their seed.
     spaces
-        Distributions of your own to try first (`PermutationSpace`), taken as they are: that they meet the condition is
-        up to you (`is_order_preserving`).
+        Your own distributions to try first (`PermutationSpace`). They are not checked: make sure that they meet the
+        condition (`is_order_preserving`).
 
     Examples
     --------

@@ -15,7 +15,7 @@ __all__ = ["dcg_regret_bound"]
 
 @fulfils("E-02", paper="Cossock, Zhang 2006")
 def dcg_regret_bound(scores: Any, expected_gains: Any, discount: Any = "log2", k: int | None = None) -> float:
-    r"""Bound of the DCG that ranking by scores loses against ranking by the expected gains,
+    r"""Bound on the DCG lost by ranking by scores instead of by the expected gains,
 
     .. math:: \text{DCG}(r_B) - \text{DCG}(r_f) \le \Big(2 \sum_i c_i^2\Big)^{1/2} \lVert s - s_B \rVert_2,
               \qquad s_{B,j} = E[g_j \mid x]

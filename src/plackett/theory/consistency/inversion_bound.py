@@ -1,4 +1,4 @@
-"""nDCG by the gains of inverted pairs."""
+"""Bound nDCG by the gains of inverted pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ndcg_inversion_bound"]
 
 @fulfils("E-17", paper="Liu 2011, Learning to rank for information retrieval, section 18.5; Sun, Qin, Tao, Wang 2009")
 def ndcg_inversion_bound(scores: Any, labels: Any) -> float:
-    r"""Bound of 1 − nDCG by the inverted pairs, weighted by their gains,
+    r"""Bound on 1 − nDCG by the inverted pairs, weighted by their gains,
 
     .. math:: 1 - \text{nDCG} \le \frac{\eta(1) - \eta(2)}{Z} \sum_{\text{inversions}} (G_u - G_v),
               \qquad \eta(1) - \eta(2) = 0.36907

@@ -46,9 +46,9 @@ def expected_minimiser(
     loss
         As `order_loss` takes it.
     n_starts, starts
-        How many scores to begin from, 0 and random ones, and further ones; the best end counts.
+        How many starting points to use (0 and random ones), and additional ones; the best result counts.
     smooth
-        Whether the gradient is continuous; None asks the loss.
+        Whether the gradient is continuous; None uses what the loss declares.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def order_loss(loss: Any, m: int) -> OrderLoss:
     n = orders.shape[0]
     if not isinstance(loss, Loss):
         if not callable(loss):
-            raise LossError(f"{loss!r} is no loss: give one of plackett.losses, or a function of scores and orders")
+            raise LossError(f"{loss!r} is not a loss: give one of plackett.losses, or a function of scores and orders")
         return lambda scores: loss(np.asarray(scores, np.float64), orders)
     if not loss.has_value:
         raise LossError(f"{loss.name} is a gradient without a value: it has no minimiser")

@@ -43,8 +43,8 @@ def order_sensitivity(
 ) -> OrderSensitivity:
     """Test numerically whether a loss is order sensitive, or top-k order sensitive.
 
-    All orders of m documents and all pairs of documents are tried at random scores. What is violated at one point is
-    disproved; what is not, is made likely.
+    All orders of m documents and all pairs of documents are tried at random scores. A violation at one point disproves
+    a condition; no violation makes it likely.
 
     Parameters
     ----------

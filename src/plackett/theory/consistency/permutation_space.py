@@ -70,7 +70,7 @@ class PermutationSpace:
             p = np.zeros(len(index))
             for order, chance in given.items():
                 if tuple(order) not in index:
-                    raise DataError(f"{order} is no order of the documents 0 to {m - 1}")
+                    raise DataError(f"{order} is not an order of the documents 0 to {m - 1}")
                 p[index[tuple(order)]] = chance
         else:
             p = np.asarray(given, np.float64)
@@ -84,7 +84,7 @@ class PermutationSpace:
 
     @classmethod
     def uniform(cls, m: int) -> PermutationSpace:
-        """All orders of m documents alike."""
+        """The uniform distribution over the orders of m documents."""
         return cls(np.ones(all_orders(m).shape[0]))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""How good a ranker gets with more queries and more documents, measured on a pilot and carried on."""
+"""How good a ranker gets with more queries and documents, measured on a pilot and extrapolated."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class LearningCurve:
         return coefficients[0] - coefficients[1] * n**-alpha - coefficients[2] * m**-beta
 
     def predict(self, queries: float, documents: float) -> Prediction:
-        """The value to expect from so many queries with so many judged documents each."""
+        """The value to expect from this many queries with this many judged documents each."""
         found = np.array([float(self._at(a, b, c, queries, documents)) for a, b, c in self._fits])
         found = np.minimum(found, self.upper)
         low, high = np.quantile(found[1:], [0.05, 0.95])
@@ -99,7 +99,7 @@ class LearningCurve:
 
 
 def hide_documents(data: RankingDataset, n_documents: int, rng: np.random.Generator) -> RankingDataset:
-    """The dataset with at most so many judged documents of each query, drawn at random; the others are taken away."""
+    """The dataset with at most this many judged documents per query, drawn at random; the others are removed."""
     judged = np.flatnonzero(data.labels >= 0)
     key = rng.random(judged.size)
     order = judged[np.lexsort((key, data.query_of_row[judged]))]
@@ -128,7 +128,7 @@ def learning_curve(
     pilot
         Judged queries: a few dozen at least.
     ranker
-        What to train; `LambdaMART` is what most use, a linear `RankSVM` is the default here because it is quick.
+        What to train. `LambdaMART` is the usual choice; the default is a linear `RankSVM`, because it is fast.
     shares
         Shares of the training queries.
     depths

@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What `plan` found: the answers, the sentence to act on, and the curves behind them.
+    """Result of `plan`: the answers, the sentence to act on, and the curves behind them.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def recommended(self) -> Answer:
-        """The answer of the pilot where there is one, of the simulation otherwise."""
+        """The answer of the pilot if there is one, otherwise that of the simulation."""
         return self.answers[-1]
 
     def to_frame(self) -> pl.DataFrame:
@@ -97,23 +97,24 @@ def plan(
 ) -> Plan:
     """How many queries should be judged, and how many documents of each?
 
-    Three answers. The *bound*: the split with the least two-layer generalisation bound; its constant is not known, so
-    it tells the order of magnitude. The *simulation*: queries that share most of their weights, made up, trained at
-    every split of the budget. The *pilot*, where you have one: a learning curve measured on parts of it, carried on to
-    your budget, with an interval; never to fewer documents of a query than were tried.
+    There are three answers. The *bound*: the split with the smallest two-layer generalisation bound; its constant is
+    unknown, so it gives only an order of magnitude. The *simulation*: synthetic queries that share most of their
+    weights, with a ranker trained at every split of the budget. The *pilot*, if you have one: a learning curve measured
+    on parts of it and extrapolated to your budget, with an interval; never to fewer documents per query than were
+    tried.
 
     Parameters
     ----------
     judgements
-        How many documents can be judged in all; by default queries times documents.
+        Total number of documents that can be judged; by default queries times documents.
     queries, documents
-        The most queries that you have, and the most documents of each that are worth judging.
+        Maximum number of queries, and maximum number of documents worth judging per query.
     pilot
-        Queries that are judged already, with the features that you train on.
+        Queries that are already judged, with the features that you train on.
     ranker, measure
-        What to train on the pilot (a linear `RankSVM` by default), and what to measure it by.
+        What to train on the pilot (a linear `RankSVM` by default), and the measure to evaluate it with.
     n_features
-        Number of features, which stands for the capacity of a linear ranker; that of the pilot, or 10.
+        Number of features, as the capacity of a linear ranker; by default that of the pilot, or 10.
     delta
         Probability with which the bound may fail.
     n_repeats

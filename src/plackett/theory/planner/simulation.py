@@ -20,7 +20,7 @@ __all__ = ["LabellingSimulation", "simulate_labelling"]
 
 @dataclass(frozen=True, eq=False)
 class LabellingSimulation:
-    """What came out of `simulate_labelling`, one entry for each split of the budget.
+    """Result of `simulate_labelling`, one entry for each split of the budget.
 
     Attributes
     ----------
@@ -62,8 +62,9 @@ def simulate_labelling(
 ) -> LabellingSimulation:
     """Train on the same number of judgements spent on few queries with many documents, up to many with few.
 
-    Queries and documents come from a `PlantedWorld`, in which every query has some weights of its own. Few queries
-    teach their own peculiarities, few documents of each leave hardly a pair: the best split is in between.
+    Queries and documents come from a `PlantedWorld`, in which every query has some weights of its own. With few
+    queries, the ranker learns their peculiarities; with few documents each, there are hardly any pairs. The best split
+    is in between.
 
     Parameters
     ----------

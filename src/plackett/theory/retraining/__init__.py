@@ -1,1 +1,1 @@
-"""Stability, measured: train again without, or with another, query, document or pair, and see what changes."""
+"""Measure stability: retrain with one query, document or pair removed or replaced, and see what changes."""

@@ -1,4 +1,4 @@
-"""The stability that is proved of a ranker on some data, where something is."""
+"""The proved stability coefficients of rankers, where there are any."""
 
 from __future__ import annotations
 

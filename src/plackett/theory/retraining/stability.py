@@ -23,14 +23,14 @@ __all__ = ["Stability", "stability"]
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """What came out of `stability`.
+    """Result of `stability`.
 
     Attributes
     ----------
     changes
         For each retraining the largest change of the loss of one associate of the probe.
     proved
-        The coefficient that theory gives, which no change can exceed; None where there is none.
+        The coefficient from theory, which no change can exceed; None if there is none.
     sizes, by_size
         Numbers of training queries that were tried, and the largest change at each; empty without ``sizes``.
     """
@@ -112,7 +112,7 @@ def stability(
     mode
         ``"remove"``, or ``"replace"`` by one of the pool; a pair is replaced by its reverse.
     n
-        How many units to change, one at a time, drawn at random; all of them where there are fewer.
+        How many units to change, one at a time, drawn at random; all of them if there are fewer.
     loss
         l; by default the loss that the ranker minimises, or the hinge of pairs.
     probe
@@ -122,7 +122,7 @@ def stability(
     sizes
         Shares of the training queries at which to measure again, for `Stability.slope`.
     n_jobs
-        Trainings at a time; None is all cores.
+        Number of parallel trainings; None means all cores.
     verbose
         Show a progress bar.
 
@@ -151,7 +151,7 @@ def stability(
     measured, at = [], []
     for share in sizes:
         if not 0 < share <= 1:
-            raise DataError(f"sizes: {share} is no share of the training queries")
+            raise DataError(f"sizes: {share} is not a share of the training queries")
         rng = np.random.default_rng([random_state, round(1e6 * share)])
         queries = np.sort(rng.permutation(data.n_queries)[: max(2, round(share * data.n_queries))])
         measured.append(float(changes(prepared(data.select(queries), unit)).max()))

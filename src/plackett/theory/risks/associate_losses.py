@@ -108,7 +108,7 @@ def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = N
     if isinstance(loss, Measure):
         return MeasureLoss(loss)
     if not isinstance(loss, Loss):
-        raise DataError(f"{loss!r} is no loss and no measure")
+        raise DataError(f"{loss!r} is neither a loss nor a measure")
     if not loss.has_value:
         raise LossError(f"{loss.name} is a gradient without a value: it has no risk")
     if associate is None:

@@ -15,7 +15,7 @@ __all__ = ["ASSOCIATES", "Associates", "Documents", "Lists", "Pairs"]
 
 @dataclass(frozen=True)
 class Associates:
-    r"""What of a query a loss looks at: an associate :math:`\omega^{(q)}` is a document, a pair or a list.
+    r"""The part of a query that a loss sees: an associate :math:`\omega^{(q)}` is a document, a pair or a list.
 
     A subclass says how many there are: `labelled` counts those that a loss can be more than 0 on, `complete` those that
     a U-statistic divides by. They differ for pairs only: two documents of equal label are no labelled pair.

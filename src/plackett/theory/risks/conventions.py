@@ -1,4 +1,4 @@
-"""What the sources mean by a pair, a tie and a margin, brought to one convention."""
+"""Convert what the sources mean by a pair, a tie and a margin to one convention."""
 
 from __future__ import annotations
 
