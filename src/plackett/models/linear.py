@@ -44,8 +44,8 @@ class Linear:
     learning_rate, batch_size
         Of ``sgd``: step size, and queries per step.
     standardize
-        Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
-        come out are for the features as they are.
+        Divide each feature by its standard deviation while training, so that one penalty fits all. The resulting
+        weights apply to the original features.
     warm_start
         Go on from the weights of the last ``fit``.
     """

@@ -36,7 +36,7 @@ class ApproxAPLoss(Loss):
     beta
         Steepness of the comparison of two ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class ApproxRRLoss(Loss):
     alpha, beta
         Steepness of the smooth ranks, and of the comparison of two ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------

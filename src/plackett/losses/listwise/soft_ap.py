@@ -33,7 +33,7 @@ class SoftAPLoss(Loss):
     Parameters
     ----------
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
     sigma
         Standard deviation of the noise of a score.
     max_exact

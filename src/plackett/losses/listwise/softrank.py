@@ -92,7 +92,7 @@ class SoftPCLoss(Loss):
     k
         Number of ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
     sigma, max_exact
         Noise, and longest list with exact distributions, as in `SoftNDCGLoss`.
 

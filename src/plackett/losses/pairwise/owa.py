@@ -121,7 +121,7 @@ class OWA(Loss):
         ``"harmonic"`` (:math:`\alpha_t \propto 1/t`), ``"uniform"`` (the mean over v), or a tuple of numbers that do
         not grow, with zeros after its end: ``(1,)`` is the largest loss, ``(1, 1, 1)`` the mean of the three largest.
     margin
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide the loss of a query by the number of documents u, so that queries with many do not dominate.
 

@@ -24,7 +24,7 @@ class BinaryHinge(Loss):
     Parameters
     ----------
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
 
     Examples
     --------

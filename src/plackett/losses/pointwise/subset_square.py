@@ -28,7 +28,7 @@ class SubsetSquare(Loss):
     Parameters
     ----------
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     target
         What scores are to reach: ``"linear"`` (the label), ``"exp2"``, ``"binary"`` or a table label: target.
     over

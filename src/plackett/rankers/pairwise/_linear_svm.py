@@ -30,13 +30,13 @@ class LinearPairSVM(Ranker):
     loss
         ``"squared_hinge"`` (ξ², truncated Newton) or ``"hinge"`` (ξ, cutting planes).
     margin
-        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     standardize
-        Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
-        come out are for the features as they are.
+        Divide each feature by its standard deviation while training, so that one penalty fits all. The resulting
+        weights apply to the original features.
     tol
-        Relative duality gap to end at.
+        Relative duality gap at which to stop.
     max_iter
         Most rounds: Newton steps, or cutting planes.
 
@@ -54,7 +54,7 @@ class LinearPairSVM(Ranker):
     """
 
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-6, 0.1, log=True)}
 
     C: float = 1e-3
@@ -69,7 +69,7 @@ class LinearPairSVM(Ranker):
         raise NotImplementedError
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Training ends after `max_iter` rounds at the latest."""
+        """Training stops after `max_iter` rounds at the latest."""
         return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

@@ -30,7 +30,7 @@ class ClickTrained(GradientTrained, Trees):
     Parameters
     ----------
     max_position
-        Positions from this one on share one bias; None keeps all apart.
+        All positions from this one on share one bias; None gives each its own.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
     """

@@ -24,7 +24,7 @@ class BartellRanker(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 1 unless given: chosen on validation queries of several small sets (see "Defaults on
+        Strength of the penalty, 1 by default, chosen on validation queries of several small sets (see "Defaults on
         small data" in the guide to rankers).
     epsilon
         By how much the corner of the absolute value is rounded, in units of the scores. The smaller, the closer to

@@ -41,8 +41,8 @@ class FRank(PairBoosting):
 
     and keeps the one that lowers the loss most. The coefficient is the first step of a search for the minimum and no
     more; where it does not lower the loss, it is halved until it does. A missing value (NaN) is an abstention: the
-    search chooses for each weak ranker whether it counts as 0 or 1. Explicit preferences take the place of the pairs
-    of unequal labels.
+    search chooses for each weak ranker whether it counts as 0 or 1. Explicit preferences replace the pairs of unequal
+    labels.
 
     Parameters
     ----------

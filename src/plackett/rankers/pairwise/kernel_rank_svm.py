@@ -54,8 +54,8 @@ class KernelRankSVM(Ranker):
     coef0, degree
         c and the degree of the kernel.
     margin
-        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     normalize
         Divide the price of a query's pairs by their weight, as in `IRSVM`.
     n_components
@@ -63,7 +63,7 @@ class KernelRankSVM(Ranker):
     standardize
         Divide each feature by its standard deviation.
     tol
-        Relative duality gap to end at.
+        Relative duality gap at which to stop.
     max_iter
         Most rounds of the solver.
 
@@ -88,7 +88,7 @@ class KernelRankSVM(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True), "gamma": Real(1e-5, 1.0, log=True)}
 
     kernel: str = "rbf"
@@ -105,7 +105,7 @@ class KernelRankSVM(Ranker):
     max_iter: int = 1000
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Training ends after `max_iter` rounds at the latest."""
+        """Training stops after `max_iter` rounds at the latest."""
         return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

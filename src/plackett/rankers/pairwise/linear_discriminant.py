@@ -37,9 +37,10 @@ class LinearDiscriminant(Ranker):
         ``"perceptron"``, the averaged `RankingPerceptron`; or the number of a feature (from 0), such as the score of
         the search engine, which begins with weight 1 and the others with 0.
     normalize
-        Let each query count the same, however many pairs it has.
+        Give each query the same weight, however many pairs it has.
     max_pairs
-        With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
+        If there are more pairs than this, sample this many in proportion to their weights. Time and memory grow with
+        it.
     max_iter
         Most rounds over all weights.
 

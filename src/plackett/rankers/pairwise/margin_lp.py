@@ -42,7 +42,7 @@ class MarginLP(Ranker):
     :math:`D_{ab} \le w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g
     from above; SciPy's HiGHS solves it, the worst D at its solution, and half-way to the best v so far, become the next
     rows, until bound and best value meet. A step costs a sort of the pairs. Data are small where their pairs can be
-    listed and features number some hundred. Explicit preferences take the place of the pairs of unequal labels; their
+    listed and features number some hundred. Explicit preferences replace the pairs of unequal labels; their
     margins are not used.
 
     Parameters
@@ -81,7 +81,7 @@ class MarginLP(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ("M-40",)
     paper: ClassVar[str] = "Rudin, Schapire 2009"
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.9)}
 
     nu: float = 0.9

@@ -125,7 +125,7 @@ class NestedRanker(GradientTrained, Neural):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are missing values: as the model has it."""
+        """Whether NaN features are treated as missing values; decided by the model."""
         return Neural.allow_nan if self.model is None else self.model.allow_nan
 
 

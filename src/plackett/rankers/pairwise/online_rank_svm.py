@@ -42,18 +42,18 @@ class OnlineRankSVM(Ranker):
     kernel
         ``"linear"``, x·z; ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree.
     gamma
-        γ of the kernel; None is 1 / number of features.
+        γ of the kernel; None uses 1 / number of features.
     coef0, degree
         c and the degree of the kernel.
     margin
-        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     normalize
         Draw queries alike, then pairs, as in `IRSVM`; otherwise all pairs alike.
     standardize
         Divide each feature by its standard deviation, that of the first data seen.
     n_rounds
-        How often to look at validation data, in equal parts of the steps.
+        How many times to evaluate the validation data, at equal intervals of steps.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class OnlineRankSVM(Ranker):
         query_weight: Any = None,
         n_steps: int | None = None,
     ) -> Self:
-        """Go on learning from more queries, which need not be kept.
+        """Continue training on more queries, which need not be kept.
 
         Parameters
         ----------
@@ -126,8 +126,8 @@ class OnlineRankSVM(Ranker):
 
         Notes
         -----
-        After `fit` it goes on from there. A ranker that was loaded from a file has its weights only and cannot go on;
-        pickle one that should.
+        After `fit` it goes on from there. A ranker loaded from a file has only its weights and cannot continue; pickle
+        it instead if it should.
         """
         self._check_settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
@@ -136,7 +136,7 @@ class OnlineRankSVM(Ranker):
         if hasattr(self, "scorer_"):
             self._check_features(data)
             if not hasattr(self, "stream_"):
-                raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
+                raise DataError("a loaded ranker cannot continue training: only its weights were saved; fit it again")
         else:
             self.stream_ = self._begin(data)
         self.stream_.look_at(data, self.alpha, self.margin, self.normalize)(data.n_rows if n_steps is None else n_steps)

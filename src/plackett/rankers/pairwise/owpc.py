@@ -25,7 +25,7 @@ class OWPC(GradientTrained, Linear):
     weights
         ``"harmonic"``, ``"uniform"`` (the mean) or a tuple of numbers that do not grow: ``(1,)`` is the largest loss.
     margin
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide each query's loss by its number of documents with worse ones, so that long lists do not dominate.
 

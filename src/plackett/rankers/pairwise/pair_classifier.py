@@ -54,9 +54,10 @@ class PairClassifier(Ranker):
         ``"difference"`` of the features of the two documents, ``"concatenation"``, or ``"both"``. A linear model learns
         the same from all of them.
     normalize
-        Let each query count the same, however many pairs it has.
+        Give each query the same weight, however many pairs it has.
     max_pairs
-        With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
+        If there are more pairs than this, sample this many in proportion to their weights. Time and memory grow with
+        it.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class PairClassifier(Ranker):
         with monitor.training(1, "pairs"):
             if winner.size:
                 scorer: Any = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
-            else:  # nothing to learn, so no order is better than another
+            else:  # nothing to learn: no order is better than another
                 scorer = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             monitor.keep(scorer)
         self.scorer_ = scorer

@@ -22,7 +22,7 @@ class PairHinge(GradientTrained, Linear):
     Parameters
     ----------
     margin
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate (as in IR-SVM).
 

@@ -24,7 +24,7 @@ class PNormPush(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 10 unless given: chosen on validation queries of several small sets (see "Defaults on
+        Strength of the penalty, 10 by default, chosen on validation queries of several small sets (see "Defaults on
         small data" in the guide to rankers).
     p
         The power, at least 1: 1 counts all pairs alike, as RankBoost does, and the larger, the more only the worst

@@ -38,7 +38,7 @@ class PositionBiasLambdaMART(ClickTrained):
     bias_regularization
         r, the pull of all biases towards 0.
     max_position
-        Positions from this one on share one bias; None keeps all apart.
+        All positions from this one on share one bias; None gives each its own.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
 

@@ -25,7 +25,7 @@ class QBRank(GradientTrained, Trees):
     Parameters
     ----------
     tau
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 

@@ -60,9 +60,9 @@ class RankBoost(PairBoosting):
     the normalisers :math:`Z_t` (`plackett.theory.rankboost_bounds`).
 
     Pairs are never listed for labels: the weights are products, so sums over the grades of a query give the potential
-    of each document in time linear in the documents, and a round costs one histogram per feature. Explicit
-    preferences take the place of the pairs of unequal labels, with their weights and margins. A missing value (NaN)
-    is an abstention: the search chooses for each weak ranker whether it counts as 0 or 1.
+    of each document in time linear in the documents, and a round costs one histogram per feature. Explicit preferences
+    replace the pairs of unequal labels, with their weights and margins. A missing value (NaN) is an abstention: the
+    search chooses for each weak ranker whether it counts as 0 or 1.
 
     Parameters
     ----------

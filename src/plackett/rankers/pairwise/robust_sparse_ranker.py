@@ -68,7 +68,7 @@ class RobustSparseRanker(GradientTrained, Linear):
         return Logistic(normalize=True)
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds are those of all stages together, and `max_iter` cannot end training inside one: it runs in full."""
+        """Rounds count all stages together, and `max_iter` cannot stop inside a stage, so training runs in full."""
         return {}
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:

@@ -103,7 +103,7 @@ class SortNet(Ranker):
             start: Any = OrderedScorer(training.network(), ordering)
             self.n_pairs_: list[int] = []
             pairs = bool(training.weight.any())
-            if not pairs:  # nothing to learn, so no order is better than another
+            if not pairs:  # nothing to learn: no order is better than another
                 start = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             with monitor.training(self.max_iter, "SortNet"):
                 for _ in range(self.max_iter if pairs else 0):

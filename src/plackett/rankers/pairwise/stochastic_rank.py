@@ -89,10 +89,10 @@ class StochasticRank(Ranker):
     average
         Score with the mean of the weights over the last half to three quarters of the steps instead of the last ones.
     standardize
-        Divide each feature by its standard deviation while training. The weights that come out are for the features as
-        they are.
+        Divide each feature by its standard deviation while training. The resulting weights apply to the original
+        features.
     n_rounds
-        How often to look at validation data, in equal parts of the steps.
+        How many times to evaluate the validation data, at equal intervals of steps.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class StochasticRank(Ranker):
         query_weight: Any = None,
         n_steps: int | None = None,
     ) -> Self:
-        """Go on learning from more queries, which need not be kept.
+        """Continue training on more queries, which need not be kept.
 
         Parameters
         ----------
@@ -175,8 +175,8 @@ class StochasticRank(Ranker):
 
         Notes
         -----
-        The first call decides what features are divided by. After `fit` it goes on from there. A ranker that was loaded
-        from a file has its weights only and cannot go on; pickle one that should.
+        The first call decides what features are divided by. After `fit` it goes on from there. A ranker loaded from a
+        file has only its weights and cannot continue; pickle it instead if it should.
         """
         learner, settings = self._settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
@@ -185,7 +185,7 @@ class StochasticRank(Ranker):
         if hasattr(self, "scorer_"):
             self._check_features(data)
             if not hasattr(self, "descent_"):
-                raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
+                raise DataError("a loaded ranker cannot continue training: only its weights were saved; fit it again")
         else:
             self.descent_ = self._begin(data.n_features, self._scale(data))
         steps = data.n_rows if n_steps is None else _whole("n_steps", n_steps)

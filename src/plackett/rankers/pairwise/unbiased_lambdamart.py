@@ -51,7 +51,7 @@ class UnbiasedLambdaMART(ClickTrained):
     learn_skip_bias
         Estimate :math:`t^-` too, as the paper and XGBoost do.
     max_position
-        Positions from this one on share one bias; None keeps all apart.
+        All positions from this one on share one bias; None gives each its own.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
 

@@ -34,14 +34,14 @@ class KernelSVM(Ranker):
     C
         Price of a document inside the margin.
     gamma
-        γ of the kernel; None is 1 / number of features.
+        γ of the kernel; None uses 1 / number of features.
     coef0, degree
         c and the degree of the kernel.
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     balance
-        Let the relevant documents together weigh as much as the others. They are few, and without it the hinge is
-        content to call every document irrelevant.
+        Give the relevant documents together the same weight as the others. They are few, and otherwise the hinge loss
+        is small even if every document is classified as irrelevant.
     standardize
         Divide each feature by its standard deviation.
     tol

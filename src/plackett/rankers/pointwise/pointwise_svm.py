@@ -33,10 +33,10 @@ class PointwiseSVM(Ranker):
         Price of a document inside the margin. A large one leaves hardly any penalty on long data, and the solver may
         not get to the end; scikit-learn warns then.
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     balance
-        Let the relevant documents together weigh as much as the others. They are few, and without it the hinge is
-        content to call every document irrelevant.
+        Give the relevant documents together the same weight as the others. They are few, and otherwise the hinge loss
+        is small even if every document is classified as irrelevant.
     fit_intercept
         Add a constant feature; its weight is penalised like the others.
     standardize
@@ -59,7 +59,7 @@ class PointwiseSVM(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 0.1, log=True)}
 
     C: float = 0.01

@@ -33,7 +33,7 @@ class StagedLogistic(Ranker):
         Numbers of the features of each group, as when they belong to the same query term; None makes every feature a
         group of its own. One group of all features is `LogisticRegression`.
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     alpha, max_iter, tol, standardize
         As in the linear model: strength of the L2 penalty, limits of the solver, and whether to scale the features.
 
