@@ -66,7 +66,7 @@ class ApproxAPLoss(Loss):
         check_steepness(self)
 
     def settle(self, data: RankingDataset) -> ApproxAPLoss:
-        """The loss itself; refuses labels among which nothing counts as relevant."""
+        """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self
 
@@ -82,7 +82,7 @@ class _Bound(BoundLoss):
         self.relevant = data.labels >= max(loss.rel, 0.0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _approx_ap,

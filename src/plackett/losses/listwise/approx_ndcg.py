@@ -75,7 +75,7 @@ class _Bound(BoundLoss):
         self.gains = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _approx,

@@ -40,7 +40,7 @@ class BoltzRankLoss(Loss):
     Cost: the exact form is dynamic programming over all sets, :math:`2^m m` steps. Queries of more than ``max_exact``
     judged documents use a fixed set of orders instead, over which both distributions are normalised: ``n_samples``
     orders drawn once from the Plackett–Luce model of the labels (one half of them flattened), in
-    linear time each. The draw depends on the place of rows in their query (rankers sort rows by content first).
+    linear time each. The draw depends on the position of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class BoltzRankLoss(Loss):
         if not 0 <= self.max_exact <= _MOST:
             raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
         if self.n_samples < 2:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give two orders or more")
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
@@ -124,7 +124,7 @@ class _Bound(BoundLoss):
         self.constant = np.bincount(data.query_of_row, exponent * slopes, data.n_queries) - log_z
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         return *self._run(scores, self.loss.mix, self.query_weight), np.zeros(self.data.n_rows)
 
     def _run(self, scores: np.ndarray, mix: float, query_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

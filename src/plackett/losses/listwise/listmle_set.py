@@ -104,7 +104,7 @@ class _Bound(BoundLoss):
         self.order, self.below, self.judged = label_order(counted, n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         known = self.order, self.below, self.judged, self.sample_weight, self.query_weight
         over_queries(self.kernel, self.data.offsets, scores, *known, *out[:2], n_jobs=self.n_jobs, rows_per_thread=1000)

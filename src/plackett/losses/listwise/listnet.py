@@ -76,7 +76,7 @@ class CrossEntropy(BoundLoss):
         return out
 
     def device_form(self) -> DeviceForm:
-        """How an accelerator makes the gradient."""
+        """How an accelerator computes the gradient."""
         return DeviceForm(_device_gradient, ((self.target, -1.0),), self.query_weight)
 
 

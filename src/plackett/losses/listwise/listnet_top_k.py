@@ -48,13 +48,13 @@ class ListNetTopKLoss(Loss):
 
     Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
     Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
-    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the place
-    of rows in their query (rankers sort rows by content first).
+    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the
+    position of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------
     k
-        Number of ranks; None is whole orders.
+        Number of ranks; None uses full orders.
     distribution
         The target: ``"plackett-luce"``, ``"mallows"`` or ``"uniform"``.
     target, temperature
@@ -147,7 +147,7 @@ class _Bound(BoundLoss):
             self.orders = mallows_orders(data, self.block, self.sample_weight, self.theta, *draws)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _listnet,

@@ -103,7 +103,7 @@ class _Bound(BoundLoss):
         self.k = loss.k or max(int(data.group.max(initial=1)), 1)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         out = self._buffers()
         ranked = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("optimistic")
         over_queries(

@@ -77,7 +77,7 @@ class PlackettLucePolicy(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", str(parse(self.measure)))
         if self.n_samples < 2:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give two orders or more")
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The gradient on one dataset."""
@@ -94,7 +94,7 @@ class _Bound(BoundLoss):
         self.k = cutoff or max(int(data.group.max(initial=1)), 1)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value and the curvature that do not exist, and the gradient per score."""
+        """Gradient per score; zeros for the value and the curvature, as there are none."""
         out = self._buffers()
         data, measure = self.judged, self.measure
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")

@@ -126,7 +126,7 @@ class SoftPCLoss(Loss):
         check_sigma(self)
 
     def settle(self, data: RankingDataset) -> SoftPCLoss:
-        """The loss itself; refuses labels among which nothing counts as relevant."""
+        """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self
 
@@ -175,7 +175,7 @@ class SoftRankBound(BoundLoss):
         self.max_exact = max_exact
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _soft,

@@ -118,7 +118,7 @@ class _Bound(BoundLoss):
         self.discounts = np.ascontiguousarray(state[:, 2])
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value and the curvature that do not exist, and the gradient per score."""
+        """Gradient per score; zeros for the value and the curvature, as there are none."""
         out = self._buffers()
         data, loss = self.judged, self.loss
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")

@@ -45,7 +45,7 @@ class StructRankLoss(Loss):
 
     Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. A winner of more than ``max_edges`` edges pairs
     two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. Under ``"all"`` the same
-    is done with the edges of the query. The draw depends on the place of rows in their query (rankers sort rows by
+    is done with the edges of the query. The draw depends on the position of rows in their query (rankers sort rows by
     content first).
 
     Parameters
@@ -114,7 +114,7 @@ class _Bound(BoundLoss):
         self.order, self.below, self.judged = label_order(data, n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _structrank,

@@ -146,7 +146,7 @@ class _Bound(BoundLoss):
             self.documents = _Documents(self.grades, self.weight, gains, state[:, 2].astype(np.float32))
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         out = self._buffers()
         documents: _Documents | Ranked
         if self.measure.linear_swaps:

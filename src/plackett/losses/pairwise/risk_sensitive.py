@@ -149,7 +149,7 @@ class _Bound(BoundLoss):
         return np.nan_to_num(self._good(scores) - self.baseline)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         from scipy.special import ndtr
 
         out = self._buffers()

@@ -97,7 +97,7 @@ class BoundUnbiasedLambda(BoundLoss):
         self.skip_weight = (1.0 / skip_bias)[places(self.data, skip_bias.size)]
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         return self.costs(scores)[:3]  # type: ignore[return-value]
 
     def costs(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:

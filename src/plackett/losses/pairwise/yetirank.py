@@ -116,7 +116,7 @@ class _Bound(BoundLoss):
             first_swaps(data, self.measure, str(loss), n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         out = self._buffers()
         data, loss = self.data, self.loss
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")

@@ -1,4 +1,4 @@
-"""What the linear support vector machines over pairs share."""
+"""Shared base of the linear support vector machines over pairs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["LinearPairSVM"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearPairSVM(Ranker):
-    r"""What the linear support vector machines over pairs share: their objective, its solvers, what they leave behind.
+    r"""Shared base of the linear support vector machines over pairs: objective, solvers and fitted attributes.
 
     Parameters
     ----------
     C
-        Price of a violated pair.
+        Penalty for a violated pair.
     loss
         ``"squared_hinge"`` (ξ², truncated Newton) or ``"hinge"`` (ξ, cutting planes).
     margin
@@ -38,16 +38,16 @@ class LinearPairSVM(Ranker):
     tol
         Relative duality gap at which to stop.
     max_iter
-        Most rounds: Newton steps, or cutting planes.
+        Maximum number of rounds: Newton steps or cutting planes.
 
     Attributes
     ----------
     coef_
         Weight of each feature.
     objective_
-        The objective at these weights (of the standardised features, where they are).
+        The objective at these weights (for the standardised features, if they are).
     gap_
-        (objective − lower bound of any objective) / objective, proved by a dual solution; 1 where training was
+        (objective − lower bound of any objective) / objective, proved by a dual solution; 1 if training was
         interrupted.
     n_iter_
         Rounds of the solver.

@@ -15,7 +15,7 @@ __all__ = ["ObliviousLambdaMART"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ObliviousLambdaMART(GradientTrained, Oblivious):
-    """LambdaMART whose trees are symmetric: all nodes of a level compare the same feature with the same threshold.
+    """LambdaMART with symmetric trees: all nodes of a level compare the same feature with the same threshold.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ __all__ = ["PairHinge"]
 class PairHinge(GradientTrained, Linear):
     r"""Linear ranker that minimises :math:`\sum \max(0, 1 - (s_u - s_v))` over pairs by stochastic steps.
 
-    The objective of Ranking SVM, approached by AdaGrad over batches of queries: quick, not exact.
+    The objective of Ranking SVM, approached by AdaGrad over batches of queries: fast, but not exact.
 
     Parameters
     ----------

@@ -18,15 +18,15 @@ __all__ = ["YetiRank"]
 class YetiRank(GradientTrained, Trees):
     """YetiRank: gradient-boosted trees on pairs of neighbours in noisy orders (`plackett.losses.YetiRankLoss`).
 
-    Each round sorts the documents several times by their scores plus noise. Neighbours of unequal labels push each
-    other as in RankNet, with the change of the measure as weight.
+    Each round sorts the documents several times by their scores plus noise. Neighbours with unequal labels contribute
+    as in RankNet, weighted by the change in the measure.
 
     Parameters
     ----------
     measure
-        Any measure with a swap delta; None weighs by rank and difference of labels, as the paper does.
+        Any measure with a swap delta; None weights pairs by rank and label difference, as in the paper.
     decay
-        How much less the pairs one rank further down weigh in that form.
+        Factor by which the weight decreases per rank in that form.
     n_permutations
         Number of noisy orders in a round.
     n_neighbors

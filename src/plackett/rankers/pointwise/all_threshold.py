@@ -16,7 +16,8 @@ __all__ = ["AllThreshold"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AllThreshold(GradientTrained, Linear):
-    r"""Linear ordinal regression: a score pays at every threshold between grades on whose wrong side it is.
+    r"""Linear ordinal regression: a score is penalised at every threshold between grades that it is on the wrong side
+    of.
 
     Weights and thresholds are learned together (`plackett.losses.AllThresholdLoss`); documents are ranked by the
     score. With the logistic penalty this is close to the proportional-odds model, with a hinge to support vector

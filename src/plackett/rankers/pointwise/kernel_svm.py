@@ -1,4 +1,4 @@
-"""Support vector machine with a kernel that tells relevant documents from others."""
+"""Kernel support vector machine that separates relevant documents from others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class KernelSVM(Ranker):
     kernel
         ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree; ``"linear"``, x·z.
     C
-        Price of a document inside the margin.
+        Penalty for a document inside the margin.
     gamma
         γ of the kernel; None uses 1 / number of features.
     coef0, degree
@@ -45,7 +45,7 @@ class KernelSVM(Ranker):
     standardize
         Divide each feature by its standard deviation.
     tol
-        When to end: violation of the optimality conditions.
+        Violation of the optimality conditions at which to stop.
 
     Examples
     --------

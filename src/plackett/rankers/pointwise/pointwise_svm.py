@@ -1,4 +1,4 @@
-"""Support vector machine that tells relevant documents from others."""
+"""Support vector machine that separates relevant documents from others."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class PointwiseSVM(Ranker):
     Parameters
     ----------
     C
-        Price of a document inside the margin. A large one leaves hardly any penalty on long data, and the solver may
-        not get to the end; scikit-learn warns then.
+        Penalty for a document inside the margin. With a large C on large data there is hardly any regularisation, and
+        the solver may not converge; scikit-learn then warns.
     rel
         The lowest label that counts as relevant.
     balance
@@ -42,7 +42,7 @@ class PointwiseSVM(Ranker):
     standardize
         Divide each feature by its standard deviation while training.
     tol, max_iter
-        When to end: violation of the optimality conditions, and passes over the data.
+        Violation of the optimality conditions at which to stop, and maximum number of passes over the data.
 
     Examples
     --------
