@@ -27,7 +27,7 @@ class GrownTrees:
 
 
 class Grower:
-    """LightGBM, asked for one tree after the other at gradients from outside.
+    """Grows one LightGBM tree at a time from given gradients.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Grower:
         self.head: dict[str, str] = {}
 
     def grow(self, gradient: np.ndarray, curvature: np.ndarray, kept: list[GrownTrees]) -> GrownTrees | None:
-        """The trees of the next round, or None where no split is worth it; only ``kept`` trees can be added later."""
+        """The trees of the next round, or None if no split is worthwhile; only ``kept`` trees can be added later."""
         before = self.booster.current_iteration()
         self.booster.update(fobj=lambda scores, dataset: (gradient, curvature))
         if self.booster.current_iteration() == before:

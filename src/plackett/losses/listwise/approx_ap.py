@@ -26,8 +26,8 @@ class ApproxAPLoss(Loss):
     .. math:: L = 1 - \frac{1}{R} \sum_{j\ \text{rel.}} \frac{w_j}{\hat\pi_j} \Big( 1 + \sum_{i \ne j\ \text{rel.}}
               \frac{1}{1 + e^{\beta (\hat\pi_i - \hat\pi_j)}} \Big)
 
-    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and R the number of relevant documents. As α and β grow the loss
-    comes to 1 − AP. Unjudged documents take up ranks. A query without a relevant document has loss 0.
+    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and R the number of relevant documents. As α and β grow, the
+    loss approaches 1 − AP. Unjudged documents occupy ranks. A query without a relevant document has loss 0.
 
     Parameters
     ----------

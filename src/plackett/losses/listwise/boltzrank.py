@@ -1,4 +1,4 @@
-"""BoltzRank: a Boltzmann distribution over orders whose energy is low where the scores fall."""
+"""BoltzRank: a Boltzmann distribution over orders, with low energy for orders of decreasing score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
 __all__ = ["BoltzRankLoss"]
 
-#: Most documents of the exact form: it goes over 2^m sets.
+#: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 18
 
 
@@ -34,7 +34,7 @@ class BoltzRankLoss(Loss):
     .. math:: L = \lambda \Big(1 - \mathrm{E}_{P(\cdot \mid s)}\,\mathrm{nDCG}\Big)
               + (1 - \lambda)\, \mathrm{KL}\big(P(\cdot \mid g(y))\,\|\,P(\cdot \mid s)\big)
 
-    It is convex for λ = 0. Unjudged documents take no part. A query whose labels are all equal has loss 0. Sample
+    It is convex for λ = 0. Unjudged documents are ignored. A query whose labels are all equal has loss 0. Sample
     weights multiply the gains of nDCG and, before normalising, the target's e^{g(y)}, that is log w is added to g(y).
 
     Cost: the exact form is dynamic programming over all sets, :math:`2^m m` steps. Queries of more than ``max_exact``
@@ -53,8 +53,8 @@ class BoltzRankLoss(Loss):
     gain
         Gain of nDCG.
     max_exact, n_samples, random_state
-        Most documents for the exact form, up to 18; orders for longer lists, at two bytes per document and order;
-        the seed.
+        Maximum number of documents for the exact form, up to 18; number of orders for longer lists, at two bytes per
+        document and order; the seed.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class _Bound(BoundLoss):
 
 
 def _has_pairs(data: RankingDataset, part: np.ndarray) -> np.ndarray:
-    """Whether the documents of each query that take part have two labels at least."""
+    """Whether the judged documents of each query have at least two different labels."""
     low, high = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
     query = data.query_of_row[part]
     np.minimum.at(low, query, data.labels[part])

@@ -25,14 +25,14 @@ class ListNetLoss(Loss):
     .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j e^{g(y_j) / \tau},\ Q_j \propto e^{s_j}
 
     so that a perfect fit has loss 0. The gradient is :math:`Q - P`. A query whose labels are all equal has loss and
-    gradient 0: it says nothing about order.
+    gradient 0: it carries no information about the order.
 
     Parameters
     ----------
     target
-        What stands in the exponent: ``"linear"`` (the label), ``"exp2"`` (2^label − 1) or a table label: value.
+        The exponent: ``"linear"`` (the label), ``"exp2"`` (2^label − 1) or a table label: value.
     temperature
-        τ; smaller makes the target prefer the best documents more.
+        τ; a smaller value concentrates the target on the best documents.
 
     References
     ----------

@@ -18,7 +18,7 @@ from plackett.measures.gains import check_discount, check_gain, discount_table
 
 __all__ = ["ListNetTopKLoss"]
 
-#: Most documents of the exact form: it goes over 2^m sets.
+#: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 20
 #: Targets, with what they make of θ; NaN is Plackett–Luce.
 _DISTRIBUTIONS: dict[str, Any] = {
@@ -40,11 +40,11 @@ class ListNetTopKLoss(Loss):
     are the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
     labels are all equal has loss 0; k = 1 is `ListNetLoss`.
 
-    That is the target ``"plackett-luce"``. The others know the order of the labels only: ``"uniform"`` gives all orders
-    in which higher labels stand first the same probability, and ``"mallows"`` gives an order
-    :math:`P_y(\pi) \propto e^{-\theta d}`, with d the pairs of unequal labels that it turns round. Both are chains of
-    choices too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are
-    never chosen.
+    That is the target ``"plackett-luce"``. The others use only the order of the labels: ``"uniform"`` gives the same
+    probability to all orders in which higher labels come first, and ``"mallows"`` gives an order :math:`P_y(\pi)
+    \propto e^{-\theta d}`, with d the number of pairs of unequal labels that it reverses. Both are chains of choices
+    too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are never
+    chosen.
 
     Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
     Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
@@ -64,7 +64,7 @@ class ListNetTopKLoss(Loss):
     discount
         Weight η of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
     max_exact
-        Most documents for the exact form, up to 20.
+        Maximum number of documents for the exact form, up to 20.
     n_samples, random_state
         Orders drawn for each longer list, and the seed.
 

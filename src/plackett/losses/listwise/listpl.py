@@ -28,18 +28,18 @@ class ListPLLoss(Loss):
     .. math:: -\frac1N \sum_{t=1}^{N} \nabla \log P_s(\pi_t), \qquad
               \pi_t \sim P_y, \quad P_y \propto w_j e^{g(y_j) / \tau} \text{ at each draw}
 
-    Labels are taken for what they are, uncertain: documents of equal label come in either order, and close labels are
-    sometimes exchanged. In expectation it is the gradient of `ListNetTopKLoss` on whole orders, at the cost of
-    `ListMLELoss`. It is a gradient without a value, as the orders are drawn anew whenever the ranking changes: they are
-    a function of the seed and of the labels in the order of the scores, and do not depend on the order of rows or
-    queries. A query whose labels are all equal has gradient 0.
+    Labels are treated as uncertain: documents with equal labels come in either order, and close labels are sometimes
+    swapped. In expectation it is the gradient of `ListNetTopKLoss` on whole orders, at the cost of `ListMLELoss`. It is
+    a gradient without a value, as the orders are redrawn whenever the ranking changes. They are a function of the seed
+    and of the labels in the order of the scores, and do not depend on the order of rows or queries. A query whose
+    labels are all equal has gradient 0.
 
     Parameters
     ----------
     k
-        Only the first k ranks of a drawn order count; None is all.
+        Only the first k ranks of a drawn order count; None uses all.
     target, temperature
-        g and τ: the colder, the surer is the order of the labels.
+        g and τ: the lower the temperature, the more certain the order of the labels.
     n_samples
         Number N of orders.
     random_state

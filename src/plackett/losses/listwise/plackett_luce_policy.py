@@ -30,18 +30,18 @@ class PlackettLucePolicy(Loss):
 
     for N drawn orders, with their mean as baseline, which keeps the estimate unbiased. It works for every measure, and
     it is a gradient without a value. A measure with a cut-off k needs only the likelihood of the first k ranks, which
-    makes the estimate less noisy. A measure to be minimised is minimised. Sample weights do not enter, as measures do
-    not have any: documents of weight 0 count as unjudged.
+    makes the estimate less noisy. Error measures are minimised. Sample weights are not used, as measures have none:
+    documents of weight 0 count as unjudged.
 
     The draws are a function of the seed and of the labels in the order of the scores, and so do not depend on the order
-    of rows or queries; they are drawn anew when the order changes.
+    of rows or queries; they are redrawn when the order changes.
 
     Parameters
     ----------
     measure
         Any measure.
     n_samples
-        Number N of orders; the noise falls with its square root.
+        Number N of orders; the noise decreases with its square root.
     random_state
         Seed.
 

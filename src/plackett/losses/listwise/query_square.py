@@ -1,4 +1,4 @@
-"""Squared error up to a level per query."""
+"""Squared error up to a constant per query."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _query_square(  # type: ignore[no-untyped-def]
                 low = min(low, labels[i])
                 high = max(high, labels[i])
         if not low < high:
-            continue  # nothing about order
+            continue  # no information about the order
         for i in range(offsets[q], offsets[q + 1]):
             if weight[i] > 0.0:
                 w = query_weight[q] * weight[i]

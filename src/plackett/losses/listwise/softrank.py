@@ -26,7 +26,7 @@ class SoftNDCGLoss(Loss):
               L = 1 - \frac{1}{Z} \sum_j w_j G(y_j) \sum_r \frac{P_j(r)}{\log_2(1 + r)}
 
     with :math:`P_j(r)` the distribution of one plus the number of documents ahead of j, every contest taken as
-    independent. As σ falls the loss comes to 1 − nDCG. Unjudged documents have no gain but take up ranks. A query
+    independent. As σ decreases, the loss approaches 1 − nDCG. Unjudged documents have no gain but occupy ranks. A query
     without a positive gain has loss 0.
 
     Cost: exact distributions take :math:`m^2` steps for each relevant of m documents. In lists of more than
@@ -140,13 +140,13 @@ class SoftPCLoss(Loss):
 
 
 def check_sigma(loss: Any) -> None:
-    """Refuse noise that is none."""
+    """Reject a non-positive sigma."""
     if not loss.sigma > 0:
         raise LossError(f"{loss.name}: sigma={loss.sigma}; give a positive number")
 
 
 def check_relevant(loss: Any, data: RankingDataset) -> None:
-    """Refuse labels that are all below the least relevant one, though some say more than others."""
+    """Reject labels that differ but are all below ``rel``."""
     largest = data.labels.max(initial=-1.0)
     if 0 < largest < loss.rel:
         raise LossError(

@@ -1,4 +1,4 @@
-"""Logistic pair loss weighted by swap deltas of a ranking that stays as it is."""
+"""Logistic pair loss weighted by the swap deltas of a fixed ranking."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FrozenSwaps(Loss):
     measure
         Any measure with a swap delta.
     at
-        What the ranking is by: scores of the documents of one dataset, or a scorer, for any.
+        Scores that define the ranking: an array for one dataset, or a scorer for any.
     """
 
     name: ClassVar[str] = "FrozenSwaps"

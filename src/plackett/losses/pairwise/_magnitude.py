@@ -1,4 +1,4 @@
-"""What the magnitude-preserving losses share: pairs with a wanted difference."""
+"""Shared base of the magnitude-preserving losses: pairs with a target difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def power(t, beta):  # type: ignore[no-untyped-def]
 
 
 def _phi(gap, target, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
-    """Stands for the formula of a loss."""
+    """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
@@ -49,7 +49,7 @@ def _of_later_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MagnitudeLoss(Loss):
-    """A loss of pairs that are to differ by as much as their labels do.
+    """A loss of pairs whose scores should differ by as much as their labels.
 
     The pairs are all pairs of judged documents of a query, those of equal labels included, each once; or the explicit
     preferences of the dataset, whose margins are the wanted differences (without margins, the differences of the

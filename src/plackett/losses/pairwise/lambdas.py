@@ -1,4 +1,4 @@
-"""The lambda gradient: pairs weighted by what exchanging them would do to a measure."""
+"""The lambda gradient: pairs weighted by the effect of swapping them on a measure."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ class Lambda(Loss):
 
     .. math:: \lambda_{uv} = \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
 
-    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two exchange their
-    ranks. The ranks are those of the current scores, equal scores in the order of the rows. It is a gradient without a
-    value; the curvature is the derivative of λ with the ranks held fixed.
+    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two swap ranks. The ranks
+    are those of the current scores, equal scores in the order of the rows. It is a gradient without a value; the
+    curvature is the derivative of λ with the ranks held fixed.
 
     Parameters
     ----------
     measure
-        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades neighbours weigh
-        the same wherever they stand, as all pairs do in RankNet, and other pairs in proportion to their distance.
+        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades, neighbours have
+        the same weight at every rank, as all pairs do in RankNet, and other pairs have a weight proportional to their
+        distance.
     truncation
-        Only pairs with at least one document among this many top ranks count; None is all.
+        Only pairs with at least one document in this many top ranks count; None uses all pairs.
     sigma
         Steepness of the sigmoid.
     normalize

@@ -1,4 +1,4 @@
-"""YetiRank: neighbours in noisy orders, weighted by what exchanging them would do to a measure."""
+"""YetiRank: neighbours in noisy orders, weighted by the effect of swapping them on a measure."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class YetiRankLoss(Loss):
     at v its opposite; it has no value. Noise makes pairs of close scores count, wherever the measure can still change.
 
     The draws are a function of the seed, of the labels and of the gaps between the scores (to a part in 1024): they do
-    not depend on the order of rows or queries, and are drawn anew when the scores change.
+    not depend on the order of rows or queries, and are redrawn when the scores change.
 
     Parameters
     ----------
     measure
-        Any measure with a swap delta: nDCG, AP, RR, ERR, …; None weighs by rank and difference of labels, as the
+        Any measure with a swap delta: nDCG, AP, RR, ERR, …; None weights pairs by rank and label difference, as the
         paper and CatBoost's mode ``Classic`` do.
     decay
         α of that form.

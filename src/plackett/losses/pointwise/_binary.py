@@ -1,4 +1,4 @@
-"""What the losses of relevant against irrelevant documents share."""
+"""Shared helpers of the losses of relevant against irrelevant documents."""
 
 from __future__ import annotations
 

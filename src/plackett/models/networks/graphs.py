@@ -1,4 +1,4 @@
-"""Steps of static shapes, recorded as CUDA graphs and replayed: launches would cost more than the work itself."""
+"""Steps of static shape, recorded as CUDA graphs and replayed, because launches would cost more than the work."""
 
 from __future__ import annotations
 
