@@ -102,7 +102,7 @@ def test_callbacks_before_a_round_are_refused():
 def test_eval_group_beside_a_dataset_is_refused():
     X, y, qid = easy_task(n_queries=4)
     data = pk.RankingDataset.from_arrays(X, y, qid)
-    with pytest.raises(DataError, match="its own queries"):
+    with pytest.raises(DataError, match="contains its queries"):
         pk.ListNet().fit(data, eval_set=data, eval_group=[4])
 
 

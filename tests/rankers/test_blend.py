@@ -97,7 +97,7 @@ def test_missing_values_where_every_member_takes_them(task):
     data = task.replace(X=X)
     trees = [pk.LambdaMART(**TREES), pk.MART(**TREES)]
     assert np.isfinite(Blend(members=trees).fit(data).predict(data)).all()
-    with pytest.raises(DataError, match="missing values.*ListNet does not take"):
+    with pytest.raises(DataError, match="missing values.*ListNet does not accept"):
         Blend(members=[*trees, pk.ListNet()]).fit(data)
 
 

@@ -1,6 +1,6 @@
-"""LightGBM's text of an ensemble: what of it is kept, and what must hold before LightGBM may read it.
+"""LightGBM's text of an ensemble: which parts are kept, and what is checked before LightGBM reads it.
 
-LightGBM trusts its own text: numbers that point outside a tree make it read foreign memory or never end. A model file
+LightGBM trusts its own text: numbers that point outside a tree make it read out of bounds or loop forever. A model file
 may come from anywhere. So its text is parsed into arrays, which are checked, and LightGBM reads only a text that is
 written anew from these arrays: it cannot understand a character otherwise than we did.
 """

@@ -20,9 +20,9 @@ Line = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
 _MOST_PAIRS = 20_000_000
 #: Steps to each side: this one, doubled and doubled again.
 _FIRST_STEP, _N_STEPS = 0.001, 20
-#: What is no better than this is no better.
+#: Smallest difference that counts as an improvement.
 _ROUNDING = 1e-12
-#: Of intervals with the best value, so many of the widest are looked at.
+#: Of the intervals with the best value, this many of the widest are tried.
 _N_INTERVALS = 4
 
 

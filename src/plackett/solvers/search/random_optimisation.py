@@ -21,8 +21,8 @@ _GROW, _SHRINK, _LEAST = 1.3, 0.9, 1e-3
 class RandomOptimisation:
     """Random optimisation: the best of some Gaussian steps from the best point so far, if it is better.
 
-    The size of the steps grows after a success and shrinks after a failure (Solis and Wets). It cannot leave a
-    mountain that is wider than its steps; restarts help.
+    The size of the steps grows after a success and shrinks after a failure (Solis and Wets). It cannot leave a hill
+    that is wider than its steps; restarts help.
 
     Parameters
     ----------
