@@ -16,7 +16,7 @@ from plackett.losses.pairwise.base import total_pair_weight
 
 __all__ = ["QueryMean"]
 
-#: What the loss of a query is a sum of, by the package in which a loss stands.
+#: What the loss of a query is a sum of, by the package of the loss.
 _TERMS = {"pairwise": "pairs", "pointwise": "documents"}
 
 

@@ -101,7 +101,7 @@ SAMPLES: dict[str, Sample] = {
 #
 # From the step (the weight that the new tree would have without dropout), the weights and mean absolute outputs of the
 # dropped trees, one at least, and the mean absolute output of the new tree, above 0: the weight of the new tree where
-# the dropped ones are gone for good, its weight beside them, and what their weights are multiplied by.
+# the dropped ones are gone for good, its weight next to them, and the factor of their weights.
 
 Rescale = Callable[[float, np.ndarray, np.ndarray, float], tuple[float, float, float]]
 

@@ -285,7 +285,7 @@ class _Ensemble:
         return list(zip(self.trees, (self.weights / self.rate).tolist(), strict=True))
 
     def text(self, members: list[tuple[GrownTrees, float]]) -> str:
-        """LightGBM's text of some of the trees, after those that were gone on from."""
+        """LightGBM's text of some of the trees, after those that training continued from."""
         trees = [words for grown, times in members for words in grown.scaled(times)]
         return join_trees(self.grower.head, self.before + trees)
 

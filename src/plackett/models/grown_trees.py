@@ -73,7 +73,8 @@ class Grower:
         return new
 
     def add(self, trees: list[GrownTrees], times: np.ndarray, part: int, scores: np.ndarray) -> None:
-        """Add trees, each so many times, to the scores ``(outputs, rows)`` of a dataset, in the order of the trees.
+        """Add trees, each with its multiplicity, to the scores ``(outputs, rows)`` of a dataset, in the order of the
+        trees.
 
         The scorer adds the same numbers in the same order, so that equal scores are equal here and there.
         """

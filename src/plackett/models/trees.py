@@ -187,7 +187,7 @@ class Trees:
         return self.n_bags or (10 if self.boosting == "bagged" else 1)
 
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
-        """What ``"auto"`` stands for on these training data."""
+        """The value of ``"auto"`` for these training data."""
         if self.num_leaves == "auto":
             return {"num_leaves": MOST_LEAVES if self.boosting == "forest" else leaves_for(data)}
         if isinstance(self.num_leaves, str):
@@ -392,7 +392,7 @@ class _Watch:
 
 
 class _Drops:
-    """Starts the draws of DART anew in its first round.
+    """Restarts the draws of DART in its first round.
 
     LightGBM's DART reads a flag there that it never set, which decides whether the round draws a number: results would
     differ from run to run.

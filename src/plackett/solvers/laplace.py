@@ -163,7 +163,7 @@ def _factored(matrix: np.ndarray) -> np.ndarray:
         return np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         raise DataError(
-            "the Gaussian process lost all precision: the weights of the observations are too large; divide them by their "
+            "the Gaussian process lost precision: the weights of the observations are too large; divide them by their "
             "mean"
         ) from None
 

@@ -102,7 +102,7 @@ class MeasureObjective:
             )
 
     def _measured(self, scores: np.ndarray) -> np.ndarray:
-        """Several score vectors as one dataset, in which every list stands once for each vector."""
+        """Several score vectors as one dataset, in which every list occurs once for each vector."""
         n = len(scores)
         if n not in self._tiles:
             tiled = self.lists.select(np.tile(np.arange(self.lists.n_queries), n))

@@ -35,8 +35,8 @@ class ListMLESetLoss(Loss):
     equal labels except the lowest: a block is above everything lower if the last of its exponential clocks rings before
     the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant :math:`\log
     |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the labels it is
-    ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12. Documents of weight 0 take no
-    part; a block weighs the mean weight of its documents.
+    ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12. Documents of weight 0 are
+    ignored; the weight of a block is the mean weight of its documents.
 
     Examples
     --------
@@ -68,8 +68,8 @@ class ListMLEBestLoss(Loss):
     .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
 
     The minimum is at the order by label and, among equal labels, by score. It is continuous, with a kink where two
-    documents of equal label have equal scores. Documents of weight 0 take no part; each rank weighs the weight of its
-    document (the order stays the one by score). A query whose labels are all equal has loss 0.
+    documents of equal label have equal scores. Documents of weight 0 are ignored; each rank has the weight of its
+    document (the order is still by score). A query whose labels are all equal has loss 0.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def _device_gradient(torch: Any, scores: Any, target: Any) -> Any:
 
 @kernel
 def _target(lo, hi, offsets, labels, exponent, weight, out, entropy):  # type: ignore[no-untyped-def]
-    """Top-one probabilities P of the labels, −1 for documents that take no part; Σ P log P of each query."""
+    """Top-one probabilities P of the labels, −1 for ignored documents; Σ P log P of each query."""
     for q in range(lo, hi):
         low = np.inf
         high = -np.inf
@@ -154,7 +154,7 @@ def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, grad
         power = memory[: r.stop - r.start]
         largest = _largest(scores[r], target[r])
         if largest == -np.inf:
-            continue  # nobody takes part
+            continue  # all documents are ignored
         total, cross = _powers(scores[r], target[r], largest, power)
         _finish(target[r], power, total, query_weight[q], gradient[r], curvature[r])
         value[q] = query_weight[q] * (entropy[q] + np.log(total) - cross)

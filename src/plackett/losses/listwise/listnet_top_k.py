@@ -131,7 +131,7 @@ class _Bound(BoundLoss):
         exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
         with np.errstate(divide="ignore"):
             self.target = exponent + np.log(self.sample_weight)
-        self.target[data.labels < 0] = np.nan  # takes no part
+        self.target[data.labels < 0] = np.nan  # ignored
         ranks = discount_table(loss.discount, int(data.group.max(initial=1)))
         ranks[loss.k or ranks.size :] = 0.0
         self.ranks = ranks

@@ -93,7 +93,7 @@ class _Bound(BoundLoss):
         exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
         with np.errstate(divide="ignore"):
             self.target = exponent + np.log(self.sample_weight)
-        self.target[data.labels < 0] = np.nan  # takes no part
+        self.target[data.labels < 0] = np.nan  # ignored
         judged = np.where(data.labels >= 0, data.labels, np.nan)
         self.learns = np.zeros(data.n_queries)
         some = np.flatnonzero(data.group > 0)

@@ -23,7 +23,7 @@ class QuerySquare(Loss):
 
     The best c is the weighted mean of the residuals, so that queries need not be comparable with each other. It is
     the loss over all pairs :math:`\tfrac12 \sum_{u<v} w_u w_v (s_u - s_v - g(y_u) + g(y_v))^2 / \sum w`:
-    `MagnitudePreserving` with β = 2 but for the weight of long lists. Unjudged documents take no part. A query whose
+    `MagnitudePreserving` with β = 2, except for the weight of long lists. Unjudged documents are ignored. A query whose
     labels are all equal has loss and gradient 0.
 
     Parameters

@@ -134,7 +134,7 @@ def _gain_at(s, gains, t, width):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=REASSOC)
 def _pull(s, gains, t, width, gain, force, g):  # type: ignore[no-untyped-def]
-    """Add the gradient of force · total · gain at t for the scores; gives back the one for t, negated."""
+    """Add the gradient of force · total · gain at t for the scores; returns the one for t, negated."""
     total = 0.0
     for j in range(s.size):
         d = s[j] - t

@@ -82,5 +82,5 @@ class Fidelity(PairLoss):
 
     @property
     def shape(self) -> tuple[float, ...]:
-        """The wanted probability."""
+        """The target probability."""
         return (float(self.target),)

@@ -20,7 +20,7 @@ __all__ = ["LambdaLoss"]
 
 
 class _Scheme(NamedTuple):
-    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two where wanted.
+    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two optionally.
 
     Next to ρ, the weight of LambdaRank, δ counts μ times.
     """

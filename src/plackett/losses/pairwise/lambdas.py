@@ -198,14 +198,14 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 
 @kernel
 def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
-    """Push and curvature of the n documents in ``lanes``, best first; gives back the scale of this query.
+    """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
 
     A state of several layers, from position ``first`` on, takes the place of the four numbers of a swap in the lanes.
     """
     s, y, w, g, a, u, v, push, bend = lanes
     truncation, sigma, normalize = rules
     layered = state.shape[1] > 4
-    if layered:  # then v has the change itself, anew for each document
+    if layered:  # then v holds the change itself, recomputed for each document
         g[:n] = 0.0
     shrink = normalize and s[0] != s[n - 1]
     for i in range(n):

@@ -35,7 +35,7 @@ class Network:
     name: ClassVar[str]
     #: Whether a document's score depends on the other documents of its list.
     list_aware: ClassVar[bool] = False
-    #: What stands for None in the parameters of the model.
+    #: Default used for None in the parameters of the model.
     default_hidden: ClassVar[tuple[int, ...]]
     default_log1p: ClassVar[bool] = True
 

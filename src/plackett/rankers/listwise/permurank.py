@@ -37,7 +37,7 @@ class PermuRank(StructuralSVM):
 
     with the feature map Ψ of `SVMNDCG`: the measure weighs the violation, where in `SVMMAP` and `SVMNDCG` it is the
     margin. Both bound 1 − M from above. Ψ has the pairs of unequal gains only, so it is the same for all perfect
-    rankings, and one of them stands for the whole working set of perfect ones.
+    rankings, and one of them represents the whole working set of perfect ones.
 
     The working set of imperfect rankings grows in rounds: the weights are trained on it to a proved gap, and of each
     list the ranking that is violated most under the new weights joins. It is found with the exact search of `SVMMAP`

@@ -110,7 +110,7 @@ class JointlyBound(BoundLoss):
         self.rounds: list[Biases] = []
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score; the biases are others then."""
+        """Zeros for the value that does not exist, gradient and curvature per score; this also updates the biases."""
         gradient, curvature, biases = self.step(scores)
         self.rounds.append(biases)
         return np.zeros(self.data.n_queries), gradient, curvature

@@ -50,7 +50,7 @@ class TreeArrays:
     feature, threshold, decision
         Of each split: the feature, the threshold or the number of the set of categories, and the bits above.
     left, right
-        Children: a split of the same tree, counted from its first, or ``~leaf``. A split stands before its children.
+        Children: a split of the same tree, counted from its first, or ``~leaf``. A split comes before its children.
     leaf_value
         Value of each leaf.
     set_offsets, set_words
@@ -162,7 +162,7 @@ class TreeArrays:
             raise DataError("a split by a set of categories that does not exist")
 
     def _check_links(self) -> None:
-        """Every node but the root has one parent, which stands before it: no loops, nothing out of reach."""
+        """Every node but the root has one parent, which comes before it: no loops, nothing unreachable."""
         n_splits = np.diff(self.split_offsets)
         tree = np.repeat(np.arange(self.n_trees), n_splits)
         own = np.arange(self.feature.size) - self.split_offsets[:-1][tree]
@@ -172,7 +172,7 @@ class TreeArrays:
         if (child[inner] >= n_splits[of_tree][inner]).any() or (~child[~inner] > n_splits[of_tree][~inner]).any():
             raise DataError("a child beyond the nodes of its tree")
         if (child[inner] <= parent[inner]).any():
-            raise DataError("a node of a tree stands before its parent")
+            raise DataError("a node of a tree comes before its parent")
         splits = self.split_offsets[:-1][of_tree[inner]] + child[inner]
         leaves = self.leaf_offsets[:-1][of_tree[~inner]] + ~child[~inner]
         # as many children as nodes that are not a root: where none comes twice, none is left out

@@ -81,7 +81,7 @@ class Breeder:
         return Program.of(number, *arguments)
 
     def first(self, rng: np.random.Generator, n: int) -> list[Program]:
-        """A first population: ramped half-and-half (depths 1, 2, … and full or not in turn), equal ones drawn anew."""
+        """A first population: ramped half-and-half (depths 1, 2, … and full or not in turn), duplicates redrawn."""
         found: dict[Program, None] = {}
         depths = range(1, self.max_depth + 1)
         for i in range(n * _TRIES):

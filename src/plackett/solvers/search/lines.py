@@ -66,7 +66,7 @@ def _middles(points: np.ndarray, changes: np.ndarray, unit: float) -> np.ndarray
 
 
 def _unit(scores: np.ndarray, slope: np.ndarray) -> float:
-    """The t at which both parts of the scores count alike; the same however often a list stands in the data."""
+    """The t at which both parts of the scores count equally, however often a list occurs in the data."""
     above, below = np.abs(scores).max(initial=0.0), np.abs(slope).max(initial=0.0)
     return float(above / below) if above > 0.0 and below > 0.0 else 1.0
 

@@ -13,7 +13,7 @@ from plackett.solvers.search.objective import Problem
 
 __all__ = ["RandomOptimisation"]
 
-#: The step grows and shrinks by these factors, and not below a share of what it began with.
+#: The step grows and shrinks by these factors, but not below a share of its initial size.
 _GROW, _SHRINK, _LEAST = 1.3, 0.9, 1e-3
 
 
