@@ -138,7 +138,7 @@ def test_former_names_work_and_are_not_shown(run):
 
 def test_list_shows_sentences(run):
     _, out, _ = run("list", "--kind", "ranker")
-    assert "listwise." not in out and "pairwise." not in out and "boosting of queries" in out
+    assert "listwise." not in out and "pairwise." not in out and "boosting over queries" in out
     _, out, _ = run("list", "--kind", "ranker", "--ids")
     assert "plackett.rankers.listwise.adarank" in out
     code, _, err = run("list", "--kind", "rankers")

@@ -228,7 +228,7 @@ def test_rankers_of_other_libraries_by_name():
     assert entry.ranker.get_params()["extra_trees"] and "num_leaves" in entry.space
     with pytest.raises(DataError, match="Ridge has no parameter 'beta'"):
         contestants("sklearn.linear_model.Ridge(beta=1)")
-    with pytest.raises(DataError, match="is no estimator"):
+    with pytest.raises(DataError, match="is not an estimator"):
         contestants("os.path.join")
     catboost = pytest.importorskip("catboost")
     (entry,) = contestants(catboost.CatBoostRanker(iterations=3))

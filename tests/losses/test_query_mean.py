@@ -71,7 +71,7 @@ def test_the_option_of_pair_losses_is_the_same_and_it_can_be_saved(tmp_path):
 
 
 def test_refusals():
-    with pytest.raises(LossError, match="ListNet is no sum over pairs"):
+    with pytest.raises(LossError, match="ListNet is not a sum over pairs"):
         QueryMean(loss="ListNet")
     assert QueryMean(loss="ListNet", per="documents").inner.name == "ListNet"
     with pytest.raises(LossError, match="per="):

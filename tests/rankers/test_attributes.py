@@ -70,7 +70,7 @@ def test_contributions_are_treeshap_and_exact(trees):
     np.testing.assert_allclose(both.sum(axis=1), blend.predict(X, qid=qid), rtol=1e-10, atol=1e-12)
     rows = np.random.default_rng(0).permutation(y.size)  # in the caller's order
     np.testing.assert_array_equal(linear.predict(X[rows], qid=qid[rows], pred_contrib=True), parts[rows])
-    with pytest.raises(DataError, match=r"McRank are no sum.*plackett\.explain"):
+    with pytest.raises(DataError, match=r"McRank are not a sum.*plackett\.explain"):
         pk.McRank(n_estimators=2).fit(X, y, qid=qid).predict(X, qid=qid, pred_contrib=True)
 
 
@@ -102,7 +102,7 @@ def test_callbacks_before_a_round_are_refused():
 def test_eval_group_beside_a_dataset_is_refused():
     X, y, qid = easy_task(n_queries=4)
     data = pk.RankingDataset.from_arrays(X, y, qid)
-    with pytest.raises(DataError, match="its own queries"):
+    with pytest.raises(DataError, match="contains its queries"):
         pk.ListNet().fit(data, eval_set=data, eval_group=[4])
 
 

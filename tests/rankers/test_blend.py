@@ -98,7 +98,7 @@ def test_missing_values_where_every_member_takes_them(task):
     data = task.replace(X=X)
     trees = [pk.LambdaMART(**TREES), pk.MART(**TREES)]
     assert np.isfinite(Blend(members=trees).fit(data).predict(data)).all()
-    with pytest.raises(DataError, match="missing values.*ListNet does not take"):
+    with pytest.raises(DataError, match="missing values.*ListNet does not accept"):
         Blend(members=[*trees, pk.ListNet()]).fit(data)
 
 
@@ -131,7 +131,7 @@ def test_interrupt_keeps_the_members_so_far(task, monkeypatch):
         ({"members": []}, r"members=\[\]; give a list of rankers"),
         ({"members": "ListNet"}, "members='ListNet'; give a list of rankers"),
         ({"members": ["LisNet"]}, "unknown ranker 'LisNet'; did you mean ListNet"),
-        ({"members": [3]}, "members: 3 is no ranker"),
+        ({"members": [3]}, "members: 3 is not a plackett ranker"),
         ({"weights": (1.0, 2.0)}, r"weights=\(1.0, 2.0\); give one number above 0 for each of the 1 members"),
         ({"weights": (0.0,)}, r"weights=\(0.0,\); give one number above 0"),
         ({"n_best": 0}, "n_best=0; give 1 or more"),

@@ -1,4 +1,4 @@
-"""Losses, one per file. ``plackett.losses()`` gives them all by name.
+"""Losses, one per file. ``plackett.losses()`` returns them all by name.
 
 >>> from plackett.losses import Logistic
 >>> Logistic(margin=1.0)

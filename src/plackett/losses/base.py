@@ -1,4 +1,4 @@
-"""What a loss is: value and gradient with respect to the scores of each query's documents."""
+"""Base class of losses: value and gradient with respect to the scores of each query's documents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from plackett.measures.ranking import Scored
 
 __all__ = ["BoundLoss", "Derivatives", "DeviceForm", "Loss", "finite_gains"]
 
-#: Scores farther from 0 count as this far: their squares, and sums of them, are still numbers.
+#: Scores are clipped to this distance from 0, so that sums of their squares stay finite.
 _FARTHEST = 1e100
 
 
 class Derivatives(NamedTuple):
-    """What a kernel fills: the loss of each query, gradient and curvature of each score."""
+    """Output of a kernel: the loss of each query, and the gradient and curvature of each score."""
 
     value: np.ndarray
     gradient: np.ndarray
@@ -34,11 +34,11 @@ class Loss:
 
     A loss is a small frozen object whose fields are its parameters. The loss of a dataset is the sum over queries of
     ``query_weight`` times the loss of the query. A query without pairs or without anything to learn from has loss and
-    gradient 0. Unjudged documents (label below 0) take no part unless the loss says otherwise. Scores beyond ±1e100
+    gradient 0. Unjudged documents (label below 0) are ignored unless the loss says otherwise. Scores beyond ±1e100
     count as ±1e100, so that no loss overflows.
 
-    A subclass says what it is, so that solvers can be chosen and impossible combinations refused with a reason, and
-    implements `bind`.
+    A subclass implements `bind` and declares its properties, so that solvers can be chosen and impossible combinations
+    rejected with a reason.
 
     Examples
     --------
@@ -59,19 +59,19 @@ class Loss:
     smooth: ClassVar[bool] = True
     #: Whether it is convex in the scores.
     convex: ClassVar[bool] = False
-    #: Whether adding a constant to the scores of a query changes nothing; pointwise losses fix the level.
+    #: Whether adding a constant to the scores of a query changes nothing; not so for pointwise losses.
     shift_invariant: ClassVar[bool] = True
-    #: Diagonal of the Hessian: "exact" (where it exists), "surrogate" (something positive that serves Newton steps) or
-    #: "none" (zeros come back, and Newton steps take 1).
+    #: Diagonal of the Hessian: "exact" (where it exists), "surrogate" (positive values suitable for Newton steps) or
+    #: "none" (zeros are returned, and Newton steps use 1).
     curvature: ClassVar[str] = "exact"
     #: Whether a bound loss counts its evaluations as rounds of one training, and changes with them.
     counts_rounds: ClassVar[bool] = False
-    #: What a query must have more than one of to teach anything: "pairs" of unequal labels; "documents", because equal
-    #: labels teach too; "relevant documents", because their ranks are at stake whatever the other labels are.
+    #: What a query needs in order to contribute: "pairs" of unequal labels; several "documents", because equal
+    #: labels contribute too; several "relevant documents", because their ranks matter whatever the other labels.
     learns_from: ClassVar[str] = "pairs"
     #: Whether the gradient is estimated from few draws, so that a query may happen to have none.
     drawn: ClassVar[bool] = False
-    #: Whether exponents are clipped at a stated bound: far scores have another value than the formula then.
+    #: Whether exponents are clipped at a stated bound: distant scores then deviate from the formula.
     clipped: ClassVar[bool] = False
     #: Parameters, other than the defaults, with which it is tested too.
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ()
@@ -93,9 +93,9 @@ class Loss:
         return bound.evaluate(bound.check(scores), value=False)[1:]
 
     def settle(self, data: RankingDataset) -> Self:
-        """The loss with everything fixed that depends on all of the data, so that it can be bound to parts of them.
+        """Fix everything that depends on the whole dataset, so that the loss can be bound to parts of it.
 
-        The loss itself, unless it has such a thing: a number of classes that the labels decide, for example.
+        Returns the loss itself unless there is something to fix, such as the number of classes.
         """
         return self
 
@@ -104,10 +104,10 @@ class Loss:
         return scores
 
     def bounds(self, measure: Any = None) -> list[Any]:
-        """What is known about this loss as a bound of a measure; of all measures without one.
+        """Known bounds of a measure by this loss; without ``measure``, of all measures.
 
-        Each entry prints its inequality and, called with scores and data, gives its right-hand side for each query; see
-        `plackett.theory.known_bounds`.
+        Each entry prints its inequality and, called with scores and data, returns its right-hand side for each query;
+        see `plackett.theory.known_bounds`.
 
         >>> from plackett.losses import Hinge
         >>> print(Hinge().bounds("AP")[0])
@@ -134,7 +134,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class DeviceForm:
-    """How an accelerator makes the gradient of a loss, for many lists at once.
+    """How an accelerator computes the gradient of a loss, for many lists at once.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class DeviceForm:
         ``gradient(torch, scores, *rows)``: the gradient for a table of scores (lists × places), without the weights
         of the queries and 0 at empty places. ``rows`` are tables of the values in ``per_row``.
     per_row
-        Values of each document, and the value that stands at empty places. They are taken in float32.
+        Values of each document, and the value for empty places. They are converted to float32.
     scale
         Factor of each query's gradient: its weight and what the loss divides by.
     pairs
@@ -156,9 +156,9 @@ class DeviceForm:
 
 
 class BoundLoss:
-    """A loss on one dataset: what a solver calls again and again.
+    """A loss bound to one dataset; solvers call it repeatedly.
 
-    Subclasses implement `evaluate`; `sample_weight` and `query_weight` are arrays of ones where the dataset has none.
+    Subclasses implement `evaluate`; `sample_weight` and `query_weight` are arrays of ones if the dataset has none.
     """
 
     def __init__(self, data: RankingDataset, *, n_jobs: int | None = None, n_outputs: int = 1) -> None:
@@ -169,18 +169,18 @@ class BoundLoss:
         self.query_weight = _ones(data.n_queries) if data.query_weight is None else data.query_weight
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss of each query (0 where it was not asked for or does not exist), gradient and curvature of each score.
+        """Loss of each query (0 if not requested or undefined), gradient and curvature of each score.
 
-        Weights are included; the gradient of the dataset's loss is what comes back.
+        Weights are included: the result is the gradient of the loss of the whole dataset.
         """
         raise NotImplementedError
 
     def device_form(self) -> DeviceForm | None:
-        """How an accelerator makes the gradient; None where only the host does."""
+        """How an accelerator computes the gradient; None if only the host can."""
         return None
 
     def check(self, scores: Any) -> np.ndarray:
-        """Scores as an array of the right shape, or an error. Those beyond ±1e100 count as ±1e100."""
+        """Scores as an array, checked to have the right shape. Those beyond ±1e100 count as ±1e100."""
         array = np.ascontiguousarray(scores, dtype=np.float64)
         shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
         if array.shape != shape:
@@ -196,7 +196,7 @@ class BoundLoss:
 
 
 def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
-    """Gain of each label; an error for labels so large that it is no number any more."""
+    """Gain of each label; raises an error if a label is so large that its gain is not finite."""
     with np.errstate(over="ignore"):
         gains = gains_of(labels, gain)
     bad = np.flatnonzero(~np.isfinite(gains))
@@ -208,7 +208,7 @@ def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
 
 
 def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in the order of equal scores and the measure's swap state there; an error where gains are no numbers."""
+    """Rows in the order of equal scores and the measure's swap state there; raises an error if gains are not finite."""
     ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
     with np.errstate(over="ignore", invalid="ignore"):
         state = measure.swap_state(ranking)
@@ -218,7 +218,7 @@ def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | Non
 
 
 def _ones(n: int) -> np.ndarray:
-    """Ones that are read-only, as weights of a dataset are: Numba would compile every kernel once more for others."""
+    """Read-only ones, like the weights of a dataset: Numba would compile every kernel again for writable ones."""
     ones = np.ones(n)
     ones.flags.writeable = False
     return ones

@@ -20,7 +20,7 @@ from plackett.losses.base import BoundLoss, Loss
 __all__ = ["CustomLoss", "loss"]
 __public__ = ["loss"]
 
-#: The user's losses of this process, by name.
+#: User-defined losses of this process, by name.
 REGISTERED: dict[str, CustomLoss] = {}
 
 _ARGUMENTS = ("scores", "labels", "gradient", "curvature", "weights")
@@ -36,20 +36,20 @@ def loss(
 ) -> Any:
     """Turn a function for one query into a loss that every model can minimise, on all cores.
 
-    The function is compiled, so it is written with NumPy and plain loops. It takes ``scores`` and ``labels`` of one
-    query, fills ``gradient`` (given as zeros) and returns the value. Further arguments, by name: ``curvature``, to be
-    filled with the diagonal of the Hessian or something positive that serves (without it, Newton steps take 1), and
-    ``weights``, the sample weights, which a loss without this argument does not see. Arguments with a default are
-    parameters of the loss, numbers. The value and what was filled in are multiplied by the query's weight. Documents
-    with a label below 0 are unjudged; the function decides what that means. Indices are not checked in compiled code;
-    the environment variable ``NUMBA_BOUNDSCHECK=1`` switches that on while looking for a mistake.
+    The function is compiled, so write it with NumPy and plain loops. It takes ``scores`` and ``labels`` of one query,
+    fills ``gradient`` (given as zeros) and returns the value. Optional arguments, by name: ``curvature``, to be filled
+    with the diagonal of the Hessian or a positive substitute (without it, Newton steps use 1), and ``weights``, the
+    sample weights, which are ignored otherwise. Arguments with a default are numeric parameters of the loss. The value
+    and what was filled in are multiplied by the query's weight. Documents with a label below 0 are unjudged; the
+    function decides what that means. Indices are not checked in compiled code; the environment variable
+    ``NUMBA_BOUNDSCHECK=1`` switches checking on for debugging.
 
     Parameters
     ----------
     name
         Name of the loss; the function's own by default.
     smooth, convex, shift_invariant
-        What the loss is; see `plackett.losses.Loss`. Solvers are chosen by it.
+        Properties of the loss, used to choose a solver; see `plackett.losses.Loss`.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def loss(
         {
             "name": title,
             "__doc__": function.__doc__,
-            # the decorated name holds the object, so this is where pickle finds the class
+            # the decorated name refers to the object, so this is where pickle finds the class
             "__module__": function.__module__,
             "__qualname__": f"{function.__qualname__}.__class__",
             "smooth": smooth,
@@ -103,7 +103,7 @@ def loss(
 
 
 def _signature(function: Callable[..., float]) -> tuple[tuple[str, ...], dict[str, float]]:
-    """The arguments without a default, and the parameters with theirs; an error for what cannot be called."""
+    """The arguments without a default, and the parameters with theirs; raises an error for an unsupported signature."""
     signature = inspect.signature(function)
     arguments = signature.parameters.values()
     needed = tuple(a.name for a in arguments if a.default is a.empty)
@@ -150,14 +150,14 @@ class CustomLoss(Loss):
 
 
 class UnknownLoss(CustomLoss):
-    """Stands for a user's loss that is not defined in this process: a model with it predicts, but cannot train."""
+    """Placeholder for a user-defined loss that is not defined in this process: the model can predict but not train."""
 
     def __init__(self, name: str, parameters: dict[str, float]) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "parameters", tuple(sorted(parameters.items())))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """Refuse."""
+        """Raise an error: the loss is not defined."""
         raise LossError(f"the loss {self.name!r} is not defined here; import the module that defines it to train again")
 
 
@@ -191,7 +191,7 @@ class _Bound(BoundLoss):
         return out
 
     def _refuse_no_numbers(self, value: np.ndarray, gradient: np.ndarray, curvature: np.ndarray) -> None:
-        """An error for gradients that are no numbers; where the value is infinite a solver went too far, and knows."""
+        """Raise an error for non-finite gradients. An infinite value is allowed: solvers handle it."""
         if np.isfinite(gradient.sum() + curvature.sum()) and not np.isnan(value.sum()):
             return
         query = self.data.query_of_row
@@ -208,7 +208,7 @@ class _Bound(BoundLoss):
 
 
 def _driver(function: Callable[..., float], extra: tuple[str, ...]) -> Callable[..., None]:
-    """Kernel that calls the function for each query with the arguments that it asked for."""
+    """Kernel that calls the function for each query with the arguments in its signature."""
     calls = {
         (): lambda s, y, w, g, c, p: function(s, y, g, *p),
         ("curvature",): lambda s, y, w, g, c, p: function(s, y, g, c, *p),

@@ -16,20 +16,20 @@ from plackett.losses.pairwise.base import total_pair_weight
 
 __all__ = ["QueryMean"]
 
-#: What the loss of a query is a sum of, by the package in which a loss stands.
+#: What the loss of a query is a sum of, by the package of the loss.
 _TERMS = {"pairwise": "pairs", "pointwise": "documents"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QueryMean(Loss):
-    r"""Any pair or point loss with its sum over the pairs (documents) of a query made a mean.
+    r"""Any pair or point loss, averaged instead of summed over the pairs (documents) of a query.
 
     .. math:: \sum_i \frac{1}{n_i} \sum_{j=1}^{n_i} l(f; z_j^{(i)})
 
-    A query with many documents has many more pairs and rules the training; here every query counts the same. It is
-    how IR-SVM is made of the ranking SVM, and gives the like of RankNet (``Logistic``), RankBoost (``Exponential``),
-    FRank (``Fidelity``) and regression (``Square``). The risk of the method on new queries is then bounded by the
-    number of queries, whatever their lengths.
+    A query with many documents has many more pairs and dominates training; here every query counts the same. This is
+    how IR-SVM is derived from the ranking SVM, and it gives the same variant of RankNet (``Logistic``), RankBoost
+    (``Exponential``), FRank (``Fidelity``) and regression (``Square``). The risk of the method on new queries is then
+    bounded by the number of queries, whatever their lengths.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class QueryMean(Loss):
         Name of a loss or a loss object: ``QueryMean(loss=Logistic(margin=1.0))``.
     per
         What is counted: ``"pairs"`` (of unequal labels, or the preferences of the dataset) or ``"documents"`` (those
-        judged); each with its weight. None takes what the loss is a sum of, and refuses listwise losses.
+        judged); each with its weight. None counts what the loss is a sum of, and rejects listwise losses.
 
     Notes
     -----
-    Where all queries have equally many terms it is the loss itself but for a constant factor. Repeating the
-    preferences of a query changes nothing. Pair losses have the same as their option ``normalize``. The factor 1/r for
+    If all queries have the same number of terms, it is the loss itself up to a constant factor. Repeating the
+    preferences of a query changes nothing. Pair losses offer the same with ``normalize``. The factor 1/r for
     r queries, which the paper has, is left out: it would only rescale the regularisation.
 
     Examples
@@ -65,7 +65,7 @@ class QueryMean(Loss):
     def __post_init__(self) -> None:
         inner = self.inner
         if self.per is None and self._terms() is None:
-            raise LossError(f"{inner.name} is no sum over pairs or documents; say what to count with per=…")
+            raise LossError(f"{inner.name} is not a sum over pairs or documents; say what to count with per=…")
         if self.per not in (None, *_TERMS.values()):
             raise LossError(f"{self.name}: per={self.per!r}; give 'pairs', 'documents' or None")
         for name in ("has_value", "smooth", "convex", "shift_invariant", "curvature"):

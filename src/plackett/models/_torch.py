@@ -15,7 +15,7 @@ from plackett._optional import optional
 __all__ = ["Spread", "load_torch", "pick_device", "threads"]
 
 T = TypeVar("T")
-#: Applies a function to each item and gives back the results in order.
+#: Applies a function to each item and returns the results in order.
 Spread = Callable[[Callable[[int], T], Sequence[int]], list[T]]
 
 

@@ -1,4 +1,4 @@
-"""What a model is: hyper-parameters that, given a loss and data, train a scorer."""
+"""Base class of models: hyper-parameters that, given a loss and data, train a scorer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Model"]
 
 
 class Model(Protocol):
-    """A family of scoring functions with its way of training: a dataclass of hyper-parameters with this method."""
+    """A family of scoring functions and how to train it: a dataclass of hyper-parameters with a `train` method."""
 
-    #: Whether NaN features are missing values to it; otherwise they are refused before they reach it.
+    #: Whether NaN features are treated as missing values; otherwise they are rejected before training.
     allow_nan: ClassVar[bool]
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None) -> Scorer:
-        """Minimise the loss on the data, beginning with ``start`` where one is given."""
+        """Minimise the loss on the data, starting from ``start`` if given."""

@@ -1,4 +1,4 @@
-"""Dropout of trees: how many sit a round out, which ones, and what they and the new tree count afterwards."""
+"""Dropout of trees: how many to drop, which ones, and the weights of these and the new tree afterwards."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class DropCount:
     Parameters
     ----------
     rate
-        Share of the trees, or from 1 on their number; at most half of them are dropped.
+        Share of the trees or, if 1 or more, their number; at most half of them are dropped.
     growth
-        None drops as many in every round. Otherwise the number begins at 1, grows by this much after a round that is
-        no new best, up to what ``rate`` allows (1 at least), and falls after one that is.
+        None drops the same number in every round. Otherwise the number starts at 1, grows by this much after a round
+        that is not a new best, up to what ``rate`` allows (at least 1), and decreases after one that is.
     restart
-        Whether it falls to 1, or to its half.
+        Whether it decreases to 1, or by half.
     """
 
     def __init__(self, rate: float, growth: float | None, restart: bool) -> None:
@@ -28,7 +28,7 @@ class DropCount:
         self.number = 1.0
 
     def __call__(self, n_trees: int) -> int:
-        """Trees to drop of so many."""
+        """Number of trees to drop out of this many."""
         number = self._most(n_trees) if self.growth is None else self.number
         return min(int(number + 0.5), n_trees // 2) if self.rate > 0 else 0
 
@@ -101,7 +101,7 @@ SAMPLES: dict[str, Sample] = {
 #
 # From the step (the weight that the new tree would have without dropout), the weights and mean absolute outputs of the
 # dropped trees, one at least, and the mean absolute output of the new tree, above 0: the weight of the new tree where
-# the dropped ones are gone for good, its weight beside them, and what their weights are multiplied by.
+# the dropped ones are gone for good, its weight next to them, and the factor of their weights.
 
 Rescale = Callable[[float, np.ndarray, np.ndarray, float], tuple[float, float, float]]
 

@@ -1,4 +1,4 @@
-"""Boosted trees with dropout, for a round or for good: DART, its variants, and X-DART."""
+"""Boosted trees with dropout, for one round or permanently: DART, its variants, and X-DART."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ __all__ = ["DropoutTrees"]
 
 #: Weights that a line search tries for the new tree.
 _STEPS = np.arange(1, 17) / 8.0
-#: What is no better than this is no better.
+#: Smallest difference that counts as an improvement.
 _ROUNDING = 1e-12
 _RULES = ("never", "last", "best")
 
 
 @dataclass(kw_only=True, eq=False)
 class DropoutTrees(Trees):
-    r"""Boosted trees with dropout (DART), of which the dropped ones may go for good (X-DART).
+    r"""Boosted trees with dropout (DART), optionally permanent (X-DART).
 
     Each round some trees are dropped, and the new tree takes its step from the scores of the others. Then the dropped
-    ones come back, and they and the new tree are weighed so that together they do not overshoot. With
-    ``drop_for_good`` they stay away where the ensemble is better without them: fewer trees for the same quality.
+    trees come back, and they and the new tree are reweighted so that together they do not overshoot. With
+    ``drop_for_good`` they are removed if the ensemble is better without them: fewer trees for the same quality.
 
-    With k trees dropped, of weights :math:`w_i`, and the learning rate η, the new tree and the dropped ones weigh
+    With k trees dropped, of weights :math:`w_i`, and the learning rate η, the weights of the new tree and the dropped
+    ones are
 
     ==================  =============================================  =============================================
     ``rescale``         new tree, dropped ones                         new tree where they are gone for good
@@ -56,16 +57,16 @@ class DropoutTrees(Trees):
     ``"none"``          η, :math:`w_i`                                 η
     ==================  =============================================  =============================================
 
-    with o the mean absolute output of the new tree on the training data, O the sum of those of the dropped trees, C
-    the same with their weights, and s the best of ⅛, ¼, …, 2 for ``drop_measure`` on the training data. Where none was
-    dropped, the new tree weighs η (or s). ``"tree"`` with η = 1 is the rule of the first paper.
+    with o the mean absolute output of the new tree on the training data, O the sum of those of the dropped trees, C the
+    same with their weights, and s the best of ⅛, ¼, …, 2 for ``drop_measure`` on the training data. If none was
+    dropped, the new tree has weight η (or s). ``"tree"`` with η = 1 is the rule of the first paper.
 
     Parameters
     ----------
     n_estimators
-        Rounds: as many trees are grown. What is left of them is the ensemble.
+        Number of rounds, each of which grows a tree. The ensemble is what remains of them.
     drop_rate
-        Share of the trees that are dropped in a round, or from 1 on their number; at most half of them. With 0 this
+        Share of the trees dropped in a round or, if 1 or more, their number; at most half of them. With 0 this
         is plain boosting.
     skip_drop
         Probability that a round drops nothing.
@@ -79,22 +80,22 @@ class DropoutTrees(Trees):
         after each round that is not the best so far, up to ``drop_rate``, and goes back to 1 after one that is, or to
         its half without ``drop_restart``.
     rescale
-        How the new and the dropped trees are weighed, as above.
+        How the new and the dropped trees are weighted, as above.
     drop_for_good
         ``"never"`` (DART); ``"last"`` or ``"best"``: the dropped trees are removed where the ensemble without them,
         with the new tree, is better than that of the last round, or of the best round so far.
     random_for_good
-        Probability that dropped trees are removed whatever that does.
+        Probability that dropped trees are removed regardless of the effect.
     drop_measure
         What is better.
     judge_on_train
-        By the training data, and not by the validation data where there are any.
+        Judge on the training data even if there are validation data.
 
     Notes
     -----
     The number of each row's leaf is kept for every tree of the ensemble: a byte per row and tree up to 256 leaves. A
-    round of a loss with several outputs is one tree here. Validation data that remove trees are no longer impartial:
-    hold the result against others. Trees that are gone on from (``warm_start``) are not dropped. ``boosting`` stays
+    round of a loss with several outputs is one tree here. Validation data used to remove trees are no longer unbiased:
+    check the result on other data. Trees to continue from (``warm_start``) are not dropped. ``boosting`` stays
     ``"gbdt"``.
 
     Examples
@@ -284,7 +285,7 @@ class _Ensemble:
         return list(zip(self.trees, (self.weights / self.rate).tolist(), strict=True))
 
     def text(self, members: list[tuple[GrownTrees, float]]) -> str:
-        """LightGBM's text of some of the trees, after those that were gone on from."""
+        """LightGBM's text of some of the trees, after those that training continued from."""
         trees = [words for grown, times in members for words in grown.scaled(times)]
         return join_trees(self.grower.head, self.before + trees)
 

@@ -27,7 +27,7 @@ class GrownTrees:
 
 
 class Grower:
-    """LightGBM, asked for one tree after the other at gradients from outside.
+    """Grows one LightGBM tree at a time from given gradients.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Grower:
         self.head: dict[str, str] = {}
 
     def grow(self, gradient: np.ndarray, curvature: np.ndarray, kept: list[GrownTrees]) -> GrownTrees | None:
-        """The trees of the next round, or None where no split is worth it; only ``kept`` trees can be added later."""
+        """The trees of the next round, or None if no split is worthwhile; only ``kept`` trees can be added later."""
         before = self.booster.current_iteration()
         self.booster.update(fobj=lambda scores, dataset: (gradient, curvature))
         if self.booster.current_iteration() == before:
@@ -73,7 +73,8 @@ class Grower:
         return new
 
     def add(self, trees: list[GrownTrees], times: np.ndarray, part: int, scores: np.ndarray) -> None:
-        """Add trees, each so many times, to the scores ``(outputs, rows)`` of a dataset, in the order of the trees.
+        """Add trees, each with its multiplicity, to the scores ``(outputs, rows)`` of a dataset, in the order of the
+        trees.
 
         The scorer adds the same numbers in the same order, so that equal scores are equal here and there.
         """

@@ -1,4 +1,4 @@
-"""Linear scoring: one weight per feature. Adding a constant changes no ranking, so there is no intercept to rank by."""
+"""Linear scoring: one weight per feature. An intercept does not change a ranking, so none is needed to rank."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Linear:
     .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(X v) + \alpha \Big( \rho \lVert v \rVert_1
               + \frac{1 - \rho}{2} \lVert v \rVert_2^2 \Big)
 
-    over the weights of the standardised features. Losses that depend on the level of the scores (the pointwise ones)
-    get an intercept, which is not penalised.
+    over the weights of the standardised features. Losses that are not invariant to a constant shift of the scores (the
+    pointwise ones) get an intercept, which is not penalised.
 
     Parameters
     ----------
@@ -38,16 +38,16 @@ class Linear:
         Strength α of the penalty and the share ρ of its L1 part.
     solver
         ``"lbfgs"`` for smooth losses with a value, ``"sgd"`` (AdaGrad over batches of queries, averaged) for any;
-        ``"auto"`` takes the first that fits.
+        ``"auto"`` uses the first that applies.
     max_iter, tol
-        Most iterations (epochs for ``sgd``), and the relative change of the objective at which to end.
+        Maximum number of iterations (epochs for ``sgd``), and the relative change of the objective at which to stop.
     learning_rate, batch_size
-        Of ``sgd``: step size, and queries per step.
+        For ``sgd``: step size, and queries per step.
     standardize
-        Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
-        come out are for the features as they are.
+        Divide each feature by its standard deviation while training, so that one penalty fits all. The resulting
+        weights apply to the original features.
     warm_start
-        Go on from the weights of the last ``fit``.
+        Continue from the weights of the last ``fit``.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ()
@@ -102,7 +102,7 @@ class _Problem:
         weights = np.zeros(self.shape)
         if scorer is not None:
             if not isinstance(scorer, LinearScorer) or scorer.weights.shape != (self.data.n_features, self.shape[1]):
-                raise LossError("a linear model can only start from a linear model of the same features and outputs")
+                raise LossError("a linear model can only start from a linear model with the same features and outputs")
             weights[: self.data.n_features] = scorer.weights * self.scale[:, None]
             if self.intercept:
                 weights[-1] = scorer.intercept
@@ -120,7 +120,7 @@ class _Problem:
         return scores[:, 0] if self.shape[1] == 1 else scores
 
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
-        """Tell the monitor of a finished round: whether these weights are to be kept, and whether to end."""
+        """Report a finished round to the monitor; returns whether to keep these weights and whether to stop."""
         return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)))
 
     def pull_back(self, X: Any, gradient: np.ndarray) -> np.ndarray:

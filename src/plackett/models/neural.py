@@ -1,4 +1,4 @@
-"""Neural scoring: networks of PyTorch, trained on the gradients of any loss."""
+"""Neural scoring: PyTorch networks, trained on the gradients of any loss."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Neural:
 
     estimated from the batch: one pass forward, the loss's own gradient for the scores, one pass back.
 
-    With the same ``random_state`` the result is the same to the last bit each time on the CPU of one kind, for any
-    number of threads; CUDA adds in no fixed order, so there it is the same up to rounding. The random numbers, the
-    number of threads and all other settings of PyTorch in the process stay as they were.
+    With the same ``random_state``, the result is bit-identical on the same kind of CPU, for any number of threads. CUDA
+    sums in no fixed order, so there it is the same up to rounding. The random state, the number of threads and all
+    other PyTorch settings of the process are left unchanged.
 
     On CUDA the steps of the losses that the device can compute (ListNet, XENDCG, the logistic, sigmoid and fidelity
     pair losses, the square loss) are recorded as CUDA graphs and replayed; other losses are evaluated on the host.
@@ -42,7 +42,7 @@ class Neural:
     ----------
     architecture
         ``"sigmoid"`` (the textbook's two-layer network), ``"mlp"`` (layers with normalisation, dropout and skip
-        connections) or ``"attention"`` (documents of a list look at each other; their order does not matter).
+        connections) or ``"attention"`` (documents of a list attend to each other; their order does not matter).
     hidden
         Width of each hidden layer; none makes ``"sigmoid"`` and ``"mlp"`` linear. ``"attention"`` has these layers
         first, and the last is the width of its encoder. None is (32,), (128, 128, 128) and (128,).
@@ -50,27 +50,27 @@ class Neural:
         ``"relu"``, ``"gelu"``, ``"silu"`` or ``"tanh"``; share of the units left out in training. Not for
         ``"sigmoid"``.
     n_heads, n_layers
-        Of ``"attention"``: heads of each encoder layer, and number of these layers.
+        For ``"attention"``: number of heads per encoder layer, and number of layers.
     learning_rate, weight_decay
         Step size of AdamW, and how much it shrinks the matrices of weights.
     max_grad_norm
-        Longer gradients are shortened to this; None never shortens.
+        Gradients are clipped to this norm; None disables clipping.
     batch_size
-        Queries per step, drawn anew for each epoch. ``"attention"`` takes fewer where lists are very long.
+        Queries per step, reshuffled for each epoch. ``"attention"`` uses fewer if lists are very long.
     max_epochs
-        Passes over the data at most. With validation data the best one is kept.
+        Maximum number of passes over the data. With validation data the best one is kept.
     standardize, log1p
-        Bring features to mean 0 and deviation 1; before that take sign(x) log(1 + \|x\|), which tames counts and
-        lengths (None: all but ``"sigmoid"`` do). What was learned for this is part of the scorer.
+        Scale features to mean 0 and standard deviation 1; before that, apply sign(x) log(1 + \|x\|), which tames counts
+        and lengths (None: all but ``"sigmoid"`` do). The learned transformation is part of the scorer.
     warm_start
-        Go on from the network of the last ``fit``, with its map of the features. With validation data that network
-        stays where no epoch is better.
+        Continue from the network of the last ``fit``, with its feature transformation. With validation data, that
+        network is kept if no epoch improves on it.
     device
-        ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is one.
+        ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if available.
     random_state
-        Seed of the first weights, the batches and the dropout; None differs each time.
+        Seed of the initial weights, the batches and the dropout; None gives a different result each time.
     n_jobs
-        Threads on the CPU, each with blocks of queries of its own; None is all cores.
+        Number of CPU threads, each with its own blocks of queries; None uses all cores.
 
     Examples
     --------
@@ -133,7 +133,9 @@ class Neural:
         network = self._network(data.n_features, n_outputs)
         if start is not None:
             if not isinstance(start, NeuralScorer) or start.network.shapes() != network.shapes():
-                raise LossError("a neural model can only go on from one of the same architecture, features and outputs")
+                raise LossError(
+                    "a neural model can only continue from one with the same architecture, features and outputs"
+                )
             return network, start.features, start.weights
         log1p = network.default_log1p if self.log1p is None else self.log1p
         weight = None if data.query_weight is None else data.query_weight[data.query_of_row]

@@ -36,9 +36,9 @@ class Oblivious:
     Parameters
     ----------
     n_estimators, learning_rate
-        Number of trees at most, and how much each counts.
+        Maximum number of trees, and the weight of each.
     depth
-        Levels of a tree at most, up to 12; fewer where no further question helps.
+        Maximum number of levels of a tree, up to 12; fewer if no further split helps.
     min_child_samples, min_child_weight
         Least number of documents and least curvature of a leaf. A node in which a question would leave less counts
         nothing towards that question, and a leaf that has less takes the value of the node above it.
@@ -47,9 +47,9 @@ class Oblivious:
     reg_lambda
         L2 penalty of leaf values.
     subsample, colsample_bytree
-        Share of the queries, of the features, that each tree sees.
+        Share of the queries and of the features that each tree sees.
     warm_start
-        Go on from the trees of the last ``fit``.
+        Continue from the trees of the last ``fit``.
 
     Examples
     --------

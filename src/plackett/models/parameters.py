@@ -50,7 +50,7 @@ def to_plain(value: Any, name: str) -> Any:
             if any(item.symbol == type(value).__name__ for item in items(kind)):
                 found = {field.name: getattr(value, field.name) for field in fields(value)}
                 return {kind: type(value).__name__, "fields": _fields(found, name)}
-    raise DataError(f"{name}={value!r} cannot be saved: a {type(value).__name__} is no plain value, loss or model")
+    raise DataError(f"{name}={value!r} cannot be saved: a {type(value).__name__} is not a plain value, loss or model")
 
 
 def _fields(values: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What there is to choose from when parameters are tuned: ranges of numbers, and lists of values."""
+"""Search spaces for tuning: ranges of numbers and lists of values."""
 
 from __future__ import annotations
 

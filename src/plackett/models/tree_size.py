@@ -15,7 +15,7 @@ _FEWEST, _SMALL = 4, 10_000
 
 
 def leaves_for(data: RankingDataset) -> int:
-    r"""Leaves of a tree for so many documents: :math:`4\sqrt{n / 10{,}000}`, at least 4 and at most 31.
+    r"""Number of leaves of a tree for this many documents: :math:`4\sqrt{n / 10{,}000}`, at least 4 and at most 31.
 
     Trees with many leaves fit the noise of small data: below some ten thousand documents 4 leaves do better than 31.
 

@@ -1,4 +1,4 @@
-"""Ensembles that go on from trees of an earlier training."""
+"""Ensembles that continue from previously trained trees."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["start_scores", "start_trees"]
 
 
 def start_trees(start: Scorer, n_features: int, outputs: int) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Head and trees of what is gone on from; refused where it does not fit the data."""
+    """Header and trees to continue from; raises an error if they do not fit the data."""
     if isinstance(start, TreeScorer):
         head, trees = split_trees(start.text)
         if int(head["max_feature_idx"]) + 1 == n_features and int(head["num_class"]) == outputs:
             return head, trees
-    raise LossError("trees can only go on from trees of the same features")
+    raise LossError("trees can only continue from trees with the same features")
 
 
 def start_scores(data: RankingDataset | None, start: Scorer | None, outputs: int) -> np.ndarray:

@@ -32,11 +32,11 @@ class Trees:
     Parameters
     ----------
     n_estimators, learning_rate
-        Number of trees at most, and how much each counts.
+        Maximum number of trees, and the weight of each.
     num_leaves, max_depth, min_child_samples, min_child_weight
         Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
-        ``num_leaves="auto"`` takes 4 leaves up to 10,000 documents, more for more of them up to 31
-        (`plackett.models.tree_size.leaves_for`), always 31 in a forest, and says in the model card how many.
+        ``num_leaves="auto"`` uses 4 leaves up to 10,000 documents, and more for larger data, up to 31
+        (`plackett.models.tree_size.leaves_for`); always 31 in a forest. The model card reports the number.
     max_bin
         Histogram bins per feature.
     reg_alpha, reg_lambda
@@ -51,30 +51,30 @@ class Trees:
     n_bags
         With 2 or more, that many ensembles of ``n_estimators`` trees are grown side by side, each on a bootstrap of the
         queries of its own, and the scores are their mean. They stop early together, by the measure of the mean. With
-        ``boosting="bagged"`` the number of ensembles, 10 unless told.
+        ``boosting="bagged"`` it is the number of ensembles, 10 by default.
     refit
-        Where there are validation data, train once more on the training and validation data together, with the number
-        of rounds that was best.
+        If there are validation data, train again on training and validation data together, with the best number of
+        rounds.
     monotone_constraints
-        Per feature 1 (scores never fall when it grows), -1 or 0.
+        For each feature 1 (scores never decrease as it grows), -1 or 0.
     feature_costs
-        What it costs to use a feature at all: a number for each feature, or a table from names or numbers of features
-        to costs, 0 for the others. The first split of the ensemble on a feature must gain that much more, in the units
-        of ``feature_importances_``; further ones are free. A feature is left out where its gain is not worth the cost.
+        Cost of using a feature at all: a number for each feature, or a dict from feature names or indices to costs, 0
+        for the others. The first split of the ensemble on a feature must gain that much more, in the units of
+        ``feature_importances_``; further ones are free. A feature is left out if its gain is not worth the cost.
     categorical_features
-        Numbers or names of the features whose values are codes (whole numbers from 0) and not amounts. Columns of
-        categories in a frame need not be named.
+        Indices or names of the features whose values are codes (whole numbers from 0) rather than quantities.
+        Categorical columns of a frame are detected.
     warm_start
-        Go on from the trees of the last ``fit``.
+        Continue from the trees of the last ``fit``.
     gradient_bins
-        Round gradients and curvatures to so many levels while the trees are grown (at most 254), so that histograms
-        are sums of small whole numbers: about twice as fast, and exact in any order. Leaf values are those of the
-        gradients as they are. Not for gradients with rare huge values, next to which the others round to 0. None
-        grows the trees on the gradients as they are, and so do samples of the features or queries
-        (``colsample_bytree``, ``colsample_bynode``, ``subsample``, ``n_bags``, ``boosting="bagged"`` or
-        ``"forest"``), under which LightGBM's quantised training fails.
+        Round gradients and curvatures to this many levels while the trees are grown (at most 254), so that histograms
+        are sums of small whole numbers: about twice as fast, and exact in any order. Leaf values use the exact
+        gradients. Not suitable for gradients with rare huge values, next to which the others round to 0. None grows the
+        trees on exact gradients, and so does sampling of the features or queries (``colsample_bytree``,
+        ``colsample_bynode``, ``subsample``, ``n_bags``, ``boosting="bagged"`` or ``"forest"``), under which LightGBM's
+        quantised training fails.
     lightgbm_params
-        Further parameters in LightGBM's own names; they win over the above.
+        Further parameters under LightGBM's own names; they override the above.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ()
@@ -117,7 +117,7 @@ class Trees:
         if self.boosting not in _GRADIENTS:
             raise LossError(f"boosting={self.boosting!r}; the kinds are {', '.join(_GRADIENTS)}")
         if start is not None and (not isinstance(start, TreeScorer) or start.booster.num_feature() != data.n_features):
-            raise LossError("trees can only go on from trees of the same features")
+            raise LossError("trees can only continue from trees with the same features")
         self._check_bags(loss, start)
         loss = loss.settle(data)
         monitor.consider(start, loss)
@@ -162,7 +162,9 @@ class Trees:
         if self.bags > 1 and loss.counts_rounds:
             raise LossError(f"n_bags={self.n_bags}: {loss.name} changes with the rounds, which bags do not share")
         if self.refit and start is not None:
-            raise LossError("refit=True trains anew and cannot go on from earlier trees; use it without warm_start")
+            raise LossError(
+                "refit=True trains from scratch and cannot continue from earlier trees; use it without warm_start"
+            )
 
     def _refitted(self, loss: Loss, data: RankingDataset, monitor: Monitor, scorer: TreeScorer) -> TreeScorer:
         """The trees grown again on training and validation data; those there are where that is interrupted."""
@@ -185,7 +187,7 @@ class Trees:
         return self.n_bags or (10 if self.boosting == "bagged" else 1)
 
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
-        """What ``"auto"`` stands for on these training data."""
+        """The value of ``"auto"`` for these training data."""
         if self.num_leaves == "auto":
             return {"num_leaves": MOST_LEAVES if self.boosting == "forest" else leaves_for(data)}
         if isinstance(self.num_leaves, str):
@@ -275,7 +277,7 @@ class Trees:
 
 
 def _feature_number(data: RankingDataset, given: int | str, parameter: str) -> int:
-    """Number of a feature that a parameter names."""
+    """Index of a feature named in a parameter."""
     names = list(data.feature_names or ())
     if isinstance(given, str) and given not in names:
         has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
@@ -390,7 +392,7 @@ class _Watch:
 
 
 class _Drops:
-    """Starts the draws of DART anew in its first round.
+    """Restarts the draws of DART in its first round.
 
     LightGBM's DART reads a flag there that it never set, which decides whether the round draws a number: results would
     differ from run to run.

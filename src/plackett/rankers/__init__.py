@@ -1,4 +1,4 @@
-"""Rankers: named algorithms as scikit-learn estimators, one per file. ``plackett.rankers()`` gives them all by name."""
+"""Rankers: algorithms as scikit-learn estimators, one per file. ``plackett.rankers()`` returns them all by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Gaussian-process rankers share: points, hyper-parameters by evidence, and the posterior."""
+"""Shared base of the Gaussian-process rankers: inducing points, hyper-parameters by evidence, and the posterior."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ class LaplaceRanker(Ranker):
     r"""A Gaussian process over documents, approximated by Laplace's method; scores are its predictive mean.
 
     The covariance is :math:`k(x, x') = \exp(-\tfrac12 \sum_j (x_j - x'_j)^2 / \ell_j^2)`, features standardised. The
-    length-scales and the noise σ are those of the greatest evidence
+    length-scales and the noise σ maximise the evidence
 
     .. math:: \log p(y \mid \hat f) - \tfrac12 \hat f^\top K^{-1} \hat f - \tfrac12 \log |I + K W|
 
     found by L-BFGS with its exact gradient; :math:`\hat f` is the mode and W the curvature of the observations there.
-    With `n_points` at least the number of different documents the process is exact, time O(n³) a step; with fewer it
-    lives at points spread over them, time O(n m²) and memory O(n m).
+    If `n_points` is at least the number of distinct documents, the process is exact and a step takes O(n³) time. With
+    fewer, it is defined at m points spread over the documents, in O(n m²) time and O(n m) memory.
 
     Parameters
     ----------
     length_scale
-        ℓ to begin with; None is the square root of the number of features.
+        Initial ℓ; None uses the square root of the number of features.
     noise
         σ; None learns it.
     ard
-        A length-scale for each feature: which features count is learned.
+        Learn a length-scale for each feature (automatic relevance determination).
     optimize
-        Learn the hyper-parameters; otherwise they stay where they begin.
+        Learn the hyper-parameters; otherwise they keep their initial values.
     n_points
-        Most points at which the process lives.
+        Maximum number of points at which the process is defined.
     max_iter, tol
-        Most iterations of L-BFGS, and the slope of the evidence per observation at which to end.
+        Maximum number of L-BFGS iterations, and the gradient of the evidence per observation at which to stop.
 
     Attributes
     ----------
     length_scale_, noise_, log_evidence_
-        What was learned: the length scale, the noise and the logarithm of the evidence.
+        The learned length-scale and noise, and the logarithm of the evidence.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -66,7 +66,7 @@ class LaplaceRanker(Ranker):
     tol: float = 1e-5
 
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:
-        """Rows that are observed, the table of what is observed of them, the observations, and the grades."""
+        """The observed rows, the matrix that maps them to observations, the observations, and the grades."""
         raise NotImplementedError
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class LaplaceRanker(Ranker):
             if given is not None and not given > 0:
                 raise DataError(f"{name}: {field}={given}; give a positive number, or None")
         if self.n_points < 1 or self.max_iter < 0:
-            raise DataError(f"{name}: n_points={self.n_points}, max_iter={self.max_iter}; give a point at least")
+            raise DataError(f"{name}: n_points={self.n_points}, max_iter={self.max_iter}; both must be 1 or more")
         rows, observed, intervals, grades = self.observations(data)
         table, center, spread, points = spread_points(data.X, self.n_points)
         process = LaplaceProcess((table[rows] - center) / spread, points, observed, intervals, self.ard)

@@ -1,4 +1,4 @@
-"""What users of scikit-learn and LightGBM look for on a fitted ranker."""
+"""Fitted attributes under the names that users of scikit-learn and LightGBM expect."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["FittedAttributes"]
 class FittedAttributes:
     """Learned attributes under the names that scikit-learn and LightGBM give them.
 
-    Those of a model are there only where the model has them (`hasattr` tells): ``coef_`` and ``intercept_`` on linear
-    models, ``booster_`` and ``feature_importances_`` on trees.
+    Attributes of a model exist only if the model has them (check with `hasattr`): ``coef_`` and ``intercept_`` on
+    linear models, ``booster_`` and ``feature_importances_`` on trees.
     """
 
     scorer_: Any
@@ -37,7 +37,7 @@ class FittedAttributes:
 
     @property
     def best_score_(self) -> dict[str, dict[str, float]]:
-        """Value of the measure on the validation data in that round, by dataset and measure; empty without any."""
+        """Value of the measure on the validation data in the best round, by dataset and measure; empty without any."""
         self._check_fitted()
         valid = self.card_.get("validation")
         return {VALIDATION: {valid["measure"]: valid["value"]}} if valid else {}
@@ -62,20 +62,20 @@ class FittedAttributes:
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weight of each feature; a row per output where there are several."""
+        """Weight of each feature; one row per output if there are several."""
         weights = self._linear().weights
         return weights[:, 0] if weights.shape[1] == 1 else weights.T
 
     @property
     def intercept_(self) -> Any:
-        """What is added to the weighted sum: a number, or one per output where there are several."""
+        """Constant added to the weighted sum: a number, or one per output if there are several."""
         intercept = self._linear().intercept
         return float(intercept[0]) if intercept.size == 1 else intercept
 
     def _linear(self) -> Any:
         scorer = self._of_kind("linear", "weights, one per feature")
         if scorer.weights.shape[0] != self.n_features_in_:
-            raise AttributeError(f"the weights of this {type(self).__name__} are of features that it makes itself")
+            raise AttributeError(f"the weights of this {type(self).__name__} belong to features that it derives itself")
         return scorer
 
     def _of_kind(self, kind: str, what: str) -> Any:

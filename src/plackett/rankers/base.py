@@ -1,4 +1,4 @@
-"""What a ranker is: a scikit-learn estimator that learns to score the documents of queries."""
+"""Base class of rankers: scikit-learn estimators that learn to score the documents of queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["GradientTrained", "Ranker"]
 
-#: Rows of the training data whose scores are looked at after training.
+#: Number of training rows whose scores are checked after training.
 _SCORES_LOOKED_AT = 2000
 
 
@@ -41,65 +41,65 @@ class Ranker(FittedAttributes, BaseEstimator):
     """Base class of all rankers.
 
     A subclass is a dataclass: its fields are the parameters of the estimator (scikit-learn sees them in the generated
-    constructor), its class attributes say what it is, and `_fit` trains it on a dataset.
+    constructor), its class attributes declare its properties, and `_fit` trains it on a dataset.
 
     Parameters
     ----------
     eval_measure
-        What `score` returns, what is watched on validation data and reported.
+        Measure that `score` returns and that is monitored on the validation data.
     early_stopping_rounds
-        Stop after this many rounds without a better value on the validation data, and keep the best round.
+        Stop after this many rounds without improvement on the validation data, and keep the best round.
     validation_fraction
-        Share of the training queries to set aside as validation data where no ``eval_set`` is given (inside a
+        Fraction of the training queries to set aside as validation data if no ``eval_set`` is given (inside a
         pipeline an ``eval_set`` would not be transformed).
     calibration
-        ``"isotonic"`` or ``"logistic"``: learn on the validation data how probable relevance is at a score, for
-        `predict_relevance`. None does not.
+        ``"isotonic"`` or ``"logistic"``: learn on the validation data how likely a document is to be relevant given its
+        score, for `predict_relevance`. None skips this.
     random_state
         Seed. The result does not depend on the order of rows or queries.
     n_jobs
-        Number of threads; None is all cores. The result does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
     verbose
         Show progress.
 
     Attributes
     ----------
     n_features_in_, feature_names_in_
-        What it was trained on.
+        Number and names of the features it was trained on.
     calibration_
-        The function from scores to probabilities, where ``calibration`` asks for one.
+        The function from scores to probabilities, if ``calibration`` is set.
     history_
         Value of `eval_measure` on the validation data after each round.
     best_iteration_, best_score_, evals_result_
         The round that was kept, its value and the values of all rounds, in LightGBM's form.
     booster_, feature_importances_
-        Of tree rankers: the `lightgbm.Booster`, and the total gain of the splits on each feature.
+        Tree rankers only: the `lightgbm.Booster`, and the total gain of the splits on each feature.
     coef_, intercept_
-        Of linear rankers: weight of each feature, and what is added to the weighted sum.
+        Linear rankers only: weight of each feature, and the constant added to the weighted sum.
     categories_
-        Of tree rankers fitted to a frame with columns of categories: the values of each, in the order of their codes.
+        Tree rankers fitted to a frame with categorical columns only: the values of each, in the order of their codes.
     card_
         The model card: what was trained on what, and how good it was on validation data.
     """
 
     _ids: ClassVar[tuple[str, ...]]
     paper: ClassVar[str] = ""
-    #: Whether NaN features are missing values; otherwise they are refused. The model says it, or the ranker itself.
+    #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
-    #: The parameter that is training effort (``"n_estimators"``, ``"max_iter"``, …): a share of it is about that share
-    #: of the work. None where there is no such parameter. The model says it, or the ranker itself.
+    #: The parameter that controls training effort (``"n_estimators"``, ``"max_iter"``, …): half of it is about half
+    #: of the work. None if there is no such parameter. Set by the model or the ranker.
     effort: ClassVar[str | None]
-    #: The parameters worth tuning, with their ranges; the model says it, or the ranker itself.
+    #: The parameters worth tuning, with their ranges. Set by the model or the ranker.
     search_space: ClassVar[SearchSpace]
-    #: Whether its scores are those of its model on the features as they are, so that parts of the model sum to them.
+    #: Whether its scores are the output of its model on the raw features, so that contributions sum to them.
     sums_features: ClassVar[bool] = True
-    #: For the tests: parameters that a quick check needs, further parameters to check with, and the names of rules that
-    #: it cannot keep (with a comment why).
+    #: For the tests: parameters for a quick check, further parameters to check with, and the names of checks that
+    #: it cannot pass (with a comment why).
     _test_settings: ClassVar[dict[str, Any]] = {}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ()
     _test_skips: ClassVar[tuple[str, ...]] = ()
 
-    # query ids and weights find their way through pipelines and searches without any `set_…_request`
+    # routes query ids and weights through pipelines and searches without any `set_…_request`
     __metadata_request__fit: ClassVar[dict[str, bool]] = {
         "qid": True,
         "sample_weight": True,
@@ -139,21 +139,21 @@ class Ranker(FittedAttributes, BaseEstimator):
         ----------
         X
             Features: an array, a SciPy matrix or a frame (which may carry the query ids in a column ``qid``), rows in
-            any order; or a `RankingDataset`, alone. Tree rankers take columns of categories (pandas' ``category``,
+            any order; or a `RankingDataset`, alone. Tree rankers accept categorical columns (pandas' ``category``,
             polars' `Categorical` and `Enum`).
         y
-            Labels, larger is better, below 0 is unjudged.
+            Relevance labels; larger is better, and a label below 0 means unjudged.
         qid
             Query of each row: integers or strings, in any order.
         group
-            Instead of ``qid``: number of rows of each query, rows grouped.
+            Number of rows of each query, as an alternative to ``qid``; rows must be grouped.
         sample_weight, query_weight
-            Weight of each document; of each query in order of first appearance.
+            Weight of each document; weight of each query, in order of first appearance.
         eval_set, eval_qid, eval_group
             Validation data ``(X, y)`` or a list of one, with its query ids or group sizes; or a `RankingDataset`.
-        callbacks
-            Functions to call after each round with LightGBM's `CallbackEnv`, such as ``lightgbm.log_evaluation()``. One
-            that returns True or raises LightGBM's `EarlyStopException` ends the training.
+        callbacks Functions called after each round with LightGBM's `CallbackEnv`, such as
+        ``lightgbm.log_evaluation()``. A callback that returns True or raises LightGBM's `EarlyStopException` stops
+        training.
         """
         categories = self._categories(X)
         columns = Columns(categories=categories)
@@ -170,7 +170,7 @@ class Ranker(FittedAttributes, BaseEstimator):
         try:
             monitor = self._train(data, valid, after_round(callbacks, self))
         except BaseException:
-            self._set_categories(before)  # a fit that fails changes nothing
+            self._set_categories(before)  # a failed fit leaves the ranker unchanged
             raise
         if monitor.interrupted:
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
@@ -179,7 +179,7 @@ class Ranker(FittedAttributes, BaseEstimator):
     def _train(
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
-        """Train on prepared data, and note what there is to say of it."""
+        """Train on prepared data, and record what the model card reports."""
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
         monitor = self._monitor(valid, after)
@@ -189,7 +189,9 @@ class Ranker(FittedAttributes, BaseEstimator):
             if valid is None:
                 raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
             if self._refits():
-                raise DataError(f"calibration={self.calibration!r} needs data that refit=True would train on; use one")
+                raise DataError(
+                    f"calibration={self.calibration!r} needs held-out data, but refit=True trains on all of it; use one"
+                )
         self._fit(data, monitor)
         if not monitor.interrupted and not monitor.called_off:
             self._check_scores(data)
@@ -198,11 +200,11 @@ class Ranker(FittedAttributes, BaseEstimator):
         return monitor
 
     def _refits(self) -> bool:
-        """Whether the validation data are trained on at the end."""
+        """Whether the final model is also trained on the validation data."""
         return bool(getattr(self, "refit", False))
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
-        """The columns of categories to learn from; none where the ranker takes numbers only."""
+        """The categorical columns to learn from; none if the ranker accepts numbers only."""
         return {}
 
     def _set_categories(self, categories: dict[str, list[Any]] | None) -> None:
@@ -211,20 +213,20 @@ class Ranker(FittedAttributes, BaseEstimator):
             self.categories_: dict[str, list[Any]] = categories
 
     def _refuse_validation(self, what: str, hint: str) -> None:
-        """Refuse the parameters that need validation data where there are none."""
+        """Reject parameters that need validation data if there are none."""
         for name in ("calibration", "validation_fraction", "early_stopping_rounds"):
             if getattr(self, name) is not None:
                 raise DataError(f"{what} has no validation data, which {name}={getattr(self, name)!r} needs; {hint}")
 
     def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
-        """The data as `_fit` gets them: checked, in canonical order, without queries that do not count."""
+        """The data as passed to `_fit`: checked, in canonical order, without queries of weight 0."""
         self._check_data(data, name)
         return _counted(canonical_order(data))
 
     def _check_scores(self, data: RankingDataset) -> None:
-        """Refuse a fit whose scores are no numbers, and say where it does not tell documents apart.
+        """Reject a fit with non-finite scores, and warn if all documents of a query get the same score.
 
-        A part of the training data shows that it does; only where it seems not to are all of them looked at.
+        A sample of the training data usually settles it; the rest is scored only if the sample is constant.
         """
         some = max(1, int(np.searchsorted(data.offsets, _SCORES_LOOKED_AT, side="right")) - 1)
         for part in (data.select(np.arange(some)), data) if some < data.n_queries else (data,):
@@ -249,7 +251,7 @@ class Ranker(FittedAttributes, BaseEstimator):
             )
 
     def _monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
-        """What watches the training."""
+        """The monitor that follows training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
                 raise DataError(
@@ -261,17 +263,17 @@ class Ranker(FittedAttributes, BaseEstimator):
         return Monitor(valid, measure, self.early_stopping_rounds, self.verbose, self.n_jobs, after_round=after)
 
     def _note(self, data: RankingDataset, monitor: Monitor) -> None:
-        """Remember what was learned from."""
+        """Record what the ranker was trained on."""
         self.n_features_in_ = data.n_features
         self.__dict__.pop("feature_names_in_", None)
         if data.feature_names is not None:
             self.feature_names_in_: np.ndarray = np.array(data.feature_names, dtype=object)
         self.history_ = monitor.history
         self.card_ = self._card(data, monitor)
-        self.__dict__.pop("calibration_", None)  # it belongs to other weights
+        self.__dict__.pop("calibration_", None)  # it was learned for other weights
 
     def _note_part(self, data: RankingDataset) -> None:
-        """Remember what `partial_fit` learned from in all."""
+        """Record everything that `partial_fit` has seen so far."""
         before = getattr(self, "card_", {}).get("data", {})
         self._note(data, Monitor())
         if before:
@@ -285,29 +287,29 @@ class Ranker(FittedAttributes, BaseEstimator):
             self.calibration_: Calibration = calibrate(scores, valid.labels, self.calibration, sample_weight=weight)
 
     def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
-        """Training and validation part, by `validation_fraction`."""
+        """Training and validation data, split by `validation_fraction`."""
         share = self.validation_fraction
         if share is None or not 0 < share < 1:
             raise DataError(f"validation_fraction={share}; give a share between 0 and 1")
         if data.n_queries < 2:
             raise DataError(f"validation_fraction={share} cannot split {data.n_queries} query; give eval_set instead")
-        numbered = replace(data, qids=np.arange(data.n_queries))  # the draw must not depend on how ids are spelt
+        numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
         train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
         return train, valid
 
     def parts(self) -> list[Ranker]:
-        """The rankers that this one is made of; most are made of none."""
+        """The rankers that this one is composed of; usually none."""
         return []
 
     def full_effort(self) -> int | None:
-        """Value of the parameter that is training effort; None where there is none."""
+        """Value of the parameter that controls training effort; None if there is none."""
         name = getattr(self, "effort", None)
         return None if name is None else getattr(self, name)
 
     def settled(self) -> dict[str, Any]:
-        """What validation data decided in this fitted ranker, as parameters for training it again without such data.
+        """Parameters chosen on validation data, for retraining this ranker without such data.
 
-        The number of rounds that was best, for the members of a blend too, and the members that were kept.
+        These are the best number of rounds (also for each member of a blend) and the members that were kept.
 
         >>> import plackett as pk
         >>> data = pk.datasets.make_ranking(n_queries=20, random_state=0)
@@ -317,17 +319,17 @@ class Ranker(FittedAttributes, BaseEstimator):
         """
         rounds = self.card_.get("validation", {}).get("round")
         decided = {} if rounds is None else self._as_long_as(rounds)
-        # a calibration needs queries of its own, whatever else is settled
+        # calibration needs held-out queries of its own in any case
         names = ("early_stopping_rounds",) if self.calibration else ("early_stopping_rounds", "validation_fraction")
         return decided | {name: None for name in names if getattr(self, name) is not None}
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Parameters with which training ends after so many rounds of the monitor; empty where there are none."""
+        """Parameters that make training stop after this many rounds of the monitor; empty if there are none."""
         name = getattr(self, "effort", None)
         return {} if name is None else {name: rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        """Train; leaves ``scorer_``."""
+        """Train, and set ``scorer_``."""
         raise NotImplementedError
 
     def _validation(
@@ -348,7 +350,7 @@ class Ranker(FittedAttributes, BaseEstimator):
                 raise DataError("eval_set must be a pair (X, y), a list of one such pair, or a RankingDataset")
             eval_set = training_data(*eval_set, eval_qid, eval_group, name="eval_set", columns=columns)
         elif eval_qid is not None or eval_group is not None:
-            raise DataError("eval_set is a RankingDataset, which has its own queries; give it without eval_qid")
+            raise DataError("eval_set is a RankingDataset, which already contains its queries; omit eval_qid")
         elif columns is not None:
             eval_set = columns.aligned(eval_set, "eval_set")
         self._check_data(eval_set, "eval_set")
@@ -368,41 +370,42 @@ class Ranker(FittedAttributes, BaseEstimator):
         values = data.X if isinstance(data.X, np.ndarray) else data.X.data
         if np.isnan(values.sum(dtype=np.float64)):  # infinite values were refused before
             raise DataError(
-                f"{name} has missing values (NaN), which {type(self).__name__} does not take; put an imputer before it "
-                "(sklearn.impute.SimpleImputer) or use a tree ranker such as LambdaMART"
+                f"{name} has missing values (NaN), which {type(self).__name__} does not accept; put an imputer before "
+                "it (sklearn.impute.SimpleImputer) or use a tree ranker such as LambdaMART"
             )
 
     # ------------------------------------------------------------------------------------------------------ predict
 
     def predict(self, X: Any, *, qid: Any = None, pred_contrib: bool = False) -> np.ndarray:
-        """Score of each document, larger is better.
+        """Score each document; larger is better.
 
-        In the caller's row order; beside a `RankingDataset` in its grouped order. Columns of a frame are put into the
-        order of the training data by name.
+        Scores are in the caller's row order; for a `RankingDataset`, in its grouped order. Columns of a frame are
+        matched to the training data by name.
 
         Parameters
         ----------
         X
             As in `fit`.
         qid
-            Query of each row; it matters only to rankers that look at the whole list.
+            Query of each row; needed only by rankers that look at the whole list.
         pred_contrib
-            Give what each feature adds to the score instead, and in a last column the score without any; a row sums to
+            Return the contribution of each feature instead, with the base score in the last column; each row sums to
             the score. Trees: TreeSHAP. Linear rankers: weight times value, and the intercept. Blends of these: their
-            weighted sum. Others refuse; `plackett.explain` estimates contributions for any ranker, and relative to the
-            other documents of a list.
+            weighted sum. Other rankers raise an error; `plackett.explain` estimates contributions for any ranker, and
+            relative to the other documents of a list.
         """
         rows = self._rows(X, qid)
         if self.scorer_.list_aware and not rows.grouped:
             warnings.warn(
-                f"{type(self).__name__} looks at whole lists; predict without qid takes all rows for one. Give qid=…",
+                f"{type(self).__name__} looks at whole lists; predict without qid treats all rows as one "
+                "list. Give qid=…",
                 PlackettWarning,
                 stacklevel=2,
             )
         return rows.give_back(contributions(self, rows.data) if pred_contrib else self._score_rows(rows.data))
 
     def _rows(self, X: Any, qid: Any = None) -> Rows:
-        """What was given to `predict`, checked and with its columns in the learned order."""
+        """The input of `predict`, checked and with its columns in the order seen in training."""
         self._check_fitted()
         rows = rows_to_score(X, qid, self._columns)
         self._check_features(rows.data)
@@ -412,7 +415,7 @@ class Ranker(FittedAttributes, BaseEstimator):
 
     @property
     def _columns(self) -> Columns:
-        """What is expected of a frame."""
+        """The columns expected in a frame."""
         names = getattr(self, "feature_names_in_", None)
         learned = None if names is None else tuple(names.tolist())
         return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
@@ -439,7 +442,7 @@ class Ranker(FittedAttributes, BaseEstimator):
         return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
 
     def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:
-        """Position of each document in its query's list, 1 is the top; ties by the order of the rows."""
+        """Position of each document in its query's list, 1 at the top; ties are broken by row order."""
         rows = self._rows(X, qid)
         scores = rows.data.from_input_order(self.predict(X, qid=qid)) if rows.caller_order else self.predict(X)
         unlabelled = rows.data.replace(y=np.zeros(rows.data.n_rows))
@@ -451,11 +454,11 @@ class Ranker(FittedAttributes, BaseEstimator):
     def score(self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None) -> float:
         """Mean of ``eval_measure`` over the queries, negated where smaller is better.
 
-        ``sample_weight`` is there because scikit-learn's pipelines pass it on; measures do not weigh documents, and
-        anything but None is refused.
+        ``sample_weight`` exists because scikit-learn's pipelines pass it on. Measures do not weight documents, so only
+        None is accepted.
         """
         if sample_weight is not None:
-            raise ValueError("score has no use for sample_weight: measures weigh queries equally")
+            raise ValueError("score does not support sample_weight: measures weight all queries equally")
         self._check_fitted()
         data = training_data(X, y, qid, name="score", columns=self._columns)
         self._check_features(data)
@@ -536,7 +539,7 @@ class Ranker(FittedAttributes, BaseEstimator):
 
 
 def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:
-    """Largest less smallest value of each query, NaN left out; what rounding may leave counts as 0."""
+    """Largest minus smallest value of each query, ignoring NaN; differences within rounding count as 0."""
     low, high = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
     np.fmin.at(low, data.query_of_row, values)
     np.fmax.at(high, data.query_of_row, values)
@@ -545,9 +548,9 @@ def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:
 
 
 def _counted(data: RankingDataset) -> RankingDataset:
-    """The dataset without queries of weight 0, which count for nothing, not even for histograms and leaf sizes.
+    """The dataset without queries of weight 0, so that they do not affect histograms and leaf sizes either.
 
-    Weights that are all 1 are no weights, exactly.
+    Weights that are all 1 are dropped: the result is exactly that of unweighted data.
     """
     for name in ("sample_weight", "query_weight"):
         weight = getattr(data, name)
@@ -565,14 +568,14 @@ def _is_one(weight: np.ndarray | None) -> bool:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientTrained(Ranker):
-    """A ranker made of a loss and a model: subclasses inherit from a model too, whose fields become parameters."""
+    """A ranker made of a loss and a model. Subclasses also inherit from a model, whose fields become parameters."""
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
         raise NotImplementedError
 
     def make_model(self) -> Model:
-        """The model to train; the ranker itself where it inherits from one."""
+        """The model to train; the ranker itself if it inherits from one."""
         return self  # type: ignore[return-value]
 
     def _refits(self) -> bool:

@@ -1,4 +1,4 @@
-"""Labels as relevant or not: what rankers that know no grades ask of them."""
+"""Binary relevance labels, for rankers that do not use grades."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ __all__ = ["balanced", "check_relevance"]
 
 
 class Labelled(Protocol):
-    """Whatever has labels."""
+    """Anything with labels."""
 
     @property
     def labels(self) -> np.ndarray:
-        """One number per document, below 0 where it was not judged."""
+        """One number per document; below 0 if it was not judged."""
 
 
 def check_relevance(data: Labelled, rel: float) -> None:
-    """Refuse labels that differ and are yet all relevant, or all irrelevant: the ranker would learn nothing of them."""
+    """Reject labels that differ but are all relevant or all irrelevant: there is nothing to learn from them."""
     labels = data.labels[data.labels >= 0]
     relevant = labels >= rel
     if labels.size and np.ptp(labels) > 0 and relevant.all() == relevant.any():
         side = "at least" if relevant.all() else "below"
         raise DataError(
-            f"every label is {side} rel={rel:g} (labels from {labels.min():g} to {labels.max():g}); give another rel"
+            f"every label is {side} rel={rel:g} (labels from {labels.min():g} to {labels.max():g}); choose another rel"
         )
 
 
 def balanced(weight: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Weights scaled so that both sides (−1 and 1) weigh the same; the sum stays.
+    """Rescale weights so that both sides (−1 and 1) have the same total; the overall sum is unchanged.
 
     >>> balanced(np.ones(4), np.array([1, -1, -1, -1])).tolist()
     [2.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666]

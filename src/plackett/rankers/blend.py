@@ -27,36 +27,37 @@ MEMBERS = ("LinearRegression", "RankSVM", "ListNet", "ApproxNDCG", "MART", "QBRa
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Blend(Ranker):
-    r"""The weighted mean of several rankers' scores, each in units of its own spread.
+    r"""The weighted mean of several rankers' scores, each scaled by its own spread.
 
     :math:`s(x) = \sum_m w_m f_m(x) / \sigma_m` with :math:`\sum_m w_m = 1`, where :math:`\sigma_m` is the standard
-    deviation of the scores of member m within lists, over the validation data or, without them, the training data.
+    deviation of the scores of member m within lists, on the validation data or, without any, on the training data.
     Members err in different ways, so their mean is often better than the best of them, and depends less on the luck of
     choosing one on few queries.
 
     Parameters
     ----------
     members
-        The rankers: estimators, which are copied and trained on the same data, or names of rankers. None takes linear
+        The rankers: estimators, which are copied and trained on the same data, or names of rankers. None uses linear
         rankers and trees, trained on documents, pairs and lists.
     weights
-        One number per member; None weighs them equally.
+        One number per member; None weights them equally.
     n_best
-        Keep only so many members, those with the best value of `eval_measure` on the validation data; None keeps all.
+        Keep only this many members, those with the best `eval_measure` on the validation data; None keeps all.
     eval_measure
-        Of the blend, and of members given by name. Estimators keep their own: it decides when they stop early.
+        Measure of the blend and of members given by name. Estimators keep their own, which decides when they stop
+        early.
     early_stopping_rounds
-        Of every member that has none of its own.
+        Applied to every member that does not set its own.
     validation_fraction, calibration
-        Of the blend. Members with a ``calibration`` of their own get one from the same validation data; a member's
-        ``validation_fraction`` counts where the blend has no validation data.
+        Settings of the blend. Members with a ``calibration`` of their own get one from the same validation data; a
+        member's ``validation_fraction`` is used only if the blend has no validation data.
 
     Attributes
     ----------
     members_
         The trained rankers that were kept.
     weights_
-        How much each counts.
+        Weight of each kept member.
     history_
         Value of `eval_measure` on the validation data.
 
@@ -77,7 +78,7 @@ class Blend(Ranker):
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"n_best": (2, 4)}
-    # trees bin features by counting rows, so that they do not take weights for copies exactly
+    # trees bin features by counting rows, so weighting a row is not exactly the same as repeating it
     _test_settings: ClassVar[dict[str, Any]] = {"members": ("ListNet", "LinearRegression")}
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)  # an interrupt ends a member, not a round of the blend
 
@@ -87,7 +88,7 @@ class Blend(Ranker):
 
     @classmethod
     def of(cls, rankers: Sequence[Ranker], data: RankingDataset, **parameters: Any) -> Self:
-        """The blend of rankers that are trained already; their scores of ``data`` tell their spreads.
+        """Blend rankers that are already trained; ``data`` is used to estimate the spread of their scores.
 
         >>> import plackett as pk
         >>> data = pk.datasets.make_ranking(n_queries=20, random_state=0)
@@ -98,9 +99,9 @@ class Blend(Ranker):
         blend = cls(members=tuple(clone(ranker) for ranker in rankers), **parameters)
         for name in ("validation_fraction", "early_stopping_rounds"):
             if getattr(blend, name) is not None:
-                raise DataError(f"{name}={getattr(blend, name)!r}: the members of Blend.of are trained already")
+                raise DataError(f"{name}={getattr(blend, name)!r}: the members of Blend.of are already trained")
         if (blend.calibration is not None or blend.n_best is not None) and data.y is None:
-            raise DataError("calibration and n_best need labels, and the data have none")
+            raise DataError("calibration and n_best need labels, but the data has none")
         for ranker in rankers:
             ranker._check_fitted()
             data = ranker._columns.aligned(data)
@@ -123,7 +124,7 @@ class Blend(Ranker):
                 own = member._train(data, monitor.valid)
                 scores.append(member._score_rows(spread_over))
                 monitor.update()
-                if own.interrupted:  # the member ended quietly; the blend ends with it
+                if own.interrupted:  # the member stopped quietly; the blend stops with it
                     raise KeyboardInterrupt
         self._keep(members[: len(scores)], scores, weights[: len(scores)], spread_over)
         if monitor.valid is not None:
@@ -148,7 +149,7 @@ class Blend(Ranker):
         return list(self.scorer_.rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
-        """The model card, with the members that were kept and what they weigh."""
+        """The model card, with the members that were kept and their weights."""
         members = [
             {"algorithm": type(member).__name__, "weight": float(weight)}
             for member, weight in zip(self.members_, self.weights_, strict=True)
@@ -156,16 +157,16 @@ class Blend(Ranker):
         return super()._card(data, monitor) | {"members": members}
 
     def settled(self) -> dict[str, Any]:
-        """The members that were kept, their weights and what was settled for each of them."""
+        """The members that were kept, their weights and the settled parameters of each."""
         members = tuple(clone(member).set_params(**member.settled()) for member in self.members_)
         return super().settled() | {"members": members, "weights": tuple(self.weights_.tolist()), "n_best": None}
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds are those of the members, which know their own."""
+        """Rounds belong to the members, and each tracks its own."""
         return {}
 
     def parts(self) -> list[Ranker]:
-        """The rankers that `members` names, as they are given."""
+        """The rankers in `members`, as given."""
         given = MEMBERS if self.members is None else self.members
         if isinstance(given, str) or len(given) == 0:
             raise DataError(f"members={given!r}; give a list of rankers, such as [RankSVM(), LambdaMART()], or None")
@@ -195,21 +196,21 @@ class Blend(Ranker):
     def _check_missing(self, data: RankingDataset, name: str) -> None:
         strict = [ranker for ranker in self.parts() if not ranker.allow_nan]
         plain = [ranker for ranker in strict if not isinstance(ranker, Blend)]
-        for ranker in plain[:1] or strict:  # one pass over the data tells for all that take no missing values
+        for ranker in plain[:1] or strict:  # one pass over the data covers all members that reject missing values
             ranker._check_missing(data, name)
 
 
 def _ranker(member: Any) -> Ranker:
-    """The ranker itself, or one of that name."""
+    """The ranker itself, or the one with that name."""
     if isinstance(member, str):
         member = ranker_named(member)[0]
     if not isinstance(member, Ranker):
-        raise DataError(f"members: {member!r} is no ranker of plackett")
+        raise DataError(f"members: {member!r} is not a plackett ranker")
     return member
 
 
 def spread_within_lists(scores: np.ndarray, data: RankingDataset) -> float:
-    """Standard deviation of scores within lists; 1 where all lists are tied."""
+    """Standard deviation of scores within lists; 1 if all lists are fully tied."""
     of = np.repeat(np.arange(data.n_queries), data.group)
     mean = np.bincount(of, scores, minlength=data.n_queries) / np.maximum(data.group, 1)
     spread = float(np.sqrt(np.mean((scores - mean[of]) ** 2)))

@@ -15,7 +15,7 @@ __public__ = ["calibrate"]
 
 
 class Calibration(Protocol):
-    """A rising function from scores to probabilities."""
+    """An increasing function from scores to probabilities."""
 
     kind: ClassVar[str]
 
@@ -32,9 +32,9 @@ class Calibration(Protocol):
 
 @dataclass(frozen=True)
 class IsotonicCalibration:
-    """The rising function with the least squared error (Zadrozny, Elkan 2002).
+    """The increasing function with the least squared error (Zadrozny, Elkan 2002).
 
-    Linear between the scores that it was fitted to, and constant beyond them.
+    Linear between the scores it was fitted to, and constant outside their range.
     """
 
     kind: ClassVar[str] = "isotonic"
@@ -64,7 +64,7 @@ class IsotonicCalibration:
         score, value = arrays["score"], arrays["value"]
         rising = score.ndim == 1 and score.size > 0 and (np.diff(score) > 0).all() and (np.diff(value) >= 0).all()
         if score.shape != value.shape or not rising:
-            raise DataError("the calibration is damaged: it is no rising function")
+            raise DataError("the calibration is damaged: it is not an increasing function")
         return cls(score, value)
 
 
@@ -82,7 +82,7 @@ class LogisticCalibration:
         """The function for some scores and what is known of them."""
         from scipy.optimize import minimize
 
-        w = weight / weight.mean()  # their size has no meaning, and must not end the search early
+        w = weight / weight.mean()  # their scale is arbitrary and must not stop the search early
         # scores of any scale: the search runs on standardised ones
         middle, spread = np.average(scores, weights=w), scores.std() or 1.0
         z = (scores - middle) / spread
@@ -113,7 +113,7 @@ class LogisticCalibration:
         """The function that `to_arrays` wrote."""
         line = arrays["line"]
         if line.shape != (2,) or not np.isfinite(line).all() or line[0] < 0:
-            raise DataError("the calibration is damaged: it is no rising line")
+            raise DataError("the calibration is damaged: it is not an increasing line")
         return cls(float(line[0]), float(line[1]))
 
 
@@ -132,16 +132,17 @@ def calibrate(
     """The probability of relevance as a function of the score, learned from held-out documents.
 
     A ranker's scores order the documents of one query; they say nothing about documents of different queries, and
-    nothing about how many results are good at all. Probabilities do, as far as one function serves all queries.
+    nothing about how many results are good at all. Probabilities do, as far as one function fits all queries.
 
     Parameters
     ----------
     scores, labels
-        Of documents that were not trained on, all queries together. Labels below 0 are unjudged and left out.
+        Scores and labels of held-out documents, all queries together. Labels below 0 are unjudged and left out.
     method
-        ``"isotonic"`` (any rising function; some hundred documents at least) or ``"logistic"`` (two numbers).
+        ``"isotonic"`` (any increasing function; needs at least a few hundred documents) or ``"logistic"`` (two
+        parameters).
     rel
-        The least label that counts as relevant.
+        The lowest label that counts as relevant.
     sample_weight
         Weight of each document; those of weight 0 are left out.
 

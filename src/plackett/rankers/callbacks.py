@@ -1,4 +1,4 @@
-"""Functions that a user wants called after each round of training, as LightGBM calls them."""
+"""User callbacks that run after each training round, as in LightGBM."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["VALIDATION", "after_round"]
 
-#: What LightGBM calls the first set of validation data.
+#: LightGBM's name for the first validation set.
 VALIDATION = "valid_0"
 
 
 def after_round(callbacks: Any, ranker: Any) -> Callable[[Monitor], bool] | None:
-    """What a monitor calls after each round: the callbacks in LightGBM's order, each with a `CallbackEnv`.
+    """The function a monitor calls after each round. It runs the callbacks in LightGBM's order, each with a
+    `CallbackEnv`.
 
     ``env.model`` is the ranker, ``env.params`` its parameters, and ``env.evaluation_result_list`` has the value of its
-    measure on the validation data, or nothing without them. A callback ends the training by returning True or raising
+    measure on the validation data, and is empty without any. A callback stops training by returning True or raising
     LightGBM's `EarlyStopException`; the best round on the validation data is kept in any case.
     """
     if callbacks is None:
@@ -55,7 +56,7 @@ def _checked(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
     for callback in callbacks:
         if getattr(callback, "before_iteration", False):
             raise DataError(
-                f"callbacks: {type(callback).__name__} wants to be called before each round (as "
-                "lightgbm.reset_parameter does), and rankers call after it; set the parameters in the constructor"
+                f"callbacks: {type(callback).__name__} must run before each round (like "
+                "lightgbm.reset_parameter), but rankers run callbacks after it; set the parameters in the constructor"
             )
     return sorted(callbacks, key=lambda callback: getattr(callback, "order", 0))

@@ -1,4 +1,4 @@
-"""The columns of a frame as a ranker learned them: their names and order, and what the codes of categories mean."""
+"""The columns of a frame as seen in training: their names, their order and the meaning of category codes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _LISTED = 5
 
 @dataclass(frozen=True)
 class Columns:
-    """What a fitted ranker expects of a frame.
+    """The columns that a fitted ranker expects in a frame.
 
     Parameters
     ----------
     names
-        The features in the order in which they were learned; None where they have no names.
+        The features in training order; None if they have no names.
     categories
-        The values of each column of categories, in the order of their codes.
+        The values of each categorical column, in the order of their codes.
     ranker
-        Who expects it, for error messages.
+        Name of the ranker, for error messages.
     """
 
     names: tuple[str, ...] | None = None
@@ -36,7 +36,7 @@ class Columns:
     ranker: str = "the ranker"
 
     def order(self, names: Sequence[str], where: str = "X") -> list[int] | None:
-        """Where each learned feature stands among ``names``; None where all are in their places already."""
+        """Index in ``names`` of each training feature; None if the order already matches."""
         if self.names is None or tuple(names) == self.names:
             return None
         missing = [name for name in self.names if name not in set(names)]
@@ -49,14 +49,14 @@ class Columns:
         return [place[name] for name in self.names]
 
     def aligned(self, data: RankingDataset, where: str = "X") -> RankingDataset:
-        """The dataset with its features in the learned order, where both have names."""
+        """The dataset with its features in training order, if both have names."""
         if data.feature_names is None:
             return data
         order = self.order(data.feature_names, where)
         return data if order is None else data.replace(X=data.X[:, order], feature_names=self.names)
 
     def codes(self, column: Any, name: str) -> np.ndarray:
-        """A column of categories as codes; NaN for missing and unknown values."""
+        """A categorical column as codes; NaN for missing and unknown values."""
         known = list(self.categories[name])
         if hasattr(column, "iloc"):  # pandas
             import pandas as pd
@@ -81,7 +81,7 @@ class Columns:
 
 
 def category_columns(frame: Any) -> dict[str, list[Any]]:
-    """The columns of a frame that are categories (pandas' ``category``, polars' `Categorical` and `Enum`), with values.
+    """The categorical columns of a frame (pandas' ``category``, polars' `Categorical` and `Enum`), with values.
 
     >>> import pandas as pd
     >>> category_columns(pd.DataFrame({"brand": pd.Categorical(["b", "a"]), "price": [1.0, 2.0]}))
@@ -101,7 +101,7 @@ def category_columns(frame: Any) -> dict[str, list[Any]]:
         odd = [value for value in values if not isinstance(value, (str, bool, int, float))]
         if odd:
             raise DataError(
-                f"the categories of column {name!r} are of type {type(odd[0]).__name__}; make text of them with "
+                f"the categories of column {name!r} are of type {type(odd[0]).__name__}; convert them to text with "
                 "astype(str).astype('category')"
             )
         found[name] = values

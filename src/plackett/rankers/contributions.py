@@ -1,4 +1,4 @@
-"""What each feature adds to a score, without other documents to compare with."""
+"""Contribution of each feature to a score, without other documents to compare with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["contributions"]
 
 
 def contributions(ranker: Any, data: RankingDataset) -> np.ndarray:
-    """Documents × (features + 1): what each feature adds, and in the last column what the score is without them.
+    """Documents × (features + 1): the contribution of each feature, with the base score in the last column.
 
     Rows sum to the scores. Trees: LightGBM's TreeSHAP, whose base is the mean over the training documents. Linear
     models: weight times value, with the intercept as base. Blends: the weighted sum over their members.
@@ -26,7 +26,7 @@ def contributions(ranker: Any, data: RankingDataset) -> np.ndarray:
     # a ranker may do more with its model (several outputs, products of features, a transformation of the scores)
     if parts is None or not np.allclose(parts.sum(axis=1), ranker._score_rows(data), rtol=1e-5, atol=1e-6):
         raise DataError(
-            f"pred_contrib=True: the scores of {type(ranker).__name__} are no sum over its features; "
+            f"pred_contrib=True: the scores of {type(ranker).__name__} are not a sum over its features; "
             "plackett.explain(ranker, data, qid) estimates contributions for any ranker"
         )
     return parts

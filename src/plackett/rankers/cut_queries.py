@@ -1,4 +1,4 @@
-"""A warning for cross-validation that puts documents of one query on both sides."""
+"""A warning for cross-validation that splits a query between training and test data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrainedPart(NamedTuple):
         return cls(frozenset(data.qids.tolist()), zlib.crc32(np.ascontiguousarray(values).data.cast("B")))
 
     def warn_if_cut(self, test: RankingDataset) -> bool:
-        """Warn, and say so, if queries of the test part were learned from; the training part itself is no test part."""
+        """Warn if test queries were also trained on, and return whether; the training part itself is exempt."""
         shared = self.queries & set(test.qids.tolist())
         if not shared or self == TrainedPart.of(test):
             return False
@@ -42,7 +42,7 @@ class TrainedPart(NamedTuple):
 
 
 def inside_model_selection() -> bool:
-    """Whether scikit-learn's searches or cross-validation are calling: train and test part are of one table then."""
+    """Whether the caller is a scikit-learn search or cross-validation, which splits one table into train and test."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["card_html", "card_rows"]
 
-#: Importances that the card lists.
+#: Number of feature importances on the card.
 _LISTED = 5
 
 _STYLE = (
@@ -26,7 +26,7 @@ def card_html(ranker: Any) -> str:
 
 
 def card_rows(ranker: Any) -> list[tuple[str, str]]:
-    """What a fitted ranker says of itself: names and texts.
+    """The rows of the model card of a fitted ranker, as (name, text) pairs.
 
     >>> import plackett as pk
     >>> ranker = pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
@@ -72,7 +72,7 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
 
 
 def _important(ranker: Any) -> tuple[str, str] | None:
-    """The features that count most: by gain, or by weight."""
+    """The most important features, by gain or by weight."""
     if hasattr(ranker, "feature_importances_"):
         what, values, digits = "largest gains", ranker.feature_importances_, ".3g"
     elif hasattr(ranker, "coef_") and ranker.coef_.ndim == 1:

@@ -27,9 +27,9 @@ class GradientRanker(GradientTrained):
         (`plackett.loss`).
     model
         ``"linear"``, ``"trees"``, ``"oblivious"``, ``"neural"``, or a model object such as ``Trees(num_leaves=63)``.
-        Seed and threads of the ranker hold for a model given by name; a model object has its own.
+        A model given by name uses the seed and threads of the ranker; a model object has its own.
     warm_start
-        Go on from the last ``fit``.
+        Continue from the last ``fit``.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class GradientRanker(GradientTrained):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are missing values: as the model has it."""
+        """Whether NaN features are treated as missing values; decided by the model."""
         return self.make_model().allow_nan
 
 

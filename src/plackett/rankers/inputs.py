@@ -1,4 +1,4 @@
-"""What users hand to a ranker: arrays, frames or datasets, brought to one form."""
+"""Input of a ranker: arrays, frames and datasets, converted to one form."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from plackett.rankers.columns import Columns, category_columns
 
 __all__ = ["Rows", "categories_of", "rows_to_score", "training_data"]
 
-#: Column of a frame that holds the query ids where no ``qid`` is given beside it.
+#: Column of a frame that holds the query ids if no ``qid`` is given.
 QID_COLUMN = "qid"
 
 
 class Rows(NamedTuple):
-    """Rows to score: features and grouping, and how scores get back into the caller's order."""
+    """Rows to score: features, grouping, and how to return scores in the caller's order."""
 
     data: RankingDataset
     caller_order: bool
-    #: Whether the queries are known; otherwise all rows stand as one.
+    #: Whether the queries are known; otherwise all rows form one.
     grouped: bool
 
     def give_back(self, scores: np.ndarray) -> np.ndarray:
-        """Scores in the order in which the caller's rows stood."""
+        """Scores in the caller's row order."""
         return self.data.to_input_order(scores) if self.caller_order else scores
 
 
@@ -40,7 +40,7 @@ def training_data(
     name: str = "fit",
     columns: Columns | None = None,
 ) -> RankingDataset:
-    """Dataset of whatever was given to ``fit``; with ``columns``, features in the order of these."""
+    """Build a dataset from the arguments of ``fit``; with ``columns``, features follow their order."""
     columns = columns or Columns()
     if isinstance(X, RankingDataset):
         if y is not None or qid is not None or group is not None:
@@ -55,7 +55,7 @@ def training_data(
     features, qid, names = _features(X, qid, columns, "eval_set" if name == "eval_set" else "X")
     if qid is None and group is None:
         warnings.warn(
-            f"{name} without qid: all rows are taken for one query. Give qid=… (or group=…), a frame with a column "
+            f"{name} without qid: all rows are treated as one query. Give qid=… (or group=…), a frame with a column "
             f"'{QID_COLUMN}', or a RankingDataset. Inside scikit-learn's tools, switch routing on with "
             "sklearn.set_config(enable_metadata_routing=True)",
             PlackettWarning,
@@ -80,11 +80,11 @@ def _weights(field: str, values: Any, size: int) -> np.ndarray:
 
 
 def rows_to_score(X: Any, qid: Any = None, columns: Columns | None = None) -> Rows:
-    """Dataset without labels of whatever was given to ``predict``; with ``columns``, in the order of these."""
+    """Build an unlabelled dataset from the arguments of ``predict``; with ``columns``, features follow their order."""
     columns = columns or Columns()
     if isinstance(X, RankingDataset):
         if qid is not None:
-            raise DataError("predict: a RankingDataset knows its queries; give it without qid")
+            raise DataError("predict: a RankingDataset already contains its queries; omit qid")
         return Rows(columns.aligned(X), caller_order=False, grouped=True)
     features, qid, names = _features(X, qid, columns)
     data = RankingDataset.from_arrays(features, None, qid, feature_names=names)
@@ -92,7 +92,7 @@ def rows_to_score(X: Any, qid: Any = None, columns: Columns | None = None) -> Ro
 
 
 def categories_of(X: Any) -> dict[str, list[Any]]:
-    """The columns of categories in what was given to ``fit``, with their values; none where it is no frame."""
+    """The categorical columns of the input of ``fit``, with their values; empty if it is not a frame."""
     if not _is_frame(X):
         return {}
     X = _without_qid(X)
@@ -104,7 +104,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _without_qid(X: Any) -> Any:
-    """The features of a frame of pandas or polars."""
+    """The feature columns of a pandas or polars frame."""
     if hasattr(X, "column_names"):  # an Arrow table
         import polars as pl
 
@@ -115,7 +115,7 @@ def _without_qid(X: Any) -> Any:
 
 
 def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any, Any, list[str] | None]:
-    """Feature table, query ids (from the column of a frame where none are given) and column names."""
+    """Feature table, query ids (from a column of the frame if none are given) and column names."""
     if not _is_frame(X):
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
             raise DataError("Complex data not supported: X must hold real numbers")
@@ -144,7 +144,7 @@ def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any
 
 
 def _encoded(X: Any, columns: Columns) -> Any:
-    """The frame with codes for categories."""
+    """The frame with categories replaced by codes."""
     codes = {name: columns.codes(X[name], name) for name in columns.categories if name in X.columns}
     if not codes:
         return X

@@ -16,7 +16,7 @@ __all__ = ["ranker_named"]
 
 
 def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
-    """The ranker that a text means, and the parameters that it names.
+    """The ranker described by a text, and the parameters the text sets.
 
     A name of `plackett.rankers()`, whatever its case, or a class of another library by its full name; with parameters
     as in a call.
@@ -30,7 +30,7 @@ def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
         name, parameters = call(text)
     except ValueError:
         raise DataError(
-            f"{text!r:.200} is no ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
+            f"{text!r:.200} is not a ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
         ) from None
     make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
     try:
@@ -55,5 +55,5 @@ def _foreign(name: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise DataError(f"no ranker {name!r}: {error}") from None
     if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
-        raise DataError(f"{name} is no estimator: a class with fit and get_params is needed")
+        raise DataError(f"{name} is not an estimator: it needs fit and get_params")
     return found

@@ -20,7 +20,7 @@ TRANSFORMERS = {
 
 
 def take_apart(model: Any) -> tuple[Any, list[dict[str, Any]] | None]:
-    """The ranker at the end of a pipeline, and the description of its steps; None where the model is no pipeline."""
+    """The ranker at the end of a pipeline and a description of its steps; None if the model is not a pipeline."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(model, Pipeline):
@@ -48,7 +48,7 @@ def _described(name: str, step: Any) -> dict[str, Any]:
 
 
 def put_together(ranker: Any, steps: list[dict[str, Any]]) -> Any:
-    """The pipeline of which `take_apart` made this."""
+    """Rebuild the pipeline from the result of `take_apart`."""
     from sklearn.pipeline import Pipeline
 
     made = [(str(words["step"]), _made(words)) for words in steps[:-1]]

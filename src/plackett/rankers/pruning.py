@@ -1,4 +1,4 @@
-"""Fewer trees: an ensemble without those that matter least, the others weighed anew."""
+"""Tree pruning: drop the least important trees of an ensemble and reweight the others."""
 
 from __future__ import annotations
 
@@ -40,40 +40,41 @@ def prune(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Any:
-    """A tree ranker of fewer trees, of about the same quality and faster (CLEaVER).
+    """Reduce a tree ranker to fewer trees, faster at about the same quality (CLEaVER).
 
-    The trees are taken as features of a linear model with one weight each. Trees are left out by ``method``, and the
-    weights of the others found by line searches on the measure, which never gets worse on ``data``.
+    The trees become the features of a linear model, with one weight each. ``method`` decides which trees to drop. Line
+    searches on the measure find the weights of the others; the measure never gets worse on ``data``.
 
     Parameters
     ----------
     ranker
-        A fitted ranker whose model is a tree ensemble with one output. It stays as it is.
+        A fitted ranker whose model is a tree ensemble with one output. It is not modified.
     data
-        Labelled documents to choose by: best those that were held out, as the training data flatter the trees.
+        Labelled documents used for the choice, preferably held-out ones: training data flatter the trees.
     n_trees
-        Trees to keep.
+        Number of trees to keep.
     method
-        Which trees go: ``"last"`` (the last ones), ``"skip"`` (all but every so many), ``"random"``, ``"low_weights"``
-        (smallest weight after a first line search), ``"score_loss"`` (those that move the documents of a list least
-        against each other), ``"quality_loss"`` (those without which, one at a time, the measure is best),
-        ``"greedy"`` (the same, measured again after each removal: slower).
+        Which trees to drop: ``"last"`` (the last ones), ``"skip"`` (all but every so many), ``"random"``,
+        ``"low_weights"`` (smallest weight after a first line search), ``"score_loss"`` (those that move the documents
+        of a list least against each other), ``"quality_loss"`` (those without which, one at a time, the measure is
+        best), ``"greedy"`` (the same, measured again after each removal: slower).
     reweight
-        Search weights: before trees are chosen where the choice depends on them, and after. Otherwise all keep theirs.
+        Search for new weights, after the choice and, if the choice depends on them, before it. Otherwise all trees keep
+        their weights.
     measure
-        What counts.
+        The measure to preserve.
     max_iter, tol
-        Most passes of the line searches over the trees, and the improvement below which a pass is the last.
+        Maximum number of line-search passes over the trees, and the improvement below which to stop.
     random_state
         Seed of ``"random"`` and of the order of the line searches.
     n_jobs
-        Threads; None is all cores.
+        Number of threads; None uses all cores.
 
     Notes
     -----
-    A calibration is learned anew on ``data``. The history of the validation measure is dropped, and the card says what
-    the measure is on ``data``. Memory: eight bytes per document and tree. Weights may be negative. On few queries (a
-    hundred, say) new weights fit the noise of ``data``: hold the result against further data, and compare with
+    Calibration is refitted on ``data``. The history of the validation measure is dropped, and the model card reports
+    the measure on ``data``. Memory: eight bytes per document and tree. Weights may be negative. On few queries (a
+    hundred, say) new weights fit the noise of ``data``: check the result on other data, and compare with
     ``reweight=False``.
 
     Examples
@@ -109,7 +110,7 @@ def prune(
         weights = trees_as_features.searched(kept, weights, max_iter, tol, rng)
     small = copy.deepcopy(ranker)
     small.scorer_ = TreeScorer(join_trees(head, [scale_tree(trees[t], w) for t, w in zip(kept, weights, strict=True)]))
-    # what was measured and calibrated with all the trees is not true of fewer
+    # values and calibration of the full ensemble do not hold for the pruned one
     small.history_ = []
     value = trees_as_features.lists.value(weights @ outputs[kept])
     pruned = {"method": method, "trees": n_trees, "of": len(trees), "weights": reweight}
@@ -122,10 +123,10 @@ def prune(
 def _taken_apart(
     ranker: Any, data: RankingDataset, n_jobs: int | None
 ) -> tuple[dict[str, str], list[dict[str, str]], np.ndarray]:
-    """Head and trees of the ensemble, and what each tree adds to each document."""
+    """Header and trees of the ensemble, and the output of each tree for each document."""
     scorer = getattr(ranker, "scorer_", None)
     if not isinstance(scorer, TreeScorer):
-        raise DataError(f"prune takes a fitted tree ranker, and {type(ranker).__name__} has no trees, or is not fitted")
+        raise DataError(f"prune needs a fitted tree ranker, but {type(ranker).__name__} has no trees or is not fitted")
     head, trees = split_trees(scorer.text)
     if head["num_class"] != "1":
         raise DataError(f"{type(ranker).__name__} has {head['num_class']} scores per document; prune takes one")

@@ -22,8 +22,8 @@ __public__ = ["scorer"]
 def scorer(measure: str | Measure) -> MeasureScorer:
     """A measure as the ``scoring`` of `GridSearchCV`, `cross_validate` and the like.
 
-    scikit-learn's own `make_scorer` does not hand the query ids to ``predict``. Measures of which less is better are
-    negated, as scikit-learn wants larger to be better.
+    scikit-learn's own `make_scorer` does not pass query ids to ``predict``. Measures for which smaller is better are
+    negated, as scikit-learn expects larger to be better.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class MeasureScorer:
         self._requests = {"qid": True} | (requests or {})
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, *, qid: Any = None) -> float:
-        """Mean of the measure over the queries, negated where less is better."""
+        """Mean of the measure over the queries, negated if smaller is better."""
         if qid is None and not isinstance(X, RankingDataset) and QID_COLUMN not in getattr(X, "columns", ()):
             switch = (
                 ""
@@ -81,7 +81,7 @@ class MeasureScorer:
         return MeasureScorer(self.measure, requests)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn should hand on."""
+        """The metadata that scikit-learn should pass on."""
         routing = MetadataRequest(owner=repr(self))
         for name, alias in self._requests.items():
             routing.score.add_request(param=name, alias=alias)
@@ -92,7 +92,7 @@ class MeasureScorer:
 
 
 def _labels(X: Any, y: Any, qid: Any) -> RankingDataset:
-    """Labels and queries alone: whether the features are in order is for the estimator to say."""
+    """Only labels and queries; checking the features is up to the estimator."""
     if isinstance(X, RankingDataset):
         return training_data(X, y, qid, name="score")
     if qid is None:

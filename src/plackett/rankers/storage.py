@@ -1,6 +1,6 @@
 """Rankers, and pipelines that end in one, on disk: parameters and a model card as JSON, the scorer as plain arrays.
 
-Loading runs no code of the file: classes are looked up in the catalogue, and what they are given is checked.
+Loading never runs code from the file: classes are looked up in the catalogue, and their arguments are checked.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from plackett.rankers.calibration import CALIBRATIONS
 
 __all__ = ["card", "load", "pack", "save", "unpack"]
 
-#: What the names of a calibration's arrays begin with, and those of other learned arrays.
+#: Prefixes of the names of calibration arrays and of other learned arrays.
 _CALIBRATION, _LEARNED = "calibration/", "learned/"
-#: Learned attributes are named like this; these are stored in a way of their own.
+#: Pattern of learned attributes, and those that are stored separately.
 _NAME = re.compile(r"[a-z][a-z0-9_]*_")
 _APART = ("scorer_", "history_", "card_", "calibration_", "n_features_in_", "feature_names_in_", "categories_")
 
@@ -82,7 +82,7 @@ def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The ranker or pipeline that `save` wrote."""
+    """Read the ranker or pipeline that `save` wrote."""
     with reading(path, "the description of the model"):
         header, arrays = _read(path)
         ranker = unpack(header, arrays)
@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def card(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file says about the model: algorithm, parameters, training data, validation."""
+    """Read the model card of a file: algorithm, parameters, training data, validation."""
     with reading(path, "the description of the model"):
         header, _ = _read(path)
     return {key: header.get(key) for key in ("card", "parameters", "pipeline") if key in header}
@@ -103,12 +103,12 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
         raise DataError(f"{path}: the model is damaged (its content does not match its digest)")
     header = json.loads(text)
     if not isinstance(header, dict):
-        raise DataError(f"{path}: the description of the model is damaged (it is no JSON object)")
+        raise DataError(f"{path}: the description of the model is damaged (it is not a JSON object)")
     return header, arrays
 
 
 def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
-    """The ranker that `pack` took apart."""
+    """Rebuild the ranker from the result of `pack`."""
     algorithm, scorer = header["algorithm"], header["scorer"]
     found = [item for item in items("ranker") if item.symbol == algorithm]
     if not found or scorer not in [item.name for item in items("scorer")]:
@@ -148,7 +148,7 @@ def _categories(found: Any, names: Any) -> dict[str, list[Any]]:
 
 
 def _learned(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What else a ranker learned and says of itself (``gap_``, ``thresholds_``), as far as it is numbers and text."""
+    """Other learned attributes of a ranker (``gap_``, ``thresholds_``), as long as they are numbers or text."""
     numbers: dict[str, Any] = {}
     tables: dict[str, np.ndarray] = {}
     for name, value in vars(ranker).items():
@@ -162,7 +162,7 @@ def _learned(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _taken(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin with a prefix, without it; they are taken away from the others."""
+    """Remove and return the arrays whose names start with a prefix; the prefix is stripped."""
     return {name.removeprefix(prefix): arrays.pop(name) for name in list(arrays) if name.startswith(prefix)}
 
 

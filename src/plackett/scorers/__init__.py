@@ -1,4 +1,4 @@
-"""What a fitted ranker predicts with: plain arrays in, scores out."""
+"""Scorers, the predictors of fitted rankers: plain arrays in, scores out."""
 
 from __future__ import annotations
 

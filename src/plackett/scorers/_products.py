@@ -1,7 +1,7 @@
 """Products of a feature table with weights, summed in float64 without a float64 copy of the table.
 
-Neither result depends on the number of threads, and a row's scores do not depend on the rows beside it, which BLAS
-does not promise.
+Neither result depends on the number of threads, and the scores of a row do not depend on the other rows, which BLAS
+does not guarantee.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from plackett._kernel import kernel, over_queries
 __all__ = ["AdditiveScorer", "AdditiveTerms", "FeatureFunction"]
 
 _BLOCK_ROWS = 4096
-#: So many edges are compared one by one in vector registers, faster than by halving.
+#: Up to this many edges are compared one by one in vector registers, which is faster than bisection.
 _COUNTED = 16
 
 
@@ -43,7 +43,7 @@ class AdditiveScorer:
         Where the functions jump, ascending for each feature (a document lies beyond an edge if its value is larger),
         and the values before the first edge, between the first and the second, …
     slopes, missing
-        The linear part of each of the features, and what is added instead of all that where it is NaN.
+        The linear part of each feature, and the value used instead if the feature is NaN.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class AdditiveScorer:
     missing: np.ndarray
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row; it does not depend on the rows scored with it."""
+        """Score of each row; it does not depend on the other rows."""
         if X.shape[1] != self.n_features[0]:
             raise DataError(f"a table of {X.shape[1]} features for a scorer of {self.n_features[0]}")
         columns, table = self.features, X
@@ -117,7 +117,7 @@ class AdditiveScorer:
             or not (np.diff(scorer.edges)[inner] > 0).all()
             or not all(np.isfinite(getattr(scorer, name)).all() for name in ("edges", "values", "slopes", "missing"))
         ):
-            raise DataError("the additive model is damaged (its features, edges or values are no functions)")
+            raise DataError("the additive model is damaged (its features, edges or values do not form functions)")
         return scorer
 
 
@@ -152,7 +152,7 @@ class AdditiveTerms:
         return self
 
     def scorer(self, n_features: int) -> AdditiveScorer:
-        """The sum of all that was added."""
+        """The scorer of all terms added so far."""
         parts = np.array(self._parts, np.float64).reshape(-1, 4)
         features, place = np.unique(parts[:, 0].astype(np.int64), return_inverse=True)
         level, slopes, missing = (np.bincount(place, parts[:, c], features.size) for c in (1, 2, 3))

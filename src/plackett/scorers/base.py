@@ -1,4 +1,4 @@
-"""What a fitted ranker predicts with."""
+"""Base class of scorers, the predictors of fitted rankers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Scorer"]
 
 
 class Scorer(Protocol):
-    """A trained scoring function. It lives on disk as plain arrays; loading one runs no code from the file."""
+    """A trained scoring function. It is stored as plain arrays; loading one never runs code from the file."""
 
     kind: ClassVar[str]
 
@@ -19,7 +19,7 @@ class Scorer(Protocol):
         """Whether a document's score depends on the other documents of its list."""
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row, or one score per output; ``offsets`` matter to list-aware models only."""
+        """Score of each row, or one score per output; ``offsets`` matter only to list-aware models."""
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""

@@ -18,7 +18,7 @@ __all__ = ["BlendScorer"]
 
 @dataclass(frozen=True)
 class BlendScorer:
-    """Trained rankers, and what the score of each is multiplied with before they are added."""
+    """Trained rankers, and the factor of each one's score in the sum."""
 
     kind: ClassVar[str] = "blend"
     rankers: tuple[Ranker, ...]

@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class FormulaScorer:
-    """Scores are the values of a formula; on disk it is codes and constants, which are checked and never executed."""
+    """Scores are the values of a formula; stored as codes and constants, which are checked and never executed."""
 
     kind: ClassVar[str] = "formula"
     list_aware: ClassVar[bool] = False

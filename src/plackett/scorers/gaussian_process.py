@@ -40,7 +40,7 @@ class GaussianProcessScorer:
         out = np.empty(X.shape[0])
         for start in range(0, out.size, _ROWS):
             rows = slice(start, start + _ROWS)
-            # summed row by row: a score must not depend on the rows beside it, which BLAS does not promise
+            # summed row by row: a score must not depend on the other rows, which BLAS does not guarantee
             out[rows] = (self.kernel(X[rows]) * self.heights).sum(axis=1)
         return out
 

@@ -38,7 +38,7 @@ class KernelScorer:
     numbers: np.ndarray
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row; it does not depend on the rows scored with it."""
+        """Score of each row; it does not depend on the other rows."""
         scores = np.full(X.shape[0], self.numbers[0])
         if self.weights.size == 0:
             return scores

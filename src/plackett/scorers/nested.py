@@ -1,4 +1,4 @@
-"""Scores of nested stages, each of which orders anew what the one before put at the top."""
+"""Scores of nested stages, each of which reranks what the previous one put at the top."""
 
 from __future__ import annotations
 

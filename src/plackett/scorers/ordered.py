@@ -1,4 +1,4 @@
-"""Scorers that compare documents two by two and make an order of it."""
+"""Scorers that compare documents in pairs and derive an order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["OrderedScorer"]
 
 @dataclass(frozen=True)
 class OrderedScorer:
-    """A comparator with the ordering method that makes lists of its comparisons.
+    """A comparator with the ordering method that builds lists from its comparisons.
 
     The order of the rows makes no difference: inside each list they are sorted by a hash of their content first, which
     the draws of random methods depend on as well. Documents of equal content share the mean of their scores.
@@ -31,7 +31,7 @@ class OrderedScorer:
     ordering: Ordering
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row, larger is better; it means something inside its list only."""
+        """Score of each row, larger is better; only comparable within a list."""
         n = X.shape[0]
         if n == 0:
             return np.empty(0)

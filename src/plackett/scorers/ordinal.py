@@ -33,7 +33,7 @@ class OrdinalScorer:
         return table_times(X, self.weights[:, None], n_jobs)[:, 0]
 
     def labels_of(self, scores: np.ndarray) -> np.ndarray:
-        """The label that each score stands for."""
+        """The label that corresponds to each score."""
         return self.labels[np.searchsorted(self.thresholds, scores, side="right")]
 
     def to_arrays(self) -> dict[str, np.ndarray]:

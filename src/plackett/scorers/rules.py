@@ -22,7 +22,7 @@ __all__ = ["RuleScorer"]
 
 #: Rows of a sparse table made dense at once.
 _DENSE_ROWS = 4096
-#: Documents scored together, as bits of so many words.
+#: Documents scored together, as bits of this many words.
 _WORDS = 8
 _BLOCK = 64 * _WORDS
 

@@ -35,7 +35,7 @@ class SigmoidLayersScorer:
     biases: tuple[np.ndarray, ...]
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row; it does not depend on the rows scored with it."""
+        """Score of each row; it does not depend on the other rows."""
         from scipy.special import expit
 
         rows = X

@@ -1,4 +1,4 @@
-"""Cutting planes: regularised risks whose value and one subgradient are all that is known."""
+"""Cutting planes for regularised risks, given only their value and one subgradient."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from plackett.solvers.simplex_qp import simplex_qp
 
 __all__ = ["CuttingPlaneSolution", "minimise"]
 
-#: A plane without weight for so many rounds is dropped; it comes back when it is violated.
+#: A plane without weight for this many rounds is dropped; it comes back when it is violated.
 _IDLE_ROUNDS = 50
-#: The small problem is solved to this share of the gap that is left.
+#: The small problem is solved to this share of the remaining gap.
 _INNER_SHARE = 0.02
 #: Where to look next: this share of the way from the best weights to those of the dual, more after success and less
 #: after none. All the way, the weights swing around the solution while C is large: three to five times the rounds.
@@ -25,12 +25,12 @@ _FARTHER, _NEARER, _LEAST_REACH = 1.5, 0.8, 0.02
 
 @dataclass(frozen=True)
 class CuttingPlaneSolution:
-    """What `minimise` found.
+    """Result of `minimise`.
 
     Attributes
     ----------
     coef
-        The best weights met.
+        The best weights found.
     primal, dual
         Objective at ``coef``, and a lower bound of the objective of any weights.
     gap
@@ -67,26 +67,26 @@ def minimise(
     .. math:: \max_{\alpha \ge 0,\; \sum_t \alpha_t \le C} \; b \cdot \alpha
               - \tfrac12 \Big\lVert \sum_t \alpha_t a_t \Big\rVert^2
 
-    is a lower bound of P however well it was solved. So the gap between it and the best objective met is proved, and
-    training ends when the gap is at most ``tol`` times the objective. It falls in every round, or stays. The number of
-    rounds grows with C / tol and does not depend on the number of examples. The next plane is not taken at the weights
-    of the dual, as in the plain method, but between them and the best weights so far, which keeps them from swinging
-    around the solution.
+    is a lower bound of P however well it was solved. So the gap between it and the best objective found is proved, and
+    training stops when the gap is at most ``tol`` times the objective. The gap never increases. The number of rounds
+    grows with C / tol and does not depend on the number of examples. The next plane is not taken at the weights of the
+    dual, as in the plain method, but between them and the best weights so far, which keeps them from swinging around
+    the solution.
 
     Parameters
     ----------
     risk
-        Gives the value and a subgradient of the risk for some weights.
+        Function that returns the value and a subgradient of the risk for given weights.
     n_features
         Number of weights.
     C
         Weight of the risk.
     tol
-        Relative gap to end at.
+        Relative gap at which to stop.
     max_iter
-        Most evaluations of the risk.
+        Maximum number of evaluations of the risk.
     monitor_step
-        Called after each evaluation with the best weights so far; training ends when it returns True.
+        Called after each evaluation with the best weights so far; training stops when it returns True.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class _Bundle:
         self.size = 1
 
     def add(self, slope: np.ndarray, height: float) -> None:
-        """One more plane, after those that were of no use for long are gone."""
+        """Add a plane, after dropping those that have been unused for long."""
         self._drop()
         if self.size == self.alpha.size:
             self._grow()
@@ -144,7 +144,7 @@ class _Bundle:
         self.products[: n + 1, n] = self.products[n, : n + 1]
 
     def solve(self, accuracy: float) -> float:
-        """Value of the dual, at most so far from its maximum."""
+        """Value of the dual, within this distance of its maximum."""
         n = self.size
         used = self.alpha[:n]
         value = simplex_qp(self.products, self.heights, self.alpha, n, accuracy)

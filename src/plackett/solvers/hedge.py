@@ -26,16 +26,16 @@ def hedge(losses: Any, beta: float, start: Any = None) -> HedgeRun:
 
     .. math:: w_t \leftarrow w_t\,\beta^{\ell_t} / Z, \qquad 0 < \beta < 1.
 
-    The cumulated loss of the weighted mean of the experts is at most `hedge_bound` of the loss of the best one.
+    The cumulative loss of the weighted mean of the experts is at most `hedge_bound` of the loss of the best one.
 
     Parameters
     ----------
     losses
         Table of losses of 0 to 1: rounds by experts.
     beta
-        The smaller, the faster the weights follow.
+        The smaller it is, the faster the weights adapt.
     start
-        First weights, which sum to 1; equal ones without it.
+        Initial weights, which sum to 1; equal by default.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def hedge(losses: Any, beta: float, start: Any = None) -> HedgeRun:
 
 @fulfils("opt.hedge", paper="Freund, Schapire 1997")
 def hedge_bound(best_loss: float, n_experts: int, beta: float) -> float:
-    r"""Bound on the cumulated loss of Hedge: :math:`(\ln(1/\beta)\,L + \ln T) / (1 - \beta)`.
+    r"""Bound on the cumulative loss of Hedge: :math:`(\ln(1/\beta)\,L + \ln T) / (1 - \beta)`.
 
-    L is the cumulated loss of the best of T experts.
+    L is the cumulative loss of the best of T experts.
 
     >>> round(hedge_bound(10.0, n_experts=4, beta=0.5), 4)
     16.6355
@@ -76,7 +76,7 @@ def hedge_bound(best_loss: float, n_experts: int, beta: float) -> float:
 
 
 def hedge_beta(n_rounds: int, n_experts: int) -> float:
-    """The β for which the regret after so many rounds has the best bound, where the best loss is not known.
+    """The β with the best bound on the regret after this many rounds, if the best loss is unknown.
 
     >>> round(hedge_beta(100, 8), 4)
     0.8306

@@ -31,7 +31,7 @@ class Intervals:
     weight
         How often each observation was made.
     fixed
-        The bounds where they are not to be learned; None makes them parameters.
+        The bounds, if they are fixed; None makes them learned parameters.
     """
 
     lower: np.ndarray

@@ -32,7 +32,7 @@ class LaplaceFit:
 class LaplaceProcess:
     r"""A Gaussian process with covariance :math:`\exp(-\tfrac12 \sum_j (x_j - x'_j)^2 / \ell_j^2)`.
 
-    It lives at some points z: :math:`f(x) = k(x)^\top L^{-\top} w` with :math:`L L^\top = K(z, z)` and w standard
+    It is defined at some points z: :math:`f(x) = k(x)^\top L^{-\top} w` with :math:`L L^\top = K(z, z)` and w standard
     normal, which is the exact process where the points are the documents, and the projected one (subset of regressors)
     otherwise. The mode is found by Newton's method in w, time O(n m²) a step for n documents and m points.
 
@@ -41,8 +41,8 @@ class LaplaceProcess:
     X, points
         Standardised documents and points.
     observed
-        Sparse table that makes the observed latent values of those of the documents (differences for preferences), or
-        None for the documents themselves.
+        Sparse matrix that maps latent values of documents to observed ones (differences for preferences), or None if
+        the documents themselves are observed.
     intervals
         The observations.
     ard
@@ -163,7 +163,7 @@ def _factored(matrix: np.ndarray) -> np.ndarray:
         return np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         raise DataError(
-            "the Gaussian process lost all digits: the weights of the observations are too large; divide them by their "
+            "the Gaussian process lost precision: the weights of the observations are too large; divide them by their "
             "mean"
         ) from None
 

@@ -1,4 +1,4 @@
-"""A measure as something to maximise: its weighted mean over the training queries, for many score vectors at once."""
+"""A measure as an objective: its weighted mean over the training queries, for many score vectors at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SCORES_AT_ONCE = 1 << 20
 class MeasureObjective:
     """The lists of a dataset and a measure of them, larger is better (a measure of errors is negated).
 
-    A measure has no place for the weight of a document, so weights count as far as they can: documents of weight 0 are
-    left out of their lists, and a query weighs ``query_weight`` times the mean weight of its documents.
+    A measure cannot weight single documents, so weights are used as far as possible: documents of weight 0 are left out
+    of their lists, and the weight of a query is ``query_weight`` times the mean weight of its documents.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class MeasureObjective:
 
     def __init__(self, data: RankingDataset, measure: Measure, n_jobs: int | None = None) -> None:
         if data.y is None:
-            raise DataError(f"{measure} needs labels, and the dataset has none; preferences alone cannot be measured")
+            raise DataError(f"{measure} needs labels, but the dataset has none; preferences alone cannot be measured")
         largest = float(data.labels.max(initial=0.0))
         if 0.0 < largest < getattr(measure, "rel", 0.0):
             raise DataError(
@@ -76,7 +76,7 @@ class MeasureObjective:
         return np.unique(data.query_of_row[self.rows])
 
     def per_query(self, scores: np.ndarray) -> np.ndarray:
-        """Value of each query, ``(vectors, queries)``, 0 where it is skipped; a vector of scores is a row."""
+        """Value of each query, ``(vectors, queries)``, 0 if skipped; each row of scores is a vector."""
         scores = np.atleast_2d(scores)
         if self.rows is not None:
             scores = scores[:, self.rows]
@@ -93,7 +93,7 @@ class MeasureObjective:
         return float(self.values(scores)[0])
 
     def check_bounds(self, who: str) -> None:
-        """Refuse a measure that may leave −1…1."""
+        """Reject a measure with values outside −1…1."""
         low, high = self.measure.bounds
         if low < -1.0 or high > 1.0:
             raise MeasureError(
@@ -102,7 +102,7 @@ class MeasureObjective:
             )
 
     def _measured(self, scores: np.ndarray) -> np.ndarray:
-        """Several score vectors as one dataset, in which every list stands once for each vector."""
+        """Several score vectors as one dataset, in which every list occurs once for each vector."""
         n = len(scores)
         if n not in self._tiles:
             tiled = self.lists.select(np.tile(np.arange(self.lists.n_queries), n))

@@ -24,19 +24,19 @@ __all__ = ["Monitor", "SilentMonitor"]
 class Monitor:
     """Watches training: validation measure, early stopping, progress, interruption.
 
-    A ranker trains inside the block `training` and hands the scorer of each round to `keep`, until told to stop; then
-    `best` is the scorer of the best round. Where a round is not a scorer yet, `judge` says whether it is the one to
-    keep, and `update` takes the scores of the validation data (one per document, so after `Loss.ranking_scores`).
-    Without validation data every round is better than the one before. Ctrl-C ends the block, and the model keeps the
-    best round so far. Where training goes on from a model, `consider` comes first: if no round is better than that
-    model, `best_round` stays −1 and `kept` is 0, which means to keep it.
+    A ranker trains inside the block `training` and passes the scorer of each round to `keep` until told to stop; then
+    `best` is the scorer of the best round. If a round has no scorer yet, `judge` says whether to keep it, and `update`
+    takes the scores of the validation data (one per document, so after `Loss.ranking_scores`). Without validation data,
+    every round counts as better than the one before. Ctrl-C ends the block, and the model keeps the best round so far.
+    If training continues from a model, call `consider` first: if no round improves on that model, `best_round` stays −1
+    and `kept` is 0, which means to keep it.
 
     Parameters
     ----------
     valid
         Validation data, or None.
     measure
-        What is watched on it.
+        Measure to monitor on it.
     patience
         Stop after this many rounds without a better value; None never stops early.
     verbose
@@ -44,7 +44,7 @@ class Monitor:
     n_jobs
         Threads for the measure.
     after_round
-        Called with the monitor after each round; True ends the training.
+        Called with the monitor after each round; returning True stops training.
     """
 
     valid: RankingDataset | None = None
@@ -72,7 +72,7 @@ class Monitor:
     def training(self, rounds: int, what: str) -> Iterator[None]:
         """Show progress inside the block, and end the block quietly on Ctrl-C once a round is finished.
 
-        Before that there is nothing to keep, and the interrupt goes on to the caller.
+        Before that there is nothing to keep, and the interrupt is passed on to the caller.
         """
         self.start(rounds, what)
         try:
@@ -85,7 +85,7 @@ class Monitor:
             self.stop()
 
     def start(self, rounds: int, what: str) -> None:
-        """Say how many rounds there will be at most."""
+        """Set the maximum number of rounds."""
         self.most_rounds = rounds
         if self.verbose:
             from rich.console import Console
@@ -104,7 +104,7 @@ class Monitor:
             self._progress = None
 
     def consider(self, start: Scorer | None, loss: Loss) -> None:
-        """Note how good the model that training goes on from is on the validation data."""
+        """Record the value on the validation data of the model that training continues from."""
         if start is not None and self.valid is not None:
             scores = start.predict(self.valid.X, self.valid.offsets, self.n_jobs)
             self.best_value = self._value(loss.ranking_scores(scores))
@@ -112,7 +112,7 @@ class Monitor:
 
     @property
     def kept(self) -> int | None:
-        """How many of the rounds to keep; None is all of them."""
+        """Number of rounds to keep; None keeps all."""
         return self.best_round + 1 if self.best_round >= 0 or self.considered else None
 
     @property
@@ -121,14 +121,14 @@ class Monitor:
         return self.patience is not None and len(self.history) - 1 - self.best_round >= self.patience
 
     def keep(self, scorer: Scorer) -> bool:
-        """Note the scorer of a finished round, and keep it as `best` if it is; True means that training should end."""
+        """Record the scorer of a finished round, as `best` if it is; True means that training should stop."""
         better, stop = self.judge(lambda valid: scorer.predict(valid.X, valid.offsets, self.n_jobs))
         if better:
             self.best = scorer
         return stop
 
     def judge(self, scores: Callable[[RankingDataset], np.ndarray]) -> tuple[bool, bool]:
-        """Note a finished round by its scores of the validation data: whether to keep it, and whether to end."""
+        """Record a finished round by its validation scores; returns whether to keep it and whether to stop."""
         before = self.best_round
         stop = self.update(None if self.valid is None else scores(self.valid))
         return self.valid is None or self.best_round != before, stop
@@ -139,7 +139,7 @@ class Monitor:
         return self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
 
     def update(self, scores: np.ndarray | None = None) -> bool:
-        """Note a finished round; True means that training should end."""
+        """Record a finished round; True means that training should stop."""
         note = ""
         if scores is not None and self.valid is not None and self.measure is not None:
             value = self._value(scores)
@@ -158,8 +158,8 @@ class Monitor:
 
 
 class SilentMonitor(Monitor):
-    """No validation data, no display; Ctrl-C goes on to the caller, as there is nothing to keep yet."""
+    """No validation data and no display; Ctrl-C is passed on to the caller, as there is nothing to keep yet."""
 
     def update(self, scores: np.ndarray | None = None) -> bool:
-        """Never ends the training."""
+        """Never stop training."""
         return False

@@ -19,7 +19,7 @@ _PASSES = 10
 
 @dataclass(frozen=True)
 class PairDualSolution:
-    """What `minimise` found.
+    """Result of `minimise`.
 
     Attributes
     ----------
@@ -76,11 +76,11 @@ def minimise(
     squared
         Whether slacks are squared.
     tol, max_iter
-        Relative duality gap to end at, and most rounds.
+        Relative duality gap at which to stop, and maximum number of rounds.
     rng
-        For the order in which pairs are looked at.
+        Random generator for the order in which pairs are visited.
     monitor_step
-        Called after each round with the weights so far; training ends when it returns True.
+        Called after each round with the weights so far; training stops when it returns True.
 
     References
     ----------
@@ -117,7 +117,7 @@ def minimise(
 
 @kernel
 def _pass(pairs, K, winner, loser, margin, curvature, ridge, bound, alpha, scores):  # type: ignore[no-untyped-def]
-    """Set each multiplier to its best value, the others as they are."""
+    """Set each multiplier to its best value while the others are fixed."""
     for p in pairs:
         u = winner[p]
         v = loser[p]

@@ -69,7 +69,7 @@ _SOLVERS = {"squared_hinge": (_newton, True), "hinge": (_planes, False)}
 
 
 def check_loss(loss: str) -> None:
-    """Refuse a loss that is not known."""
+    """Reject an unknown loss."""
     if loss not in _SOLVERS:
         raise LossError(f"loss={loss!r}; the losses are {', '.join(_SOLVERS)}")
 

@@ -1,8 +1,8 @@
-"""What trainers with a proved gap share: the best round is kept, its gap is told, and one that stays open warned of.
+"""Shared rules of trainers with a proved gap: keep the best round, report its gap, and warn if it stays open.
 
-One rule for all of them. The gap is (objective − bound) / objective for the weights that were kept; where training was
-interrupted no bound is known but 0, and the gap is 1. A warning comes where the solver ended with a gap above ``tol``
-by itself, because of ``max_iter`` or rounding, and not where validation data or Ctrl-C ended it.
+One rule for all of them. The gap is (objective − bound) / objective for the weights that were kept; if training was
+interrupted, the only known bound is 0, and the gap is 1. A warning is issued if the solver itself ended with a gap
+above ``tol``, because of ``max_iter`` or rounding, but not if validation data or Ctrl-C ended it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Trained:
 
 
 def check_settings(C: float, tol: float, max_iter: int) -> None:
-    """Refuse what cannot be meant."""
+    """Reject invalid settings."""
     if not (C > 0 and np.isfinite(C)):
         raise LossError(f"C={C}; give a positive number")
     if not tol > 0 or max_iter < 1:
@@ -55,13 +55,13 @@ def keep_best(
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """By which share of the objective (or of the bound, where that is larger) it may be above the minimum."""
+    """Upper bound on the distance from the minimum, relative to the objective (or the bound, if larger)."""
     size = max(abs(objective), abs(bound))
     return max(objective - bound, 0.0) / size if size > 0 else 0.0
 
 
 def warn_of_open_gap(what: str, gap: float, tol: float, n_iter: int) -> None:
-    """Say so where a solver that was not stopped could not close the gap."""
+    """Warn if a solver that was not stopped could not close the gap."""
     if not gap <= tol:
         warnings.warn(
             f"{what} ended after {n_iter} rounds with a relative gap of {gap:.1e}, above tol={tol:g}; raise "

@@ -84,7 +84,7 @@ class ThresholdSolution:
     """Weights, thresholds, multipliers α of the terms, their sums Σ α s per row, the objective and the dual's bound.
 
     ``gap`` is their distance as a share of the objective, ``n_iter`` the number of steps, and ``closed`` whether the
-    gap became as small as was asked for.
+    gap became as small as requested.
     """
 
     weights: np.ndarray

@@ -54,7 +54,7 @@ def _dense_difference(x, z, inverse, out):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def difference(values, columns, pointers, inverse, u, v, out, places):  # type: ignore[no-untyped-def]
-    """x_u − x_v into ``out`` (with ``places``, where sparse); gives back the number of entries.
+    """x_u − x_v into ``out`` (with ``places``, where sparse); returns the number of entries.
 
     Sparse, a feature that both rows have is there twice: merging them takes longer than all the rest of a step.
     """
@@ -105,7 +105,7 @@ def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def signed(values, columns, pointers, inverse, u, side, constant, out, places):  # type: ignore[no-untyped-def]
-    """``side`` · (x_u, constant) into ``out``; gives back the number of entries."""
+    """``side`` · (x_u, constant) into ``out``; returns the number of entries."""
     n = pointers[u + 1] - pointers[u]
     for k in range(n):
         p = pointers[u] + k

@@ -37,7 +37,7 @@ class ScoreLoss(Protocol):
 
 @dataclass(frozen=True)
 class NewtonSolution:
-    """What `minimise` found.
+    """Result of `minimise`.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def minimise(
 
     .. math:: P(w) - \min P \le \tfrac12 \lVert \nabla P(w) \rVert^2 ,
 
-    a gap that costs nothing to know. Training ends when the gap is at most ``tol`` times the objective.
+    a gap that is available at no cost. Training stops when the gap is at most ``tol`` times the objective.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def minimise(
     n_features
         Number of weights.
     tol
-        Relative gap to end at.
+        Relative gap at which to stop.
     max_iter
-        Most Newton steps.
+        Maximum number of Newton steps.
     monitor_step
-        Called after each step with the weights so far; training ends when it returns True.
+        Called after each step with the weights so far; training stops when it returns True.
 
     References
     ----------
@@ -168,7 +168,7 @@ class _Line:
         return self.cross + length * self.bend + float(self.slopes @ self.moved)
 
     def search(self) -> float:
-        """A length at which the slope is small beside the first one: 1 nearly always, else by false position."""
+        """A length at which the slope is small compared with the first: mostly 1, otherwise by false position."""
         enough = _SLOPE_LEFT * abs(self.first_slope)
         low, low_slope, length = 0.0, self.first_slope, 1.0
         high, high_slope = np.inf, np.inf

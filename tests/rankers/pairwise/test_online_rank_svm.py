@@ -112,7 +112,7 @@ def test_goes_on_after_pickling_not_after_loading(tmp_path):
         one.partial_fit(X, y, qid=qid)
     np.testing.assert_array_equal(copy.predict(X, qid=qid), ranker.predict(X, qid=qid))
     ranker.save(tmp_path / "model")
-    with pytest.raises(ValueError, match="cannot go on"):
+    with pytest.raises(ValueError, match="cannot continue"):
         load(tmp_path / "model").partial_fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="features"):
         ranker.partial_fit(X[:, :2], y, qid=qid)

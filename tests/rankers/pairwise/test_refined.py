@@ -90,7 +90,7 @@ def test_bases(cls, tmp_path):
     assert not hasattr(
         ranker.set_params(base=PairHinge()).fit(X, y, qid=qid).base, "scorer_"
     )  # the parameter is left alone
-    with pytest.raises(LossError, match="no linear ranker"):
+    with pytest.raises(LossError, match="not a linear ranker"):
         cls(base=GradientRanker(model="trees")).fit(X, y, qid=qid)
     with pytest.raises(LossError, match="give a linear ranker"):
         cls(base="RankSVM").fit(X, y, qid=qid)

@@ -296,7 +296,7 @@ def test_loaded_rankers_do_not_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "items", lambda kind: items(kind) + mine)
     data = task(seed=6)
     StochasticRank(n_steps=10).fit(data).save(tmp_path / "model")
-    with pytest.raises(ValueError, match="cannot go on"):
+    with pytest.raises(ValueError, match="cannot continue"):
         storage.load(tmp_path / "model").partial_fit(data)
 
 
@@ -310,7 +310,7 @@ def test_loaded_rankers_do_not_go_on(tmp_path, monkeypatch):
         ({"alpha": 0.0}, "positive alpha"),
         ({"alpha": float("nan")}, "alpha=nan"),
         ({"rank_step_probability": 1.5}, "from 0 to 1"),
-        ({"loop": "roc", "rel": 9.0}, "give another rel"),
+        ({"loop": "roc", "rel": 9.0}, "choose another rel"),
     ],
 )
 def test_refusals(parameters, match):

@@ -118,7 +118,7 @@ def test_grades_of_any_value():
     assert ranker.scorer_.grades.tolist() == [0.5, 0.7, 31.0]
     with pytest.raises(ValueError, match="300 different labels"):
         GPOrdinal().fit(np.arange(300.0)[:, None], np.arange(300), qid=np.zeros(300, int))
-    with pytest.raises(ValueError, match="saw no label"):
+    with pytest.raises(ValueError, match="without judged labels"):
         GPOrdinal().fit(X, -np.ones(y.size), qid=qid).predict_proba(X)
 
 

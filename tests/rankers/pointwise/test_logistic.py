@@ -87,5 +87,5 @@ def test_refusals():
     for cls in (LogisticRegression, StagedLogistic):
         with pytest.raises(ValueError, match="every label is below rel=5"):
             cls(rel=5.0).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="groups names feature 7"):
+    with pytest.raises(ValueError, match="groups contains feature 7"):
         StagedLogistic(groups=[[0, 7]]).fit(X, y, qid=qid)

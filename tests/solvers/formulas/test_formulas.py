@@ -154,7 +154,7 @@ def test_text_reads_as_people_write():
         ("__import__('os')", "expected a feature"),
         ("1e200", "constant 1e"),
         ("", "found the end"),
-        ("(" * 500 + "tf" + ")" * 500, "more than 100 brackets"),
+        ("(" * 500 + "tf" + ")" * 500, "more than 100 nested brackets"),
     ],
 )
 def test_wrong_texts_name_the_place(text, match):

@@ -82,7 +82,7 @@ def sampled_orders(
     return out
 
 
-#: Gaps between scores are told apart to this many parts of 1, and no farther than this.
+#: Gaps between scores are resolved to this many parts of 1, up to this size.
 _PARTS, _FARTHEST_GAP = 1024.0, 1e12
 
 

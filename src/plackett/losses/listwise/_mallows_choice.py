@@ -1,6 +1,6 @@
 """The Mallows distribution around the order of the labels, as a chain of choices of the next document.
 
-An order costs e^−θ for each pair of unequal labels that it turns round. Of the documents that are left, one of a block
+An order has a factor e^−θ for each pair of unequal labels that it reverses. Of the remaining documents, one of a block
 of equal labels is next with a probability proportional to e^(−θ h) (1 − e^(−θ n)) / (1 − e^−θ), where n documents are
 left in the block and h above it. For θ = ∞ this is the uniform distribution over the orders that the labels allow.
 """

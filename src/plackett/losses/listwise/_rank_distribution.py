@@ -1,4 +1,4 @@
-"""Distribution of a document's rank when every other is ahead of it with some probability, independently."""
+"""Distribution of a document's rank if each other document is ahead of it independently with some probability."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def normal_expectation(mean, variance, table, n):  # type: ignore[no-untyped-def
 
 @kernel(fastmath=REASSOC)
 def add_pull(force, slope, g):  # type: ignore[no-untyped-def]
-    """Add force · slope to the gradient; gives back the sum, which the document itself loses."""
+    """Add force · slope to the gradient; returns the sum, to be subtracted for the document itself."""
     total = 0.0
     for u in range(g.size):
         w = force[u] * slope[u]

@@ -19,7 +19,7 @@ def smooth_rank(s, own):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=REASSOC)
 def to_scores(s, own, slope, g):  # type: ignore[no-untyped-def]
-    """Add the gradient of slope · smooth rank for the scores; gives back what the document itself loses."""
+    """Add the gradient of slope · smooth rank by the scores; returns what to subtract for the document itself."""
     total = 0.0
     for u in range(s.size):
         t = 1.0 / (1.0 + exp(own - s[u]))

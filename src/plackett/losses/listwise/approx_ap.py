@@ -26,8 +26,8 @@ class ApproxAPLoss(Loss):
     .. math:: L = 1 - \frac{1}{R} \sum_{j\ \text{rel.}} \frac{w_j}{\hat\pi_j} \Big( 1 + \sum_{i \ne j\ \text{rel.}}
               \frac{1}{1 + e^{\beta (\hat\pi_i - \hat\pi_j)}} \Big)
 
-    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and R the number of relevant documents. As α and β grow the loss
-    comes to 1 − AP. Unjudged documents take up ranks. A query without a relevant document has loss 0.
+    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and R the number of relevant documents. As α and β grow, the
+    loss approaches 1 − AP. Unjudged documents occupy ranks. A query without a relevant document has loss 0.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ApproxAPLoss(Loss):
     beta
         Steepness of the comparison of two ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class ApproxAPLoss(Loss):
         check_steepness(self)
 
     def settle(self, data: RankingDataset) -> ApproxAPLoss:
-        """The loss itself; refuses labels among which nothing counts as relevant."""
+        """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self
 
@@ -82,7 +82,7 @@ class _Bound(BoundLoss):
         self.relevant = data.labels >= max(loss.rel, 0.0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _approx_ap,

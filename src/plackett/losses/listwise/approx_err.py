@@ -26,15 +26,15 @@ class ApproxERRLoss(Loss):
     .. math:: L = 1 - \frac{1}{Z} \sum_j \frac{w_j R_j}{\hat\pi_j} \prod_{i \ne j} \Big( 1 - \frac{R_i}
               {1 + e^{\beta (\hat\pi_i - \hat\pi_j)}} \Big), \qquad R_j = \frac{2^{y_j} - 1}{2^{y_{\max}}}
 
-    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and Z the largest ERR of the query. As α and β grow the loss
-    comes to 1 − nERR. A query without a positive label has loss 0.
+    with the smooth ranks :math:`\hat\pi` of ApproxNDCG and Z the largest ERR of the query. As α and β grow, the loss
+    approaches 1 − nERR. A query without a positive label has loss 0.
 
     Parameters
     ----------
     alpha, beta
         Steepness of the smooth ranks, and of the comparison of two ranks.
     max_label
-        Largest grade; None is the largest label of the training data.
+        Largest grade; None uses the largest label of the training data.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class ApproxRRLoss(Loss):
     alpha, beta
         Steepness of the smooth ranks, and of the comparison of two ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class ApproxRRLoss(Loss):
         check_steepness(self)
 
     def settle(self, data: RankingDataset) -> ApproxRRLoss:
-        """The loss itself; refuses labels among which nothing counts as relevant."""
+        """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self
 
@@ -136,7 +136,7 @@ class ApproxRRLoss(Loss):
 
 
 def check_steepness(loss: Any) -> None:
-    """Refuse steepness that is none."""
+    """Reject a non-positive steepness."""
     for name in ("alpha", "beta"):
         if not getattr(loss, name) > 0:
             raise LossError(f"{loss.name}: {name}={getattr(loss, name)}; give a positive number")
@@ -152,7 +152,7 @@ class _Bound(BoundLoss):
         self.best = best
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _approx_err,

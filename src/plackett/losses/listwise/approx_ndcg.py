@@ -29,9 +29,9 @@ class ApproxNDCGLoss(Loss):
     .. math:: \hat\pi_j = 1 + \sum_{u \ne j} \frac{1}{1 + e^{\alpha (s_j - s_u)}}, \qquad
               L = 1 - \frac{1}{Z} \sum_j \frac{w_j G(y_j)}{\log_2(1 + \hat\pi_j)}
 
-    where w is the sample weight and Z the largest DCG of the query. Equal scores share their mean rank. As α grows the
-    loss comes to 1 − nDCG, and gets harder to minimise. Unjudged documents have no gain but take up ranks, as they do
-    in nDCG. A query without a positive gain has loss 0.
+    where w is the sample weight and Z the largest DCG of the query. Equal scores share their mean rank. As α grows, the
+    loss approaches 1 − nDCG and becomes harder to minimise. Unjudged documents have no gain but occupy ranks, as in
+    nDCG. A query without a positive gain has loss 0.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class _Bound(BoundLoss):
         self.gains = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _approx,
@@ -132,7 +132,7 @@ def _smooth_rank_far(s, own, ahead):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=REASSOC)
 def _pull(g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-untyped-def]
-    """Gradient of slope · rank of two documents for the others; gives back the sums, which the two themselves lose."""
+    """Gradient of slope · rank of two documents for the others; returns the sums to subtract for these two."""
     one = 0.0
     two = 0.0
     for u in range(g.size):
@@ -146,7 +146,7 @@ def _pull(g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-unt
 
 @kernel(inline=True)
 def _discounted(gain, rank):  # type: ignore[no-untyped-def]
-    """What a gain is worth at a rank, gain / log2(1 + rank), and how fast that falls with the rank."""
+    """The discounted gain at a rank, gain / log2(1 + rank), and its rate of decrease with the rank."""
     nats = np.log(1.0 + rank)
     part = gain * _LN2 / nats
     return part, part / (nats * (1.0 + rank))

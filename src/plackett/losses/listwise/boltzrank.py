@@ -1,4 +1,4 @@
-"""BoltzRank: a Boltzmann distribution over orders whose energy is low where the scores fall."""
+"""BoltzRank: a Boltzmann distribution over orders, with low energy for orders of decreasing score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
 __all__ = ["BoltzRankLoss"]
 
-#: Most documents of the exact form: it goes over 2^m sets.
+#: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 18
 
 
@@ -42,7 +42,7 @@ class BoltzRankLoss(Loss):
     Cost: the exact form is dynamic programming over all sets, :math:`2^m m` steps. Queries of more than ``max_exact``
     judged documents use a fixed set of orders instead, over which both distributions are normalised: ``n_samples``
     orders drawn once from the Plackett–Luce model of the labels (one half of them flattened), in
-    linear time each. The draw depends on the place of rows in their query (rankers sort rows by content first).
+    linear time each. The draw depends on the position of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class BoltzRankLoss(Loss):
     gain
         Gain of nDCG.
     max_exact, n_samples, random_state
-        Most documents for the exact form, up to 18; orders for longer lists, at two bytes per document and order;
-        the seed.
+        Maximum number of documents for the exact form, up to 18; number of orders for longer lists, at two bytes per
+        document and order; the seed.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class BoltzRankLoss(Loss):
         if not 0 <= self.max_exact <= _MOST:
             raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
         if self.n_samples < 2:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give two orders or more")
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
@@ -142,7 +142,7 @@ class _Bound(BoundLoss):
         self.constant = np.bincount(data.query_of_row, exponent * slopes, data.n_queries) - log_z
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         return *self._run(scores, self.loss.mix, self.query_weight), np.zeros(self.data.n_rows)
 
     def _run(self, scores: np.ndarray, mix: float, query_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -191,7 +191,7 @@ def _label_ranks(data: RankingDataset, part: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _has_pairs(data: RankingDataset, part: np.ndarray) -> np.ndarray:
-    """Whether the documents of each query that take part have two labels at least."""
+    """Whether the judged documents of each query have at least two different labels."""
     low, high = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
     query = data.query_of_row[part]
     np.minimum.at(low, query, data.labels[part])

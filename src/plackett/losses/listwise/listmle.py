@@ -24,15 +24,15 @@ class ListMLELoss(Loss):
 
     .. math:: L = \sum_{r=1}^{k} \eta(r)\, w_{(r)} \Big( \log \sum_{t \ge r} e^{s_{(t)}} - s_{(r)} \Big)
 
-    with (r) the document at rank r of the ideal order and η = 1 unless ranks are weighted. Documents
-    of equal label have no order among themselves: each is drawn from its own block and everything below (Breslow's form
-    for ties, as in the Cox model), so that the result does not depend on the order of the rows. The lowest block adds
-    nothing. With distinct labels this is ListMLE as published; a query whose labels are all equal has loss 0.
+    with (r) the document at rank r of the ideal order and η = 1 unless ranks are weighted. Documents with equal labels
+    are not ordered among themselves: each is drawn from its own block and everything below (Breslow's form for ties, as
+    in the Cox model), so that the result does not depend on the order of the rows. The lowest block adds nothing. With
+    distinct labels this is ListMLE as published; a query whose labels are all equal has loss 0.
 
     Parameters
     ----------
     k
-        Only the first k ranks count; a block that is cut counts by its share. None is all.
+        Only the first k ranks count; a block that is cut counts by its share. None uses all.
     discount
         Weight η of each rank, so that the top of the list counts more: ``"none"``, ``"log2"``, ``"letor"``,
         ``"reciprocal"`` or a list of weights, as in nDCG. The ranks of a block share their mean weight.

@@ -25,9 +25,9 @@ class ListMLEGammaLoss(Loss):
     .. math:: L = L_{\mathrm{ListMLE}} + \sum_j w_j \big( b\,e^{s_j} - (a - 1)\,s_j - c \big)
 
     over the judged documents, with c the smallest value of the term, so that a strength at the mode (a − 1)/b costs
-    nothing (c = 0 where there is no mode). The prior keeps documents that never win, or always, at finite scores, and
-    fixes the level of the scores. Scores above 700 count as 700 in the prior. The estimate without features, by
-    minorisation, is `plackett.PlackettLuce.fit` with ``prior=(a, b)``.
+    nothing (c = 0 where there is no mode). The prior keeps documents that always or never win at finite scores, and
+    fixes the additive constant of the scores. Scores above 700 count as 700 in the prior. The estimate without
+    features, by minorisation, is `plackett.PlackettLuce.fit` with ``prior=(a, b)``.
 
     Parameters
     ----------

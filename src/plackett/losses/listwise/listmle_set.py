@@ -25,18 +25,18 @@ _NOTHING = 42.0
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListMLESetLoss(Loss):
-    r"""Negative log of the probability that the order of the labels comes about under the Plackett–Luce model.
+    r"""Negative log-probability of an order consistent with the labels under the Plackett–Luce model.
 
     .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
               = -\sum_b \log \int_0^1 \prod_{i \in b} \big(1 - x^{e^{s_i} / T_b}\big)\,dx,
               \quad T_b = \sum_{l_j < l_b} e^{s_j}
 
-    where :math:`\Omega_y` has all orders in which higher labels stand first, and the product goes over the blocks b of
-    equal label, but for the lowest: a block is above everything lower if the last of its exponential clocks rings
-    before the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant
-    :math:`\log |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the
-    labels it is ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12.
-    Documents of weight 0 take no part; a block weighs the mean weight of its documents.
+    where :math:`\Omega_y` contains all orders in which higher labels come first, and the sum is over the blocks b of
+    equal labels except the lowest: a block is above everything lower if the last of its exponential clocks rings before
+    the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant :math:`\log
+    |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the labels it is
+    ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12. Documents of weight 0 are
+    ignored; the weight of a block is the mean weight of its documents.
 
     Examples
     --------
@@ -68,8 +68,8 @@ class ListMLEBestLoss(Loss):
     .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
 
     The minimum is at the order by label and, among equal labels, by score. It is continuous, with a kink where two
-    documents of equal label have equal scores. Documents of weight 0 take no part; each rank weighs the weight of its
-    document (the order stays the one by score). A query whose labels are all equal has loss 0.
+    documents of equal label have equal scores. Documents of weight 0 are ignored; each rank has the weight of its
+    document (the order is still by score). A query whose labels are all equal has loss 0.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class _Bound(BoundLoss):
         self.order, self.below, self.judged = label_order(counted, n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         known = self.order, self.below, self.judged, self.sample_weight, self.query_weight
         over_queries(self.kernel, self.data.offsets, scores, *known, *out[:2], n_jobs=self.n_jobs, rows_per_thread=1000)

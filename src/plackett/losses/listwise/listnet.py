@@ -25,14 +25,14 @@ class ListNetLoss(Loss):
     .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j e^{g(y_j) / \tau},\ Q_j \propto e^{s_j}
 
     so that a perfect fit has loss 0. The gradient is :math:`Q - P`. A query whose labels are all equal has loss and
-    gradient 0: it says nothing about order.
+    gradient 0: it carries no information about the order.
 
     Parameters
     ----------
     target
-        What stands in the exponent: ``"linear"`` (the label), ``"exp2"`` (2^label − 1) or a table label: value.
+        The exponent: ``"linear"`` (the label), ``"exp2"`` (2^label − 1) or a table label: value.
     temperature
-        τ; smaller makes the target prefer the best documents more.
+        τ; a smaller value concentrates the target on the best documents.
 
     References
     ----------
@@ -76,7 +76,7 @@ class CrossEntropy(BoundLoss):
         return out
 
     def device_form(self) -> DeviceForm:
-        """How an accelerator makes the gradient."""
+        """How an accelerator computes the gradient."""
         return DeviceForm(_device_gradient, ((self.target, -1.0),), self.query_weight)
 
 
@@ -89,7 +89,7 @@ def _device_gradient(torch: Any, scores: Any, target: Any) -> Any:
 
 @kernel
 def _target(lo, hi, offsets, labels, exponent, weight, out, entropy):  # type: ignore[no-untyped-def]
-    """Top-one probabilities P of the labels, −1 for documents that take no part; Σ P log P of each query."""
+    """Top-one probabilities P of the labels, −1 for ignored documents; Σ P log P of each query."""
     for q in range(lo, hi):
         low = np.inf
         high = -np.inf
@@ -154,7 +154,7 @@ def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, grad
         power = memory[: r.stop - r.start]
         largest = _largest(scores[r], target[r])
         if largest == -np.inf:
-            continue  # nobody takes part
+            continue  # all documents are ignored
         total, cross = _powers(scores[r], target[r], largest, power)
         _finish(target[r], power, total, query_weight[q], gradient[r], curvature[r])
         value[q] = query_weight[q] * (entropy[q] + np.log(total) - cross)

@@ -18,7 +18,7 @@ from plackett.measures.gains import check_discount, check_gain, discount_table
 
 __all__ = ["ListNetTopKLoss"]
 
-#: Most documents of the exact form: it goes over 2^m sets.
+#: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 20
 #: Targets, with what they make of θ; NaN is Plackett–Luce.
 _DISTRIBUTIONS: dict[str, Any] = {
@@ -40,21 +40,21 @@ class ListNetTopKLoss(Loss):
     are the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
     labels are all equal has loss 0; k = 1 is `ListNetLoss`.
 
-    That is the target ``"plackett-luce"``. The others know the order of the labels only: ``"uniform"`` gives all orders
-    in which higher labels stand first the same probability, and ``"mallows"`` gives an order
-    :math:`P_y(\pi) \propto e^{-\theta d}`, with d the pairs of unequal labels that it turns round. Both are chains of
-    choices too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are
-    never chosen.
+    That is the target ``"plackett-luce"``. The others use only the order of the labels: ``"uniform"`` gives the same
+    probability to all orders in which higher labels come first, and ``"mallows"`` gives an order :math:`P_y(\pi)
+    \propto e^{-\theta d}`, with d the number of pairs of unequal labels that it reverses. Both are chains of choices
+    too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are never
+    chosen.
 
     Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
     Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
-    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the place
-    of rows in their query (rankers sort rows by content first).
+    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the
+    position of rows in their query (rankers sort rows by content first).
 
     Parameters
     ----------
     k
-        Number of ranks; None is whole orders.
+        Number of ranks; None uses full orders.
     distribution
         The target: ``"plackett-luce"``, ``"mallows"`` or ``"uniform"``.
     target, temperature
@@ -64,7 +64,7 @@ class ListNetTopKLoss(Loss):
     discount
         Weight η of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
     max_exact
-        Most documents for the exact form, up to 20.
+        Maximum number of documents for the exact form, up to 20.
     n_samples, random_state
         Orders drawn for each longer list, and the seed.
 
@@ -131,7 +131,7 @@ class _Bound(BoundLoss):
         exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
         with np.errstate(divide="ignore"):
             self.target = exponent + np.log(self.sample_weight)
-        self.target[data.labels < 0] = np.nan  # takes no part
+        self.target[data.labels < 0] = np.nan  # ignored
         ranks = discount_table(loss.discount, int(data.group.max(initial=1)))
         ranks[loss.k or ranks.size :] = 0.0
         self.ranks = ranks
@@ -147,7 +147,7 @@ class _Bound(BoundLoss):
             self.orders = mallows_orders(data, self.block, self.sample_weight, self.theta, *draws)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _listnet,

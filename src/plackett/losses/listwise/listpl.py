@@ -28,18 +28,18 @@ class ListPLLoss(Loss):
     .. math:: -\frac1N \sum_{t=1}^{N} \nabla \log P_s(\pi_t), \qquad
               \pi_t \sim P_y, \quad P_y \propto w_j e^{g(y_j) / \tau} \text{ at each draw}
 
-    Labels are taken for what they are, uncertain: documents of equal label come in either order, and close labels are
-    sometimes exchanged. In expectation it is the gradient of `ListNetTopKLoss` on whole orders, at the cost of
-    `ListMLELoss`. It is a gradient without a value, as the orders are drawn anew whenever the ranking changes: they are
-    a function of the seed and of the labels in the order of the scores, and do not depend on the order of rows or
-    queries. A query whose labels are all equal has gradient 0.
+    Labels are treated as uncertain: documents with equal labels come in either order, and close labels are sometimes
+    swapped. In expectation it is the gradient of `ListNetTopKLoss` on whole orders, at the cost of `ListMLELoss`. It is
+    a gradient without a value, as the orders are redrawn whenever the ranking changes. They are a function of the seed
+    and of the labels in the order of the scores, and do not depend on the order of rows or queries. A query whose
+    labels are all equal has gradient 0.
 
     Parameters
     ----------
     k
-        Only the first k ranks of a drawn order count; None is all.
+        Only the first k ranks of a drawn order count; None uses all.
     target, temperature
-        g and τ: the colder, the surer is the order of the labels.
+        g and τ: the lower the temperature, the more certain the order of the labels.
     n_samples
         Number N of orders.
     random_state
@@ -93,7 +93,7 @@ class _Bound(BoundLoss):
         exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
         with np.errstate(divide="ignore"):
             self.target = exponent + np.log(self.sample_weight)
-        self.target[data.labels < 0] = np.nan  # takes no part
+        self.target[data.labels < 0] = np.nan  # ignored
         judged = np.where(data.labels >= 0, data.labels, np.nan)
         self.learns = np.zeros(data.n_queries)
         some = np.flatnonzero(data.group > 0)
@@ -103,7 +103,7 @@ class _Bound(BoundLoss):
         self.k = loss.k or max(int(data.group.max(initial=1)), 1)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         out = self._buffers()
         ranked = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("optimistic")
         over_queries(

@@ -30,18 +30,18 @@ class PlackettLucePolicy(Loss):
 
     for N drawn orders, with their mean as baseline, which keeps the estimate unbiased. It works for every measure, and
     it is a gradient without a value. A measure with a cut-off k needs only the likelihood of the first k ranks, which
-    makes the estimate less noisy. A measure to be minimised is minimised. Sample weights do not enter, as measures do
-    not have any: documents of weight 0 count as unjudged.
+    makes the estimate less noisy. Error measures are minimised. Sample weights are not used, as measures have none:
+    documents of weight 0 count as unjudged.
 
     The draws are a function of the seed and of the labels in the order of the scores, and so do not depend on the order
-    of rows or queries; they are drawn anew when the order changes.
+    of rows or queries; they are redrawn when the order changes.
 
     Parameters
     ----------
     measure
         Any measure.
     n_samples
-        Number N of orders; the noise falls with its square root.
+        Number N of orders; the noise decreases with its square root.
     random_state
         Seed.
 
@@ -77,7 +77,7 @@ class PlackettLucePolicy(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", str(parse(self.measure)))
         if self.n_samples < 2:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give two orders or more")
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The gradient on one dataset."""
@@ -94,7 +94,7 @@ class _Bound(BoundLoss):
         self.k = cutoff or max(int(data.group.max(initial=1)), 1)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value and the curvature that do not exist, and the gradient per score."""
+        """Gradient per score; zeros for the value and the curvature, as there are none."""
         out = self._buffers()
         data, measure = self.judged, self.measure
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")

@@ -22,7 +22,7 @@ class QuerySoftmaxLoss(Loss):
 
     .. math:: L = \sum_j w_j\,g(y_j)\,\log\frac{P_j}{Q_j}, \quad P_j \propto w_j\,g(y_j),\ Q_j \propto e^{\beta s_j}
 
-    A query counts as much as its labels amount to. `ListNetLoss` has :math:`e^{y}` in place of the label, and
+    The weight of a query is the sum of its labels. `ListNetLoss` has :math:`e^{y}` in place of the label, and
     `XENDCGLoss` has :math:`2^y - \gamma`: there a document of label 0 keeps a share, here it has none. A query whose
     labels are all equal has loss and gradient 0.
 
@@ -71,7 +71,7 @@ class _Bound(BoundLoss):
         self.beta = loss.beta
         gains = finite_gains(data.labels, loss.target, loss.name)
         if (gains[data.labels >= 0] < 0).any():
-            raise LossError(f"{loss.name}: target={loss.target!r} makes shares that are negative; give 0 or more")
+            raise LossError(f"{loss.name}: target={loss.target!r} gives negative shares; targets must be 0 or more")
         with np.errstate(divide="ignore"):
             exponent = np.log(gains)
         amount = np.where(data.labels >= 0, gains * self.sample_weight, 0.0)

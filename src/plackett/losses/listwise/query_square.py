@@ -1,4 +1,4 @@
-"""Squared error up to a level per query."""
+"""Squared error up to a constant per query."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class QuerySquare(Loss):
 
     The best c is the weighted mean of the residuals, so that queries need not be comparable with each other. It is
     the loss over all pairs :math:`\tfrac12 \sum_{u<v} w_u w_v (s_u - s_v - g(y_u) + g(y_v))^2 / \sum w`:
-    `MagnitudePreserving` with β = 2 but for the weight of long lists. Unjudged documents take no part. A query whose
+    `MagnitudePreserving` with β = 2, except for the weight of long lists. Unjudged documents are ignored. A query whose
     labels are all equal has loss and gradient 0.
 
     Parameters
@@ -90,7 +90,7 @@ def _query_square(  # type: ignore[no-untyped-def]
                 low = min(low, labels[i])
                 high = max(high, labels[i])
         if not low < high:
-            continue  # nothing about order
+            continue  # no information about the order
         for i in range(offsets[q], offsets[q + 1]):
             if weight[i] > 0.0:
                 w = query_weight[q] * weight[i]

@@ -27,10 +27,10 @@ class SmoothRankLoss(Loss):
               r_u = \sum_j G_j h_{ju}, \qquad L = 1 - \frac{1}{Z} \sum_u \eta(u)\, r_u
 
     with :math:`s_{(u)}` the u-th largest score; for AP :math:`\frac{1}{R} \sum_u \frac{r_u}{u} (1 + \sum_{v < u} r_v)`.
-    As σ falls it comes to 1 − the measure; as σ grows every rank has the mean gain. It is continuous, with kinks where
-    two scores are equal (the gradient there is the mean of both sides). Train it with σ falling from large to small:
-    see the ranker `plackett.SmoothRank`. Unjudged documents have no gain but take up ranks. A query without a positive
-    gain has loss 0.
+    As σ decreases, it approaches 1 − the measure; as σ grows, every rank has the mean gain. It is continuous, with
+    kinks where two scores are equal (the gradient there is the mean of both sides). Train it with decreasing σ: see the
+    ranker `plackett.SmoothRank`. Unjudged documents have no gain but take up ranks. A query without a positive gain has
+    loss 0.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _ap_parts(data: RankingDataset, gains: np.ndarray, loss: SmoothRankLoss) -> 
     return relevant, np.bincount(data.query_of_row, relevant, data.n_queries), True
 
 
-#: What stands for the gain of a document, what the best value is, and whether precision is averaged.
+#: The gain of a document, the best possible value, and whether precision is averaged.
 _PARTS = {"nDCG": _ndcg_parts, "AP": _ap_parts}
 
 
@@ -101,7 +101,7 @@ class _Bound(BoundLoss):
         self.sigma = loss.sigma
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _smoothrank,
@@ -134,7 +134,7 @@ def _gain_at(s, gains, t, width):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=REASSOC)
 def _pull(s, gains, t, width, gain, force, g):  # type: ignore[no-untyped-def]
-    """Add the gradient of force · total · gain at t for the scores; gives back the one for t, negated."""
+    """Add the gradient of force · total · gain at t for the scores; returns the one for t, negated."""
     total = 0.0
     for j in range(s.size):
         d = s[j] - t

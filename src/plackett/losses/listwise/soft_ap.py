@@ -33,7 +33,7 @@ class SoftAPLoss(Loss):
     Parameters
     ----------
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
     sigma
         Standard deviation of the noise of a score.
     max_exact
@@ -66,7 +66,7 @@ class SoftAPLoss(Loss):
         check_sigma(self)
 
     def settle(self, data: RankingDataset) -> SoftAPLoss:
-        """The loss itself; refuses labels among which nothing counts as relevant."""
+        """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self
 
@@ -83,7 +83,7 @@ class _Bound(BoundLoss):
         self.max_exact = loss.max_exact
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _soft_ap,

@@ -26,7 +26,7 @@ class SoftNDCGLoss(Loss):
               L = 1 - \frac{1}{Z} \sum_j w_j G(y_j) \sum_r \frac{P_j(r)}{\log_2(1 + r)}
 
     with :math:`P_j(r)` the distribution of one plus the number of documents ahead of j, every contest taken as
-    independent. As σ falls the loss comes to 1 − nDCG. Unjudged documents have no gain but take up ranks. A query
+    independent. As σ decreases, the loss approaches 1 − nDCG. Unjudged documents have no gain but occupy ranks. A query
     without a positive gain has loss 0.
 
     Cost: exact distributions take :math:`m^2` steps for each relevant of m documents. In lists of more than
@@ -92,7 +92,7 @@ class SoftPCLoss(Loss):
     k
         Number of ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
     sigma, max_exact
         Noise, and longest list with exact distributions, as in `SoftNDCGLoss`.
 
@@ -126,7 +126,7 @@ class SoftPCLoss(Loss):
         check_sigma(self)
 
     def settle(self, data: RankingDataset) -> SoftPCLoss:
-        """The loss itself; refuses labels among which nothing counts as relevant."""
+        """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self
 
@@ -140,13 +140,13 @@ class SoftPCLoss(Loss):
 
 
 def check_sigma(loss: Any) -> None:
-    """Refuse noise that is none."""
+    """Reject a non-positive sigma."""
     if not loss.sigma > 0:
         raise LossError(f"{loss.name}: sigma={loss.sigma}; give a positive number")
 
 
 def check_relevant(loss: Any, data: RankingDataset) -> None:
-    """Refuse labels that are all below the least relevant one, though some say more than others."""
+    """Reject labels that differ but are all below ``rel``."""
     largest = data.labels.max(initial=-1.0)
     if 0 < largest < loss.rel:
         raise LossError(
@@ -175,7 +175,7 @@ class SoftRankBound(BoundLoss):
         self.max_exact = max_exact
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _soft,

@@ -37,9 +37,9 @@ class StochasticSmoothing(Loss):
               \Big[M(i \text{ just above } j) - M(i \text{ just below } j)\Big]\,
               \frac1\sigma \varphi\Big(\frac{z_j - s_i + \sigma\mu\,y_i}{\sigma}\Big),
 
-    of which N draws are averaged: less noisy than the policy gradient, as each draw tells all steps. It works for
+    averaged over N draws. This is less noisy than the policy gradient, as each draw uses all steps. It works for
     measures that are sums of gains times discounts (nDCG, DCG, P, …) and is a gradient without a value. Sample weights
-    do not enter: documents of weight 0 count as unjudged. The draws depend on the seed, the labels and the gaps between
+    are not used: documents of weight 0 count as unjudged. The draws depend on the seed, the labels and the gaps between
     the scores, not on the order of rows or queries.
 
     It is CatBoost's ``StochasticRank`` without the scale-free step and without Langevin noise. The ranker
@@ -50,10 +50,10 @@ class StochasticSmoothing(Loss):
     measure
         A measure that is a sum of gains times discounts.
     sigma
-        Deviation σ of the noise: small follows the measure closely, large is smooth.
+        Standard deviation σ of the noise: a small value follows the measure closely, a large one is smooth.
     mu
-        How far noise puts good labels down, in deviations: above 0 equal scores count as ordered badly, so that the
-        smoothed measure has no optimum at ties.
+        How far the noise shifts good labels down, in standard deviations. Above 0, equal scores count as badly ordered,
+        so that the smoothed measure has no optimum at ties.
     n_samples
         Number N of draws.
     random_state
@@ -92,7 +92,7 @@ class StochasticSmoothing(Loss):
     def __post_init__(self) -> None:
         measure = parse(self.measure)
         if not measure.swaps or not measure.linear_swaps:
-            raise LossError(f"{self.name}: {measure} is no sum of gains times discounts; try nDCG, DCG or P")
+            raise LossError(f"{self.name}: {measure} is not a sum of gains times discounts; try nDCG, DCG or P")
         object.__setattr__(self, "measure", str(measure))
         if not self.sigma > 0:
             raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
@@ -118,7 +118,7 @@ class _Bound(BoundLoss):
         self.discounts = np.ascontiguousarray(state[:, 2])
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value and the curvature that do not exist, and the gradient per score."""
+        """Gradient per score; zeros for the value and the curvature, as there are none."""
         out = self._buffers()
         data, loss = self.judged, self.loss
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")

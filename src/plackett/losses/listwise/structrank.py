@@ -31,21 +31,21 @@ class StructRankLoss(Loss):
     of the margins is a product of multivariate sigmoids :math:`1 / (1 + \sum_e e^{-\Delta_e})`. Which edges share a
     sigmoid is the structure:
 
-    - ``"edges"``: each two edges of the same winner,
+    - ``"edges"``: every two edges of the same winner,
       :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}} + e^{-\theta_2 \Delta_{uv'}})`;
-    - ``"all"``: each two edges of the query, whoever wins them,
+    - ``"all"``: every two edges of the query, whatever their winners,
       :math:`L = \sum_e \sum_{e'} \log(1 + e^{-\theta_1 \Delta_e} + e^{-\theta_2 \Delta_{e'}})`;
     - ``"document"``: all edges of a winner, :math:`\sum_u \log(1 + \sum_{v < u} e^{-\theta_1 \Delta_{uv}})`, which is
       ListMLE for labels without ties and θ = 1;
     - ``"edge"``: each edge alone, which is RankNet.
 
-    Here v < u says that v has a lower label. A term weighs the product of the weights of its documents (under
+    Here v < u means that v has a lower label. A term weighs the product of the weights of its documents (under
     ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of the query under ``"all"``, are
     averaged. All structures are convex.
 
     Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. A winner of more than ``max_edges`` edges pairs
     two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. Under ``"all"`` the same
-    is done with the edges of the query. The draw depends on the place of rows in their query (rankers sort rows by
+    is done with the edges of the query. The draw depends on the position of rows in their query (rankers sort rows by
     content first).
 
     Parameters
@@ -55,7 +55,7 @@ class StructRankLoss(Loss):
     theta
         Weights :math:`\theta_1, \theta_2` of the margins.
     normalize
-        Take the mean over the terms of a winner, and not their sum.
+        Average the terms of a winner instead of summing them.
     max_edges, random_state
         Most edges of a winner (of a query, under ``"all"``) that are paired in full, and the seed for more.
 
@@ -109,12 +109,12 @@ class _Bound(BoundLoss):
     def __init__(self, loss: StructRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         if data.y is None:
-            raise LossError(f"{loss.name} needs labels, and the dataset has none")
+            raise LossError(f"{loss.name} needs labels, but the dataset has none")
         self.loss = loss
         self.order, self.below, self.judged = label_order(data, n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros for the curvature that it has not."""
+        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
         out = self._buffers()
         over_queries(
             _structrank,
@@ -172,7 +172,7 @@ def _pairs(u, s, w, thetas, scale, starts, count, lanes, g):  # type: ignore[no-
     """Pairs of edges from a winner of score u to the documents s, whose weights are w and gradients g.
 
     The first edge of a pair is one of ``count`` from the first start on, the second from the second start on, both
-    round the end. Gives back the loss and what the winner loses.
+    round the end. Returns the loss and what to subtract for the winner.
     """
     powers, weights, slopes = lanes[0][:count], lanes[1][:count], lanes[2][:count]
     near = max(thetas[0], thetas[1]) * (s.max() - u) < _FAR

@@ -22,7 +22,7 @@ class XENDCGLoss(Loss):
     .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j (2^{y_j} - \gamma_j),\ Q_j \propto e^{s_j}
 
     It is convex and, for every γ in [0, 1), bounds the logarithm of mean nDCG. A query whose labels are all equal has
-    loss 0. LightGBM's ``rank_xendcg`` is this loss on trees with γ drawn anew in every round.
+    loss 0. LightGBM's ``rank_xendcg`` is this loss on trees with γ redrawn in every round.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ def pair_gradient(
 ) -> Any:
     """Gradient for a table of scores (lists × places): documents of a higher level are preferred to those of a lower.
 
-    Documents whose level is NaN take no part. Of long lists a band of places is compared with all at a time.
+    Documents whose level is NaN are ignored. Long lists are compared one band of places at a time.
     """
     assert loss.device_slope is not None
     lists, places = scores.shape

@@ -1,4 +1,4 @@
-"""Logistic pair loss weighted by swap deltas of a ranking that stays as it is."""
+"""Logistic pair loss weighted by the swap deltas of a fixed ranking."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FrozenSwaps(Loss):
     measure
         Any measure with a swap delta.
     at
-        What the ranking is by: scores of the documents of one dataset, or a scorer, for any.
+        Scores that define the ranking: an array for one dataset, or a scorer for any.
     """
 
     name: ClassVar[str] = "FrozenSwaps"
@@ -135,7 +135,7 @@ def _frozen(lo, hi, offsets, scores, ranking, query_weight, out):  # type: ignor
             if w[i] > 0.0:
                 top = (s[i], y[i], g[i], state[first + i, 2], state[first + i, 1] * w[i])
                 r = slice(i + 1, n)
-                if layered:  # then v has the change itself, anew for each document
+                if layered:  # then v holds the change itself, recomputed for each document
                     swaps_below(state, first + i, v[r])
                     top = (s[i], y[i], 1.0, 0.0, w[i])
                 cost, push, curve = _against_lower(top, s[r], y[r], w[r], g[r], v[r], slope[r], bend[r])

@@ -1,4 +1,4 @@
-"""What the magnitude-preserving losses share: pairs with a wanted difference."""
+"""Shared base of the magnitude-preserving losses: pairs with a target difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plackett.losses.pairwise.base import all_pairs, sweep_pairs
 
 __all__ = ["MagnitudeLoss", "power"]
 
-#: Closer to the wanted difference than this the curvature of |z|^β with β < 2 grows no more.
+#: Within this distance of the target difference, the curvature of |z|^β with β < 2 stops growing.
 _CLOSE = 1e-6
 
 
@@ -33,12 +33,12 @@ def power(t, beta):  # type: ignore[no-untyped-def]
 
 
 def _phi(gap, target, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
-    """Stands for the formula of a loss."""
+    """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
 def _of_later_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
-    """Pairs of a document with all that come after it by descending label, each with the wanted difference."""
+    """Pairs of a document with all that come after it by descending label, each with its target difference."""
     gap, value, slope, bend = gaps(row, u, u + 1, n, 0.0)
     target = row.target[: n - u - 1]
     for v in range(u + 1, n):
@@ -49,10 +49,10 @@ def _of_later_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MagnitudeLoss(Loss):
-    """A loss of pairs that are to differ by as much as their labels do.
+    """A loss of pairs whose scores should differ by as much as their labels.
 
     The pairs are all pairs of judged documents of a query, those of equal labels included, each once; or the explicit
-    preferences of the dataset, whose margins are the wanted differences (without margins, the differences of the
+    preferences of the dataset, whose margins are the target differences (without margins, the differences of the
     labels). A pair weighs the product of the weights of its two documents.
 
     Parameters
@@ -126,7 +126,7 @@ class _Preferences(BoundLoss):
         elif data.y is not None:
             self.target = data.y[self.winner] - data.y[self.loser]
         else:
-            raise LossError(f"{loss.name} needs labels, or preferences with margins, to know the wanted differences")
+            raise LossError(f"{loss.name} needs labels, or preferences with margins, to define the target differences")
         self.query = data.query_of_row[self.winner]
         weight = self.sample_weight[self.winner] * self.sample_weight[self.loser]
         if pairs.weight is not None:

@@ -1,6 +1,6 @@
 """Hinge and squared hinge over pairs with margins: value, gradient and products with the curvature, no pair formed.
 
-What the support vector machines for ranking minimise over. A pair (u, v) with margin m and weight c costs c·ξ or c·ξ²
+The terms that the ranking support vector machines minimise. A pair (u, v) with margin m and weight c costs c·ξ or c·ξ²
 with ξ = max(0, m − (s_u − s_v)). The pairs of a query come from its labels, as a sorted sweep sees them in O(n log n),
 or are given one by one (`PreferencePairs`).
 """
@@ -42,13 +42,13 @@ def margin_pairs(
     tie_width: float = 0.0,
     n_jobs: int | None = None,
 ) -> MarginPairs:
-    """The preferences of a dataset where it has them, all its pairs of unequal labels otherwise.
+    """The preferences of a dataset if it has any, otherwise all its pairs of unequal labels.
 
     Parameters
     ----------
     margin
-        How far the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     normalize
         Divide the weights of a query's pairs by their sum.
     level_weights
@@ -72,7 +72,7 @@ def margin_pairs(
 
 
 class LabelPairs:
-    """All pairs of unequal labels of each query, and where wanted those of equal ones."""
+    """All pairs of unequal labels of each query, and optionally those of equal labels."""
 
     def __init__(
         self,

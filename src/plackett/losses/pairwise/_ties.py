@@ -1,4 +1,4 @@
-"""What the models of comparisons with ties share: pairs of unequal labels and pairs of equal ones."""
+"""Shared base of the comparison models with ties: pairs of unequal labels and pairs of equal ones."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class TieLoss(Loss):
     Parameters
     ----------
     tie_weight
-        What a tied pair counts beside one that is not; most pairs of a long list are tied at the lowest label. With 0
-        ties are left out.
+        Weight of a tied pair relative to one that is not; most pairs of a long list are tied at the lowest label. With
+        0 ties are left out.
     normalize
         Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
     """

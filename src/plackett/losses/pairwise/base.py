@@ -1,4 +1,4 @@
-"""What the pair losses share: which pairs there are, and how they are weighted and summed."""
+"""Shared base of the pair losses: which pairs there are, and how they are weighted and summed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AllPairs", "PairLoss", "all_pairs", "label_order", "sweep_pairs", "t
 
 
 def _phi(z, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
-    """Stands for the formula of a loss."""
+    """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
@@ -37,14 +37,14 @@ def _of_lower_label(row, u, below, n, shape):  # type: ignore[no-untyped-def]
 class PairLoss(Loss):
     r"""A loss of the form :math:`\sum_{(u, v)} w_{uv}\,\varphi(s_u - s_v)` over pairs in which u is preferred to v.
 
-    The pairs are the explicit preferences of the dataset where it has them, with their margins and weights; otherwise
-    all pairs of unequal labels of a query. A pair weighs the product of the weights of its two documents.
+    The pairs are the explicit preferences of the dataset if it has any, with their margins and weights; otherwise
+    all pairs of unequal labels of a query. The weight of a pair is the product of the weights of its two documents.
 
     Parameters
     ----------
     margin
-        By how much the preferred document should be ahead, in the loss's own way; a preference's own margin counts
-        instead where it has one.
+        Margin by which the preferred document should lead, as defined by the loss; a preference with a margin of its
+        own uses that instead.
     normalize
         Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
     """
@@ -83,7 +83,7 @@ class AllPairs(BoundLoss):
     def __init__(self, loss: PairLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         if data.y is None:
-            raise LossError(f"{loss.name} needs labels or preferences, and the dataset has neither")
+            raise LossError(f"{loss.name} needs labels or preferences, but the dataset has neither")
         self.loss = loss
         self.pairs = all_pairs(self, total_pair_weight(data, n_jobs) if loss.normalize else None)
 
@@ -92,7 +92,7 @@ class AllPairs(BoundLoss):
         return sweep_pairs(self, scores, (float(self.loss.margin), *self.loss.shape), value)
 
     def device_form(self) -> DeviceForm | None:
-        """How an accelerator makes the gradient; None where the kernel of the host is faster."""
+        """How an accelerator computes the gradient; None if the kernel on the host is faster."""
         if self.loss.device_slope is None:
             return None
         labels = np.where(self.data.labels >= 0, self.data.labels, np.nan)

@@ -44,14 +44,15 @@ class Fidelity(PairLoss):
     r"""Fidelity pair loss :math:`\varphi(z) = 1 - \sqrt{\bar P P} - \sqrt{(1 - \bar P)(1 - P)}`, the loss of FRank.
 
     :math:`P = 1/(1 + e^{-(z - \text{margin})})` is the modelled probability that the first document belongs before the
-    second, :math:`\bar P` the wanted one. It lies between 0 and 1 and is 0 where the two agree, so that hopeless pairs
-    pull less than under the cross entropy. It is not convex, and no bound of the number of misordered pairs: at z = 0
-    it is 0.293. The curvature is a surrogate that bounds the second derivative in the usual case of P̄ = 1.
+    second, :math:`\bar P` the target probability. It lies between 0 and 1 and is 0 if the two agree, so hopeless pairs
+    have less influence than with the cross entropy. It is not convex, and not a bound on the number of misordered
+    pairs: at z = 0 it is 0.293. The curvature is a surrogate that bounds the second derivative in the usual case of P̄
+    = 1.
 
     Parameters
     ----------
     target
-        The wanted probability P̄ that a preferred document comes first.
+        The target probability P̄ that a preferred document comes first.
 
     Examples
     --------
@@ -81,5 +82,5 @@ class Fidelity(PairLoss):
 
     @property
     def shape(self) -> tuple[float, ...]:
-        """The wanted probability."""
+        """The target probability."""
         return (float(self.target),)

@@ -23,17 +23,17 @@ class Guttman(Loss):
     .. math:: 1 - J, \qquad J = \frac{\sum_{(u, v)} w_{uv}\,(s_u - s_v)}{\sum_{(u, v)} w_{uv}\,|s_u - s_v|}
 
     over the pairs of a query in which u is preferred to v. J lies between −1 and 1, and is 1 if and only if no pair is
-    in the wrong order. Neither a constant added to the scores nor a positive factor changes it, but for the rounding
-    of :math:`|z|` to :math:`\sqrt{z^2 + \epsilon^2}`, which gives it a gradient where scores are equal. It is not
-    convex.
+    in the wrong order. Adding a constant to the scores or multiplying them by a positive factor does not change it,
+    except for the smoothing of :math:`|z|` to :math:`\sqrt{z^2 + \epsilon^2}`, which gives it a gradient where scores
+    are equal. It is not convex.
 
-    The pairs are the explicit preferences of the dataset where it has them, otherwise all pairs of unequal labels. The
+    The pairs are the explicit preferences of the dataset if it has any, otherwise all pairs of unequal labels. The
     cost is that of all pairs.
 
     Parameters
     ----------
     epsilon
-        By how much the corner of the absolute value is rounded; positive.
+        Width over which the kink of the absolute value is smoothed; positive.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Guttman(Loss):
         if data.preferences is not None:
             return _Preferences(self, data, n_jobs)
         if data.y is None:
-            raise LossError(f"{self.name} needs labels or preferences, and the dataset has neither")
+            raise LossError(f"{self.name} needs labels or preferences, but the dataset has neither")
         return _AllPairs(self, data, n_jobs)
 
 

@@ -1,4 +1,4 @@
-"""Isotonic loss: the least effort that brings the scores of a query into the right order."""
+"""Isotonic loss: the least change that puts the scores of a query in the right order."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ class Isotonic(Loss):
     Exact, and fast: an isotonic regression of the thresholds between grades for graded labels, O(n log n); for
     explicit preferences a dual active-set method on forests of tight pairs.
 
-    The pairs are those of unequal labels with the difference of the gains as the margin Δ; or the explicit
-    preferences of the dataset with their own margins, 1 where they have none. Documents of a preference cycle get one
-    common score, and pairs among them have no margin. Weight 0 takes a pair or a document out; other weights of pairs
-    do not count, as the constraints are hard. A document that is in no pair has gradient and curvature 0.
+    The pairs are those of unequal labels with the difference of the gains as the margin Δ; or the explicit preferences
+    of the dataset with their own margins, 1 where they have none. Documents of a preference cycle get one common score,
+    and pairs among them have no margin. Weight 0 removes a pair or a document; other pair weights are ignored, as the
+    constraints are hard. A document that is in no pair has gradient and curvature 0.
 
     Parameters
     ----------
     slack
-        λ, the price of the shared slack ζ: 0 asks for the order alone (ζ = 1), infinity for full margins (ζ = 0).
+        λ, the price of the shared slack ζ: 0 requires only the order (ζ = 1), infinity full margins (ζ = 0).
     gain
         What the margin is the difference of: ``"linear"`` (the label), ``"exp2"``, or a table label: gain that never
         falls.
     ties
-        λ₂, the price of the distance ζ₂ that documents of the same label may have,
-        :math:`|s_i + \delta_i - s_j - \delta_j| \le \zeta_2`; infinity makes them equal, 0 leaves them alone. For
-        labels, and in queries that have pairs.
+        λ₂, the price of the distance ζ₂ that documents of the same label may have, :math:`|s_i + \delta_i - s_j -
+        \delta_j| \le \zeta_2`; infinity makes them equal, 0 does not constrain them. Only for labels, and in queries
+        that have pairs.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Isotonic(Loss):
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> _Bound:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
         if data.y is None and data.preferences is None:
-            raise LossError(f"{self.name} needs labels or preferences, and the dataset has neither")
+            raise LossError(f"{self.name} needs labels or preferences, but the dataset has neither")
         if data.preferences is None and self.ties == 0:
             return _Graded(self, data, n_jobs)
         return _Graph(self, data, n_jobs)
@@ -113,7 +113,7 @@ def isotonic_update(
 ) -> Update:
     """The least moves that bring the scores of each query into the order of its labels or preferences.
 
-    Parameters are those of `Isotonic`; by default the order alone is asked for, without margins.
+    Parameters are those of `Isotonic`; by default only the order is required, without margins.
 
     Examples
     --------

@@ -20,7 +20,7 @@ __all__ = ["LambdaLoss"]
 
 
 class _Scheme(NamedTuple):
-    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two where wanted.
+    """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two optionally.
 
     Next to ρ, the weight of LambdaRank, δ counts μ times.
     """
@@ -147,7 +147,7 @@ def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LambdaLoss(Loss):
-    r"""LambdaLoss: logistic pair losses whose weights make the sum a bound of a measure's cost.
+    r"""LambdaLoss: logistic pair losses, weighted so that the sum bounds the cost of a measure.
 
     .. math:: \sum_{(u, v)} \omega_{uv} \log_2\big(1 + e^{-\sigma (s_u - s_v)}\big)
 
@@ -169,13 +169,13 @@ class LambdaLoss(Loss):
     least :math:`\sum_u G_u (1 - \eta(\pi_u))`, ``nDCG2`` and, for μ ≥ 1, ``nDCG2++`` at least 1 − nDCG, ``ARP1`` and
     ``ARP2`` at least the sum :math:`\sum_u y_u \pi_u` less :math:`\sum_u y_u` and less its smallest value.
 
-    A step takes the ranks as given: gradient and curvature hold the weights fixed. The value jumps where the ranks
-    change, so the loss counts as not smooth (the ARP bounds are).
+    Gradient and curvature treat the ranks, and so the weights, as fixed. The value jumps where the ranks change, so the
+    loss counts as non-smooth (the ARP bounds are smooth).
 
     Parameters
     ----------
     bound
-        Which of them.
+        Which bound to use.
     mu
         Weight μ of δ in ``nDCG2++``; 0 leaves LambdaRank's weights.
     sigma

@@ -1,4 +1,4 @@
-"""The lambda gradient: pairs weighted by what exchanging them would do to a measure."""
+"""The lambda gradient: pairs weighted by the effect of swapping them on a measure."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ class Lambda(Loss):
 
     .. math:: \lambda_{uv} = \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
 
-    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two exchange their
-    ranks. The ranks are those of the current scores, equal scores in the order of the rows. It is a gradient without a
-    value; the curvature is the derivative of λ with the ranks held fixed.
+    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two swap ranks. The ranks
+    are those of the current scores, equal scores in the order of the rows. It is a gradient without a value; the
+    curvature is the derivative of λ with the ranks held fixed.
 
     Parameters
     ----------
     measure
-        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades neighbours weigh
-        the same wherever they stand, as all pairs do in RankNet, and other pairs in proportion to their distance.
+        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades, neighbours have
+        the same weight at every rank, as all pairs do in RankNet, and other pairs have a weight proportional to their
+        distance.
     truncation
-        Only pairs with at least one document among this many top ranks count; None is all.
+        Only pairs with at least one document in this many top ranks count; None uses all pairs.
     sigma
         Steepness of the sigmoid.
     normalize
@@ -146,7 +147,7 @@ class _Bound(BoundLoss):
             self.documents = _Documents(self.grades, self.weight, gains, state[:, 2].astype(np.float32))
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         out = self._buffers()
         documents: _Documents | Ranked
         if self.measure.linear_swaps:
@@ -197,14 +198,14 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 
 @kernel
 def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
-    """Push and curvature of the n documents in ``lanes``, best first; gives back the scale of this query.
+    """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
 
     A state of several layers, from position ``first`` on, takes the place of the four numbers of a swap in the lanes.
     """
     s, y, w, g, a, u, v, push, bend = lanes
     truncation, sigma, normalize = rules
     layered = state.shape[1] > 4
-    if layered:  # then v has the change itself, anew for each document
+    if layered:  # then v holds the change itself, recomputed for each document
         g[:n] = 0.0
     shrink = normalize and s[0] != s[n - 1]
     for i in range(n):

@@ -34,7 +34,7 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 def _against(power, s, w, g, h, sure, top_power, top, factor):  # type: ignore[no-untyped-def]
     """Pairs of one better document with worse ones, from e^s: no exponential per pair, only a quotient.
 
-    Adds to the gradient of the worse ones and gives back the sums for the better one, Σ max(−z, 0) and the product of
+    Adds to the gradient of the worse ones and returns the sums for the better one, Σ max(−z, 0) and the product of
     1/(1 + e^−|z|), whose logarithm is the rest of the value.
     """
     slope = 0.0

@@ -39,9 +39,9 @@ def _squares(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: i
 class MagnitudePreserving(MagnitudeLoss):
     r"""Magnitude-preserving pair loss :math:`|s_u - s_v - (y_u - y_v)|^\beta`.
 
-    Scores are to differ by as much as labels do. For β = 2 all pairs of a query sum up to
+    Scores should differ by as much as the labels. For β = 2 all pairs of a query sum up to
     :math:`m \sum_i (r_i - \bar r)^2` with :math:`r = s - y` over its m judged documents, which takes linear time:
-    least squares up to a level per query. Other powers go over the pairs. Convex; the curvature is exact for β = 2 and
+    least squares up to a constant per query. Other powers visit all pairs. Convex; the curvature is exact for β = 2 and
     above.
 
     Examples

@@ -109,19 +109,19 @@ class OWA(Loss):
     .. math:: \sum_u \sum_t \alpha_t\, \ell_{u(t)}, \qquad \ell_{uv} = \max(0, \text{margin} - (s_u - s_v)),
 
     where :math:`\ell_{u(1)} \ge \ell_{u(2)} \ge \dots` are the losses of u against the documents v with lower labels
-    from the largest on, and the weights do not grow and sum to 1. The more weight stands in front, the more the loss
-    looks at the top of the list. One sort by score serves all u. Convex, not smooth; the curvature is a surrogate, the
-    weight of the violated pairs.
+    from the largest on, and the weights are non-increasing and sum to 1. The more weight comes first, the more the loss
+    focuses on the top of the list. One sort by score serves all u. Convex, not smooth; the curvature is a surrogate,
+    the weight of the violated pairs.
 
-    A document with sample weight w stands for w copies of it: it takes up w places among the v, and u counts w times.
+    A document with sample weight w counts as w copies: it occupies w places among the v, and u counts w times.
 
     Parameters
     ----------
     weights
-        ``"harmonic"`` (:math:`\alpha_t \propto 1/t`), ``"uniform"`` (the mean over v), or a tuple of numbers that do
-        not grow, with zeros after its end: ``(1,)`` is the largest loss, ``(1, 1, 1)`` the mean of the three largest.
+        ``"harmonic"`` (:math:`\alpha_t \propto 1/t`), ``"uniform"`` (the mean over v), or a tuple of non-increasing
+        numbers, padded with zeros: ``(1,)`` is the largest loss, ``(1, 1, 1)`` the mean of the three largest.
     margin
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide the loss of a query by the number of documents u, so that queries with many do not dominate.
 

@@ -1,4 +1,4 @@
-"""P-norm push: pairs that put a bad document high cost most."""
+"""P-norm push: pairs with a bad document at the top cost most."""
 
 from __future__ import annotations
 
@@ -92,9 +92,10 @@ class PNormPushLoss(Loss):
 
     .. math:: \sum_v w_v \Big( \sum_{u:\, y_u > y_v} w_u\, e^{-(s_u - s_v)} \Big)^p .
 
-    The inner sum is how much better documents are below v; its power makes a bad document at the top cost more than
-    many bad ones further down. With p = 1 it is the `Exponential` pair loss, and the larger p, the more only the worst
-    documents count. Convex; linear time after one sort by label. Powers beyond :math:`e^{600}` count as that much.
+    The inner sum measures how many better documents are below v; its power makes a bad document at the top cost more
+    than many bad ones further down. With p = 1 it is the `Exponential` pair loss, and the larger p is, the more the
+    worst documents dominate. Convex; linear time after one sort by label. Powers beyond :math:`e^{600}` count as that
+    much.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class QuadraticBound(PairLoss):
 
     .. math:: L(s + \delta) \le L(s) + g^\top \delta + \tfrac12 \sum_i c_i \delta_i^2,
 
-    so that a Newton step never makes the loss larger. (A satisfied pair may be violated after the step; counting only
+    so that a Newton step never increases the loss. (A satisfied pair may be violated after the step; counting only
     the violated ones, as `SquaredHinge` does, takes longer steps without that guarantee.)
 
     References

@@ -43,10 +43,10 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ign
 class Ramp(PairLoss):
     r"""Ramp pair loss :math:`\varphi(z) = \min(\text{height}, \max(0, \text{margin} - z))`.
 
-    The difference of two hinges, :math:`H_{\text{margin}}(z) - H_{\text{margin} - \text{height}}(z)` with
-    :math:`H_a(z) = \max(0, a - z)`: a pair that is wrong by far costs no more than one that is wrong, and does not
-    pull. It is neither smooth nor convex; `plackett.RampRank` minimises it by a sequence of convex problems. All pairs
-    in O(n log n) by sorted sweeps. The curvature is a surrogate, the weight of the pairs on the slope.
+    The difference of two hinges, :math:`H_{\text{margin}}(z) - H_{\text{margin} - \text{height}}(z)` with :math:`H_a(z)
+    = \max(0, a - z)`: a pair that is far out of order costs no more than the height, and has no gradient. It is neither
+    smooth nor convex; `plackett.RampRank` minimises it by a sequence of convex problems. All pairs in O(n log n) by
+    sorted sweeps. The curvature is a surrogate, the weight of the pairs on the slope.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The lambda gradient of a risk-sensitive utility: falling below a baseline weighs more than rising above it."""
+"""The lambda gradient of a risk-sensitive utility: losses against a baseline count more than gains."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RISKS = {"urisk": (False, True), "saro": (True, True), "faro": (True, False)}
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RiskSensitive(Lambda):
-    r"""Lambda gradient of a utility that minds losses against a baseline.
+    r"""Lambda gradient of a utility that penalises losses against a baseline.
 
     .. math:: U = \sum_q u(M_q - B_q), \qquad u(d) = d \text{ if } d \ge 0 \text{ else } (1 + \alpha)\,d
 
-    :math:`M_q` is the measure of the current ranking of query q and :math:`B_q` that of a baseline. A pair has the
-    weight of the change of the utility when the two documents exchange their ranks,
+    :math:`M_q` is the measure of the current ranking of query q and :math:`B_q` that of a baseline. The weight of a
+    pair is the change of the utility when the two documents swap ranks,
 
     ========  ======================================================================================================
     risk      weight of a pair whose exchange changes M by δ, with :math:`d = M_q - B_q`
@@ -49,14 +49,14 @@ class RiskSensitive(Lambda):
     Parameters
     ----------
     baseline
-        The ranking to hold: number or name of a feature to rank by, ``"positions"`` (those of the dataset), or None
+        The baseline ranking: index or name of a feature to rank by, ``"positions"`` (those of the dataset), or None
         for a random order, whose expected measure counts.
     alpha
         Additional weight of losses, 0 or more.
     risk
         ``"urisk"``, or one of the two forms of TRisk, ``"saro"`` and ``"faro"``.
     deviation
-        s; None takes it from the data.
+        s; None estimates it from the data.
     measure, truncation, sigma, normalize
         As in `Lambda`.
 
@@ -111,7 +111,7 @@ def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.nda
         return -data.positions.astype(np.float64)
     if isinstance(baseline, str):
         if data.feature_names is None or baseline not in list(data.feature_names):
-            raise LossError(f"baseline={baseline!r} is no feature of the data; give its number, or name the features")
+            raise LossError(f"baseline={baseline!r} is not a feature of the data; give its index, or name the features")
         baseline = list(data.feature_names).index(baseline)
     if not 0 <= baseline < data.n_features:
         raise LossError(f"baseline={baseline}; the data have the features 0 to {data.n_features - 1}")
@@ -150,7 +150,7 @@ class _Bound(BoundLoss):
         return np.nan_to_num(self._good(scores) - self.baseline)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         from scipy.special import ndtr
 
         out = self._buffers()

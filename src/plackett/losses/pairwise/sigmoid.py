@@ -33,8 +33,8 @@ def _device_slope(torch: Any, z: Any, sigma: float) -> Any:
 class Sigmoid(PairLoss):
     r"""Sigmoid pair loss :math:`\varphi(z) = 1/(1 + e^{\sigma (z - \text{margin})})`.
 
-    A smooth count of misordered pairs: it lies between 0 and 1, so that a pair that cannot be put right counts like
-    any other. As σ grows it comes to the count itself. It is not convex: start from another ranker
+    A smooth count of misordered pairs: it lies between 0 and 1, so a pair that cannot be ordered correctly counts like
+    any other. As σ grows, it approaches the count itself. It is not convex: start from another ranker
     (`plackett.SigmoidRank` does). The curvature is a surrogate, :math:`\sigma\,|\varphi'|`, which bounds the second
     derivative.
 

@@ -1,4 +1,4 @@
-"""The lambda gradient of clicks: pairs weighted by how likely their documents were to be looked at."""
+"""The lambda gradient of clicks: pairs weighted by how likely their documents were examined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "places"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class UnbiasedLambda(Lambda):
-    r"""Lambda gradient of clicks, with the bias of the positions taken out.
+    r"""Lambda gradient of clicks, corrected for position bias.
 
     Labels are clicks (or amounts of them), and documents high up are clicked more because they are seen more. A pair of
     a clicked document u, shown at position i, and a skipped one v, shown at position j, is divided by how much clicks
@@ -36,7 +36,7 @@ class UnbiasedLambda(Lambda):
     ----------
     click_bias, skip_bias
         :math:`t^+` and :math:`t^-` of the positions 1, 2, … (``positions`` of the dataset), relative to the first;
-        further positions have the last value. Where all are 1 the dataset needs no positions.
+        further positions use the last value. If all are 1, the dataset needs no positions.
     measure, truncation, sigma, normalize
         As in `Lambda`.
 
@@ -98,7 +98,7 @@ class BoundUnbiasedLambda(BoundLoss):
         self.skip_weight = (1.0 / skip_bias)[places(self.data, skip_bias.size)]
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         return self.costs(scores)[:3]  # type: ignore[return-value]
 
     def costs(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -35,7 +35,7 @@ class YetiRankLoss(Loss):
     at v its opposite; it has no value. Noise makes pairs of close scores count, wherever the measure can still change.
 
     The draws are a function of the seed, of the labels and of the gaps between the scores (to a part in 1024): they do
-    not depend on the order of rows or queries, and are drawn anew when the scores change.
+    not depend on the order of rows or queries, and are redrawn when the scores change.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class _Bound(BoundLoss):
             first_swaps(data, self.measure, str(loss), n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score."""
+        """Gradient and curvature per score; zeros for the value, as there is none."""
         out = self._buffers()
         data, loss = self.data, self.loss
         ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")

@@ -1,4 +1,4 @@
-"""What the losses of relevant against irrelevant documents share."""
+"""Shared helpers of the losses of relevant against irrelevant documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sides(bound: BoundLoss, rel: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sum_by_query(data: RankingDataset, terms: np.ndarray, wanted: bool) -> np.ndarray:
-    """Sum of the terms of each query's documents; zeros where it is not wanted."""
+    """Sum of the terms of each query's documents; zeros if not wanted."""
     if not wanted:
         return np.zeros(data.n_queries)
     return np.bincount(data.query_of_row, terms, data.n_queries)

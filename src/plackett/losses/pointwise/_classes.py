@@ -17,7 +17,7 @@ _MOST_CLASSES = 1000
 
 
 def check_n_classes(loss: Any) -> None:
-    """Refuse a number of classes that is none."""
+    """Reject a non-positive number of classes."""
     if loss.n_classes is not None and loss.n_classes < 1:
         raise LossError(f"{loss.name}: n_classes={loss.n_classes}; give a positive number, or None for the data's")
 

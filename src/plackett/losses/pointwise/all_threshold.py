@@ -1,4 +1,4 @@
-"""All-threshold loss: a score pays at every threshold on whose wrong side it is."""
+"""All-threshold loss: a score is penalised at every threshold that it is on the wrong side of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["AllThresholdLoss"]
 class AllThresholdLoss(ThresholdLoss):
     r"""All-threshold loss :math:`\sum_{k=1}^{K-1} \varphi(\pm(s - b_k))`, + where the grade is above the threshold.
 
-    The further a score is from its grade the more thresholds it has crossed, and the more it pays per step. With a
+    The further a score is from its grade, the more thresholds it has crossed, and the steeper the penalty. With a
     hinge it is the loss of support vector ordinal regression with implicit constraints; the best thresholds are
     always in order.
 

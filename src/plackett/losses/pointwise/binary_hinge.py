@@ -18,13 +18,13 @@ __all__ = ["BinaryHinge"]
 class BinaryHinge(Loss):
     r"""Hinge loss :math:`\sum_j w_j \max(0, 1 - a_j s_j)`, a = 1 for relevant documents and −1 for others.
 
-    The loss of a support vector machine that tells relevant documents from others; it is at least the number of
+    The loss of a support vector machine that separates relevant documents from others; it is at least the number of
     documents on the wrong side.
 
     Parameters
     ----------
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
 
     Examples
     --------

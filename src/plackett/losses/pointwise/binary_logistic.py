@@ -23,7 +23,7 @@ class BinaryLogistic(Loss):
     Parameters
     ----------
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Cosine(Loss):
     r"""Cosine loss of a query, :math:`\frac12 - \frac12 \cos(\varphi(y), \varphi(s))` over its judged documents.
 
     It lies between 0 and 1 (½ where φ is positive), does not grow with the number of documents and, with a linear φ,
-    is the same for c·s with c > 0. Documents weigh as if they were there so many times. A query whose vector of labels
+    is the same for c·s with c > 0. A document with weight w counts as w copies. A query whose vector of labels
     is zero has loss 0; scores that are all zero are at a right angle to everything, and their gradient, which does
     not exist, is taken as −½ of the direction of the labels.
 

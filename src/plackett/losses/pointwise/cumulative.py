@@ -28,9 +28,9 @@ class Cumulative(Loss):
     Parameters
     ----------
     n_classes
-        K; None is the largest label of the data plus one. Labels must be whole numbers.
+        K; None uses the largest label of the data plus one. Labels must be whole numbers.
     gain
-        What grades are worth in the ranking: ``"linear"``, ``"exp2"`` or a table label: gain.
+        Value of the grades in the ranking: ``"linear"``, ``"exp2"`` or a table label: gain.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Cumulative(Loss):
         check_n_classes(self)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Probability of each class; where the questions contradict each other, that of no class falls below 0."""
+        """Probability of each class; clipped at 0 if the cumulative probabilities contradict each other."""
         at_least = np.hstack([np.ones((len(scores), 1)), _sigmoid(scores), np.zeros((len(scores), 1))])
         found = np.maximum(-np.diff(at_least, axis=1), 0.0)
         return found / found.sum(axis=1, keepdims=True)
@@ -69,7 +69,7 @@ class Cumulative(Loss):
         return _sigmoid(scores) @ np.diff(class_gains(scores.shape[1] + 1, self.gain))
 
     def settle(self, data: RankingDataset) -> Cumulative:
-        """The loss with as many classes as all of the data have."""
+        """The loss with the number of classes of the whole dataset."""
         return self.replace(n_classes=self.bind(data).n_outputs + 1)
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:

@@ -1,4 +1,4 @@
-"""Immediate-threshold loss: a score outside the interval of its grade pays at the ends of that interval."""
+"""Immediate-threshold loss: a score outside the interval of its grade is penalised at the ends of that interval."""
 
 from __future__ import annotations
 

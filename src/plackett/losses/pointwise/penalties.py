@@ -1,4 +1,4 @@
-"""Margin penalties φ(z): what it costs that a score is only z on the right side of a threshold."""
+"""Margin penalties φ(z) for a score that is on the right side of a threshold by z."""
 
 from __future__ import annotations
 

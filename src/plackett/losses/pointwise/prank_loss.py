@@ -14,10 +14,10 @@ __all__ = ["PRankLoss"]
 class PRankLoss(ThresholdLoss):
     r"""Inherent loss of PRank: :math:`\sum_{r=1}^{K-1} \max(0, -y_r (s - b_r))`, :math:`y_r = \pm 1`.
 
-    :math:`y_r` is + where the grade is above threshold r. A score pays by how far it is on the wrong side of each
-    threshold, and nothing for being right without a margin. With a subgradient :math:`-y_r` at 0, a step of PRank is
-    a step of length 1 of stochastic subgradient descent on it, over weights and thresholds. Thresholds are given (or
-    the cuts of the labels): with learned ones, equal scores and thresholds would cost nothing.
+    :math:`y_r` is + where the grade is above threshold r. A score is penalised by its distance on the wrong side of
+    each threshold; no margin is required on the right side. With a subgradient :math:`-y_r` at 0, a step of PRank is a
+    step of length 1 of stochastic subgradient descent on it, over weights and thresholds. Thresholds are given (or the
+    cuts of the labels): with learned ones, equal scores and thresholds would cost nothing.
 
     Examples
     --------

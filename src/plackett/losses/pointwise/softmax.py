@@ -25,11 +25,11 @@ class Softmax(Loss):
     Parameters
     ----------
     n_classes
-        K; None is the largest label of the data plus one. Labels must be whole numbers.
+        K; None uses the largest label of the data plus one. Labels must be whole numbers.
     gamma
         Inverse temperature.
     gain
-        What grades are worth in the ranking: ``"linear"``, ``"exp2"`` or a table label: gain.
+        Value of the grades in the ranking: ``"linear"``, ``"exp2"`` or a table label: gain.
 
     References
     ----------
@@ -63,7 +63,7 @@ class Softmax(Loss):
         return self.probabilities(scores) @ class_gains(scores.shape[1], self.gain)
 
     def settle(self, data: RankingDataset) -> Softmax:
-        """The loss with as many classes as all of the data have."""
+        """The loss with the number of classes of the whole dataset."""
         return self.replace(n_classes=self.bind(data).n_outputs)
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:

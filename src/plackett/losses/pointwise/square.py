@@ -62,7 +62,7 @@ class _Bound(BoundLoss):
         return losses, gradient, self.weight.copy()
 
     def device_form(self) -> DeviceForm:
-        """How an accelerator makes the gradient."""
+        """How an accelerator computes the gradient."""
         weight = self.sample_weight * (self.data.labels >= 0)
         return DeviceForm(_device_gradient, ((self.target, 0.0), (weight, 0.0)), self.query_weight)
 

@@ -17,7 +17,7 @@ __all__ = ["SubsetSquare"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubsetSquare(Loss):
-    r"""Regression on the relevant documents; of the others only the one that is scored too high by most pays:
+    r"""Regression on the relevant documents; of the others, only the one scored most too high is penalised:
 
     .. math:: \frac12 \sum_{y_j \ge \text{rel}} w_j (s_j - t(y_j))^2
               + \frac{u}{2} \max_{y_j < \text{rel}} w_j \max(0, s_j - \delta)^2
@@ -28,13 +28,13 @@ class SubsetSquare(Loss):
     Parameters
     ----------
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     target
-        What scores are to reach: ``"linear"`` (the label), ``"exp2"``, ``"binary"`` or a table label: target.
+        Target of the scores: ``"linear"`` (the label), ``"exp2"``, ``"binary"`` or a table label: target.
     over
-        u, what an irrelevant document above the level costs.
+        u, the cost of an irrelevant document above the level.
     level
-        δ, the score up to which irrelevant documents are left alone.
+        δ, the score up to which irrelevant documents are not penalised.
 
     Examples
     --------

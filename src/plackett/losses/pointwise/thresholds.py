@@ -1,4 +1,4 @@
-"""What the threshold losses share: grades as intervals of the score line, cut by thresholds."""
+"""Shared base of the threshold losses: grades as intervals of the score, separated by thresholds."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ThresholdLoss(Loss):
         φ: ``"logistic"``, ``"hinge"``, ``"squared_hinge"``, ``"exponential"`` (clipped at e^300), ``"square"``,
         (1 − z)², or ``"perceptron"``, max(0, −z).
     cuts
-        Where the labels are cut into grades: a label above a cut should have a score above its threshold. None is
+        Where the labels are cut into grades: a label above a cut should have a score above its threshold. None cuts
         half-way between the labels that occur.
     thresholds
-        The thresholds of the scores: None is the cuts themselves, so that scores live on the scale of the labels;
-        ``"learned"`` takes, whenever the loss is evaluated, the ones that make it least on all of the data. The loss
-        of the best thresholds is convex in the scores like the loss itself, and has the same gradient, so models need
-        not know of them; `best_thresholds` tells them.
+        The thresholds of the scores: None uses the cuts themselves, so that scores are on the scale of the labels;
+        ``"learned"`` uses, at every evaluation, the ones that minimise the loss on all of the data. The loss of the
+        best thresholds is convex in the scores like the loss itself, and has the same gradient, so models need not know
+        about them; `best_thresholds` returns them.
     """
 
     convex: ClassVar[bool] = True
@@ -74,7 +74,7 @@ class ThresholdLoss(Loss):
         return self.replace(cuts=tuple(self.bind(data).cuts.tolist()))
 
     def best_thresholds(self, scores: Any, data: RankingDataset) -> np.ndarray:
-        """The thresholds that make the loss least for given scores; NaN where all documents are on one side."""
+        """The thresholds that minimise the loss for given scores; NaN if all documents are on one side."""
         bound = self.bind(data)
         return bound.best_thresholds(bound.check(scores))
 

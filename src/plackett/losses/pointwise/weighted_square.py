@@ -19,7 +19,7 @@ __all__ = ["WeightedSquare"]
 class WeightedSquare(Loss):
     r"""Importance-weighted square loss :math:`\frac12 \sum_j w_j \omega(y_j) (s_j - t(y_j))^2`, ω = 1 + c·importance.
 
-    Most documents are irrelevant, and a plain regression spends its effort on them.
+    Most documents are irrelevant, and a plain regression focuses on them.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class WeightedSquare(Loss):
         ω is 1 + strength · importance(label): ``"linear"``, ``"exp2"`` (2^label − 1), ``"binary"`` or a table
         label: importance. A strength of 0 is the plain square loss.
     target
-        What scores are to reach: ``"linear"`` (the label), ``"exp2"``, ``"binary"`` or a table label: target.
+        Target of the scores: ``"linear"`` (the label), ``"exp2"``, ``"binary"`` or a table label: target.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The list-aware scorer: documents of a list look at each other."""
+"""The list-aware scorer: documents of a list attend to each other."""
 
 from __future__ import annotations
 

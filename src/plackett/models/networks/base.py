@@ -1,4 +1,4 @@
-"""What a network is: its shape, its first weights and how it scores, as plain functions of named arrays."""
+"""Base class of networks: shape, initial weights and scoring, as plain functions of named arrays."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """Description of a network. The weights are named arrays beside it, so that a scorer is nothing but arrays.
+    """Description of a network. The weights are separate named arrays, so that a scorer consists only of arrays.
 
     Parameters
     ----------
     n_features, n_outputs
-        Columns that come in and go out.
+        Number of input and output columns.
     hidden
         Width of each hidden layer.
     activation, dropout, n_heads, n_layers
-        See `plackett.models.neural.Neural`; a network ignores what it has no use for.
+        See `plackett.models.neural.Neural`; a network ignores parameters that do not apply to it.
     """
 
     name: ClassVar[str]
     #: Whether a document's score depends on the other documents of its list.
     list_aware: ClassVar[bool] = False
-    #: What stands for None in the parameters of the model.
+    #: Default used for None in the parameters of the model.
     default_hidden: ClassVar[tuple[int, ...]]
     default_log1p: ClassVar[bool] = True
 

@@ -30,7 +30,8 @@ def batches(group: np.ndarray, size: int, list_aware: bool, rng: np.random.Gener
 
 
 def cut_by_length(queries: np.ndarray, group: np.ndarray, places: int, size: int | None = None) -> list[np.ndarray]:
-    """Cut queries, given from long to short, into runs of at most ``size`` whose padded table has so many places.
+    """Cut queries, given from long to short, into runs of at most ``size`` whose padded table has at most this many
+    places.
 
     The longest list of a run is at most twice as long as its shortest.
 
@@ -49,7 +50,7 @@ def cut_by_length(queries: np.ndarray, group: np.ndarray, places: int, size: int
 
 
 def cut_by_rows(queries: np.ndarray, group: np.ndarray, rows: int) -> list[np.ndarray]:
-    """Cut queries into runs of about so many rows, whole queries each.
+    """Cut queries into runs of about this many rows, without splitting queries.
 
     >>> [run.tolist() for run in cut_by_rows(np.arange(4), np.array([3, 3, 9, 4]), 6)]
     [[0, 1], [2], [3]]

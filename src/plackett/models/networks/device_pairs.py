@@ -50,7 +50,7 @@ class DevicePairs:
 
 
 def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
-    """Queries whose padded tables have at most so many pairs: all of them in their order, or else by length."""
+    """Runs of queries whose padded tables have at most this many pairs: in their order, or else by length."""
     if group.size * int(group.max(initial=0)) ** 2 <= most_pairs:
         return [np.arange(group.size)]
     by_length = np.argsort(-group, kind="stable")

@@ -1,4 +1,4 @@
-"""Features as a network takes them: logarithm of the sizes, then mean 0 and deviation 1."""
+"""Input features of a network: log-transformed, then scaled to mean 0 and standard deviation 1."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def scoring_feed(
 def scores_of(network: Network, weights: dict[str, Any], feed: Feed, spread: Spread) -> np.ndarray:
     """Outputs for all rows of a feed, (rows × outputs) in the order of its ``X``.
 
-    On the CPU in double precision, then rounded to single: sums depend a little on where a row stands in a block and
-    on what stands beside it, and rounding takes that away. Equal documents get equal scores.
+    On the CPU in double precision, then rounded to single: sums depend slightly on the position of a row in a block and
+    on its neighbours, and rounding removes that. Equal documents get equal scores.
     """
     torch = load_torch()
     dtype = torch.float64 if feed.device.type == "cpu" else torch.float32

@@ -1,4 +1,4 @@
-"""Steps of static shapes, recorded as CUDA graphs and replayed: launches would cost more than the work itself."""
+"""Steps of static shape, recorded as CUDA graphs and replayed, because launches would cost more than the work."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Shape(NamedTuple):
 
 
 def rounded_up(n: int, steps: int) -> int:
-    """The next number of a grid with so many steps between powers of two, and a multiple of 8.
+    """The next number of a grid with this many steps between powers of two, and a multiple of 8.
 
     >>> [rounded_up(n, 4) for n in (3, 32, 33, 50, 129)]
     [8, 32, 40, 56, 160]
@@ -141,7 +141,7 @@ class GraphSteps:
             self._load(self.draw())
 
     def _load(self, batches: list[np.ndarray]) -> None:
-        """Make these batches the plan: the device will see them after all that it was told before."""
+        """Make these batches the plan; the device sees them after all work queued before."""
         torch = load_torch()
         table = np.full(tuple(self.queries.shape), self.n_queries)
         for row, queries in zip(table, (q for q in batches if self.group[q].any()), strict=False):

@@ -42,7 +42,7 @@ class HostLoss:
 
 
 class Training:
-    """A dataset cut into batches of queries, anew for each epoch, and these into blocks with their losses.
+    """A dataset cut into batches of queries, reshuffled for each epoch, and these into blocks with their losses.
 
     A loss is a sum over queries, so a block of whole queries goes forward, through its loss and back by itself. The
     gradients of a batch's blocks are summed in their order, whoever computed them. On devices where a launch costs more

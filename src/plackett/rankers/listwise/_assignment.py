@@ -1,8 +1,8 @@
-"""Assignment of documents to positions, where the cost is a product of rank and score plus one of discount and worth.
+"""Assignment of documents to positions, where the cost is rank times score plus discount times worth.
 
-Without the second part sorting by score is right, and prices of positions and documents that prove it are known. The
-second part only makes costs larger, so the prices stay valid, and each position that it takes its document away from
-gets one along a shortest path (Hungarian method).
+Without the second term, sorting by score is optimal, and the dual prices that prove it are known. The second term only
+increases costs, so the prices stay valid. Each position that loses its document gets another along a shortest path
+(Hungarian method).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["assign"]
 
 @kernel
 def _look(row, base, slope, weight, s, worth, price, dist, before):  # type: ignore[no-untyped-def]
-    """Reach all open documents from one position; the nearest one."""
+    """Relax all open documents from one position; return the nearest one."""
     least = np.inf
     for k in range(s.size):
         d = base + slope * s[k] + weight * worth[k] - price[k]
@@ -33,9 +33,9 @@ def _look(row, base, slope, weight, s, worth, price, dist, before):  # type: ign
 
 @kernel
 def _mend(first, scale, discount, s, worth, rows_price, docs_price, doc, row_of, floats, ints):  # type: ignore[no-untyped-def]
-    """Give a document to a position without one: others move along the shortest path to a document that is free.
+    """Assign a document to an empty position, moving others along the shortest path to a free document.
 
-    Open documents come first in the arrays, in no order; those that the search is done with go to the end.
+    Open documents come first in the arrays, in any order; finished ones move to the end.
     """
     n = s.size
     open_s, open_worth, open_price, dist = floats[0, :n], floats[1, :n], floats[2, :n], floats[3, :n]

@@ -1,4 +1,4 @@
-"""What the rankers share that evolve a formula."""
+"""Shared base of the rankers that evolve a formula."""
 
 from __future__ import annotations
 
@@ -32,48 +32,49 @@ __all__ = ["Evolved"]
 class Evolved(Ranker):
     """A formula of the features, found by genetic programming with a measure as fitness.
 
-    Without validation data the formula with the best fitness is kept; with them the best of each generation are
-    measured there by `eval_measure`, and the best of all generations is kept.
+    Without validation data, the formula with the best fitness is kept. With validation data, the best formulas of each
+    generation are evaluated on them by `eval_measure`, and the best of all generations is kept.
 
     Parameters
     ----------
     measure
-        Fitness: any measure; one of errors is minimised.
+        Measure used as fitness; an error measure is minimised.
     population_size, generations
-        Formulas in a generation, and how many generations there are.
+        Number of formulas in a generation, and number of generations.
     functions
-        Operations to build with: ``+ - * / max min log sqrt exp neg abs``. Division by 0 is 1, log 0 is 0, log and sqrt
-        take the absolute value, and results are cut off at ±1e100.
+        Operations to build formulas from: ``+ - * / max min log sqrt exp neg abs``. Division by 0 is 1, log 0 is 0, log
+        and sqrt take the absolute value, and results are cut off at ±1e100.
     max_depth, max_size
-        Limits of a formula: edges from its root to a leaf, and nodes.
+        Limits on a formula: edges from its root to a leaf, and number of nodes.
     constant_share, constant_range
-        Share of constants among new leaves, and from where to where they are drawn.
+        Share of constants among new leaves, and the range they are drawn from.
     crossover_rate, mutation_rate
-        Shares of new formulas made so; the rest are copies (reproduction).
+        Share of new formulas made by crossover and by mutation; the rest are copies (reproduction).
     tournament_size
-        A parent is the best of so many, drawn at random.
+        A parent is the best of this many formulas drawn at random.
     elitism
-        So many of the best formulas always stay. With 1 or more, the best fitness never falls.
+        Number of best formulas that always survive. With 1 or more, the best fitness never decreases.
     parsimony
-        Fitness that each node costs; among equals the shorter formula wins anyway.
+        Fitness penalty per node; the shorter of two equal formulas wins in any case.
     n_runs
-        Independent populations, one after another; the best formula of all is kept. Early stopping ends them all.
+        Number of independent populations, run one after another; the best formula overall is kept. Early stopping ends
+        all runs.
     n_validated
-        How many of each generation are measured on the validation data.
+        Number of formulas of each generation to evaluate on the validation data.
 
     Attributes
     ----------
     formula_, simplified_formula_
-        The formula as text, as it was evolved and with idle parts left out; both have the same value for every
-        document. Features without names are called x1, x2, ….
+        The formula as text, as evolved and simplified; both give the same value for every document. Features without
+        names are called x1, x2, ….
     fitness_
         The best fitness of each generation.
     value_
-        The measure of the kept formula on the training data.
+        Value of the measure on the training data for the kept formula.
 
     Notes
     -----
-    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    Documents of weight 0 are left out of their lists. The weight of a query is ``query_weight`` times the mean weight
     of its documents.
     """
 
@@ -101,11 +102,11 @@ class Evolved(Ranker):
     n_validated: int = 1
 
     def leaves(self, names: list[str]) -> list[Program] | None:
-        """The formulas that stand at the leaves; None are the features themselves."""
+        """The formulas used as leaves; None uses the features themselves."""
         return None
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Every run has the generations that the best one had."""
+        """Every run gets as many generations as the best one had."""
         return {"generations": (rounds - 1) % self.generations + 1}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -135,7 +136,7 @@ class Evolved(Ranker):
                     best, highest = chosen, merit
                 if stop:
                     break
-        assert best is not None  # before the first generation an interrupt goes on to the caller
+        assert best is not None  # before the first generation, an interrupt is passed on to the caller
         self.fitness_ = [fitness.lists.sign * value for value in reached]
         self.value_ = fitness.lists.sign * float(fitness([best])[0])
         self.scorer_ = FormulaScorer(best if leaves is None else best.filled(leaves), data.n_features)
@@ -172,7 +173,7 @@ class Evolved(Ranker):
     def _best_on(
         self, monitor: Monitor, valid: RankingDataset, columns: np.ndarray, programs: list[Program]
     ) -> tuple[Program, np.ndarray]:
-        """Of the first different formulas the best one on the validation data, with its scores there."""
+        """The best on the validation data among the first distinct formulas, with its scores there."""
         candidates = list(dict.fromkeys(programs))[: self.n_validated]
         scores = evaluate(candidates, columns, self.n_jobs)
         measure = monitor.measure

@@ -1,7 +1,7 @@
-"""The assignment of `_assignment` for few different worths: a cheapest merge of as many sorted lists.
+"""The assignment of `_assignment` for few distinct worths: the cheapest merge of that many sorted lists.
 
-Documents of equal worth stay in the order of their scores, so how many of each worth stand above a position says which
-ones they are. The cheapest way to come to each such state is known from the states with one document less.
+Documents of equal worth stay in the order of their scores, so the number of each worth above a position determines
+which ones they are. The cheapest way to reach such a state follows from the states with one document fewer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["merge"]
 
 @kernel
 def _offer(cost, came, source, discount, rank, slope, worth, grade):  # type: ignore[no-untyped-def]
-    """Come to a row of states from another row by one document, where that is cheaper."""
+    """Reach a row of states from another row by adding one document, if that is cheaper."""
     for c in range(cost.size):
         way = source[c] + slope * (rank + c) + discount[c] * worth
         cheaper = way < cost[c]
@@ -25,7 +25,7 @@ def _offer(cost, came, source, discount, rank, slope, worth, grade):  # type: ig
 
 @kernel
 def _walk(cost, came, discount, rank, scale, s, worth, grade):  # type: ignore[no-untyped-def]
-    """Come to each state of a row from the one before it, where that is cheaper."""
+    """Reach each state of a row from the one before it, if that is cheaper."""
     here = cost[0]
     for c in range(1, cost.size):
         way = here + scale * (rank + c) * s[c - 1] + discount[rank + c - 1] * worth

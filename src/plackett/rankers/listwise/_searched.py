@@ -1,4 +1,4 @@
-"""What the rankers share that search for weights by the value of a measure."""
+"""Shared base of the rankers that search for weights by the value of a measure."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ __all__ = ["Searched"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Searched(Ranker):
-    """A linear model whose weights are searched for by the value of a measure, without a loss in its place.
+    """A linear model whose weights are found by a direct search on a measure, without a surrogate loss.
 
-    The first search starts in the direction in which the logistic pair loss falls fastest from zero weights, each
-    further one from random weights. The best weights are kept: by the measure on the training data, or by
-    `eval_measure` on validation data where there are any.
+    The first search starts in the direction of steepest descent of the logistic pair loss at zero weights, later ones
+    from random weights. The best weights are kept, judged by the measure on the training data or, if there are
+    validation data, by `eval_measure` on those.
 
     Parameters
     ----------
     measure
-        What is maximised: any measure; one of errors is minimised.
+        The measure to maximise; an error measure is minimised.
     n_restarts
-        Further searches from random weights.
+        Number of additional searches from random weights.
     standardize
-        Divide each feature by its standard deviation while searching, so that steps of one size fit all. The weights
-        that come out are for the features as they are.
+        Divide each feature by its standard deviation while searching, so that steps of one size fit all. The resulting
+        weights apply to the original features.
 
     Attributes
     ----------
     value_
-        The measure of the kept weights on the training data.
+        Value of the measure on the training data for the kept weights.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -57,11 +57,11 @@ class Searched(Ranker):
         """The solver with its settings."""
 
     def full_effort(self) -> int | None:
-        """Most rounds of a search."""
+        """Maximum number of rounds of a search."""
         return self.make_solver().max_iter
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """With restarts, rounds are those of all searches together, and a search may end before its last one."""
+        """With restarts, rounds count all searches together, and a search may stop early."""
         return {"max_iter": min(rounds, self.make_solver().max_iter)}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

@@ -1,4 +1,4 @@
-"""What the structural SVMs share: lists that take part, the risk over them, and training by cutting planes."""
+"""Shared base of the structural SVMs: the lists used, their risk, and training by cutting planes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from plackett.solvers.proved_gap import Trained, check_settings, keep_best, rela
 
 __all__ = ["Lists", "Problem", "StructuralSVM", "Violations"]
 
-#: Given scores, of the most violated ranking of each list: its 1 − M, and by how much its feature map weighs each
-#: document more than that of a perfect ranking. Their sum, the factors times the scores, is the loss.
+#: For given scores, the most violated ranking of each list: its 1 − M, and how much more its feature map weights each
+#: document than that of a perfect ranking does. 1 − M plus these factors times the scores is the loss.
 Violations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class Lists:
-    """The documents that take part in training, by list, and the share of each list in the risk."""
+    """The documents used for training, by list, and the share of each list in the risk."""
 
     X: Any
     labels: np.ndarray
@@ -37,7 +37,7 @@ class Lists:
 
     @classmethod
     def of(cls, data: RankingDataset) -> Lists:
-        """The judged documents; those of weight 0 are left out, and the mean weight of the others weighs the list."""
+        """The judged documents with non-zero weight; their mean weight is the weight of the list."""
         weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
         rows = np.flatnonzero((data.labels >= 0) & (weight > 0))
         offsets = np.searchsorted(rows, data.offsets)
@@ -84,31 +84,31 @@ class Problem:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructuralSVM(Ranker):
-    """Base of the structural SVMs; a subclass says which ranking of a list is violated most.
+    """Base class of the structural SVMs; a subclass finds the most violated ranking of a list.
 
     Parameters
     ----------
     C
-        Weight of the mean loss of the lists, against half the squared length of the weights.
+        Weight of the mean loss over lists, relative to half the squared norm of the weights.
     tol, max_iter
-        Relative gap of the objective to end at, and most evaluations of the risk.
+        Relative gap of the objective at which to stop, and maximum number of evaluations of the risk.
     standardize
-        Divide each feature by its standard deviation while training, so that one C fits all. The weights that come out
-        are for the features as they are.
+        Divide each feature by its standard deviation while training, so that one C fits all. The resulting weights
+        apply to the original features.
 
     Attributes
     ----------
     coef_
         Weight of each feature.
     objective_, gap_
-        The objective at these weights, and by what share of it it may at most be above the minimum: proved by the
-        planes, and 1 where training was interrupted.
+        The objective at these weights, and an upper bound on its relative distance from the minimum. The bound is
+        proved by the cutting planes; it is 1 if training was interrupted.
     n_iter_
         Number of evaluations of the risk.
     """
 
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(0.01, 100.0, log=True)}
 
     C: float = 10.0
@@ -117,7 +117,7 @@ class StructuralSVM(Ranker):
     standardize: bool = True
 
     def _violations(self, lists: Lists) -> Any:
-        """What finds the most violated rankings of the lists: `Violations`, or what `_solve` and `_risk` call."""
+        """The search for the most violated rankings: `Violations`, or whatever `_solve` and `_risk` call."""
         raise NotImplementedError
 
     def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
@@ -136,7 +136,7 @@ class StructuralSVM(Ranker):
         return problem.risk(weights)[0]
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Training ends after `max_iter` rounds at the latest."""
+        """Training stops after `max_iter` rounds at the latest."""
         return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -150,7 +150,7 @@ class StructuralSVM(Ranker):
 
         def valid_scores(weights: np.ndarray) -> np.ndarray:
             valid = monitor.valid
-            assert valid is not None  # asked for then only
+            assert valid is not None  # needed only in this case
             return scorer(weights).predict(valid.X, valid.offsets, self.n_jobs)
 
         kept = Trained(np.zeros(data.n_features))

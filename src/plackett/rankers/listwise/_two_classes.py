@@ -10,7 +10,7 @@ __all__ = ["share_among_ties", "two_classes"]
 
 @kernel
 def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_rows, low, low_rows):  # type: ignore[no-untyped-def]
-    """Fill scores and rows of both classes, from large to small; returns how many are relevant."""
+    """Fill in the scores and rows of both classes in descending order; return the number of relevant documents."""
     n = scores.size
     for i in range(n):
         keys[i] = scores[i]
@@ -32,10 +32,10 @@ def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_ro
 
 @kernel
 def share_among_ties(scores, rows, n, slope):  # type: ignore[no-untyped-def]
-    """Give documents of one class and one score the mean of their slopes.
+    """Give documents of the same class and score the mean of their slopes.
 
-    To change places with each other makes no ranking more or less violated, so the mean is a subgradient too, and one
-    that does not depend on the order of the rows. ``scores`` are sorted.
+    Swapping such documents does not change how much a ranking is violated. So the mean is also a subgradient, and it
+    does not depend on row order. ``scores`` are sorted.
     """
     start = 0
     while start < n:

@@ -23,39 +23,39 @@ __all__ = ["AdaRank"]
 
 #: Features are ranked in groups of this many scores.
 _SCORES_AT_ONCE = 1 << 22
-#: A weak ranker that is perfect on all queries, or the contrary, would have an infinite coefficient.
+#: A weak ranker that is perfect on all queries, or wrong on all, would have an infinite coefficient.
 _LEAST_LOSS = 1e-6
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdaRank(Ranker):
-    r"""AdaRank: boosting of queries, whose weak rankers are single features.
+    r"""AdaRank: boosting over queries, with single features as weak rankers.
 
     Round t picks the feature :math:`f_t` with the largest :math:`\varphi_t = \sum_q D_t(q) M_q(f_t)`, adds it with the
     coefficient :math:`\alpha_t = \frac12 \log \frac{1 + \varphi_t}{1 - \varphi_t}` to the ensemble :math:`F_t`, and
-    weighs the queries anew by :math:`D_{t+1}(q) \propto w_q e^{-M_q(F_t)}`, so that those which the ensemble ranks
-    badly count more. The result is a linear model. How each feature alone ranks each query is computed once.
+    reweights the queries by :math:`D_{t+1}(q) \propto w_q e^{-M_q(F_t)}`, so that queries the ensemble ranks badly
+    count more. The result is a linear model. The value of each feature alone on each query is computed only once.
 
-    Training ends after `n_estimators` rounds, or when the training measure falls by `tol` or more, or by early
-    stopping on validation data. A ranker that picks the feature of the round before again changes no order if that
-    feature stands alone, and then nothing ever changes; `max_repeats` takes such a feature out of the choice.
+    Training stops after `n_estimators` rounds, or when the training measure falls by `tol` or more, or by early
+    stopping on validation data. If the only feature so far is picked again, no order changes, and training is stuck;
+    `max_repeats` excludes such a feature.
 
     Parameters
     ----------
     measure
-        What is maximised: any measure with values between −1 and 1.
+        The measure to maximise; its values must lie between −1 and 1.
     n_estimators
         Most rounds.
     tol
-        By how much the training measure may fall from one round to the next.
+        Largest allowed decrease of the training measure from one round to the next.
     max_repeats
-        After being picked so many times in a row without a change of the training measure, a feature is left out until
-        the measure changes. None never leaves one out.
+        Exclude a feature that was picked this many times in a row without changing the training measure, until the
+        measure changes. None never excludes one.
     descending
-        Whether a feature may also rank by its small values first.
+        Whether a feature may also rank small values first.
     standardize
-        Divide each feature by its standard deviation, so that one coefficient means the same for all. Switch it off
-        where features have been normalised query by query.
+        Divide each feature by its standard deviation, so that coefficients are comparable. Switch it off if features
+        are already normalised per query.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class AdaRank(Ranker):
 
     Notes
     -----
-    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    Documents of weight 0 are left out of their lists. The weight of a query is ``query_weight`` times the mean weight
     of its documents.
 
     Examples

@@ -18,8 +18,8 @@ __all__ = ["ApproxAP"]
 class ApproxAP(GradientTrained, Linear):
     """ApproxAP: a linear model that maximises average precision with smooth ranks (`plackett.losses.ApproxAPLoss`).
 
-    The loss is not convex: the result is a local optimum, which the start (zero weights, or another model with
-    `warm_start`) decides.
+    The loss is not convex: the result is a local optimum that depends on the start (zero weights, or another model with
+    `warm_start`).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class ApproxAP(GradientTrained, Linear):
     rank_steepness
         β of the comparison of two ranks.
     rel
-        Least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------

@@ -18,8 +18,8 @@ __all__ = ["ApproxNDCG"]
 class ApproxNDCG(GradientTrained, Linear):
     """ApproxNDCG: a linear model that maximises nDCG with smooth ranks (`plackett.losses.ApproxNDCGLoss`).
 
-    The loss is not convex: the result is a local optimum, which the start (zero weights, or another model with
-    `warm_start`) decides.
+    The loss is not convex: the result is a local optimum that depends on the start (zero weights, or another model with
+    `warm_start`).
 
     Parameters
     ----------

@@ -12,12 +12,12 @@ __all__ = ["ARRANGER"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ARRANGER(Evolved):
-    """ARRANGER of Fan and others: formulas with logarithms, a utility of the order as fitness, ten finalists.
+    """ARRANGER of Fan and others: formulas with logarithms, a utility of the ranking as fitness, and ten finalists.
 
     What sets it apart from `RankGP`: the functions are ``+ * / log``; the fitness is a utility that falls with the rank
-    of each relevant document, here 0.982 to the power of the rank (up to a factor the last of their four, which is
-    RBP); most formulas come from crossover and reproduction; and the ten best formulas of every generation, not the
-    best one alone, are measured on the validation data.
+    of each relevant document, here 0.982 to the power of the rank (the last of the four in the paper up to a factor,
+    which is RBP); most formulas come from crossover and reproduction; and the ten best formulas of every generation,
+    not the best one alone, are measured on the validation data.
 
     Examples
     --------

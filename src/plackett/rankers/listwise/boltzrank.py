@@ -19,8 +19,8 @@ class BoltzRank(GradientTrained, Linear):
     """BoltzRank: a linear model that maximises expected nDCG under a Boltzmann distribution over orders.
 
     The loss (`plackett.losses.BoltzRankLoss`) mixes expected nDCG with the divergence from the distribution of the
-    labels, which keeps it well shaped. It is exact for queries of up to `max_exact` documents; longer ones have a fixed
-    set of `n_samples` drawn orders.
+    labels, which makes it easier to optimise. It is exact for queries of up to `max_exact` documents; longer ones use a
+    fixed sample of `n_samples` orders.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class BoltzRank(GradientTrained, Linear):
     gain
         Gain of nDCG.
     max_exact, n_samples
-        Most documents for the exact form; orders drawn for longer lists.
+        Longest list that is computed exactly, and the number of orders sampled for longer ones.
 
     Examples
     --------

@@ -17,17 +17,16 @@ __all__ = ["CombinedComponents", "retrieval_components"]
 class CombinedComponents(Evolved):
     """Combined component approach (CCA): the leaves are components of known formulas, not raw statistics.
 
-    What sets it apart from `RankGP`: its leaves are whole formulas of features, such as the term-frequency part of
-    BM25 or an inverse document frequency, so that evolution begins with what is known to work and has less to find.
-    The formula that comes out is written in terms of the features again. ``max_depth`` and ``max_size`` count a
-    component as one leaf.
+    What sets it apart from `RankGP`: its leaves are whole formulas of features, such as the term-frequency part of BM25
+    or an inverse document frequency, so that evolution starts from what is known to work. The resulting formula is
+    again written in terms of the features. ``max_depth`` and ``max_size`` count a component as one leaf.
 
     Parameters
     ----------
     components
         Formulas of features as text (see `plackett.solvers.formulas.text.from_text`), features by their names, or as
-        x1, x2, … where they have none. None takes every feature for a component. `retrieval_components` writes the
-        usual ones.
+        x1, x2, … where they have none. None uses every feature as a component. `retrieval_components` builds the usual
+        ones.
 
     Examples
     --------

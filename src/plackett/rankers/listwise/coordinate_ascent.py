@@ -17,34 +17,34 @@ class CoordinateAscent(Searched):
     """Coordinate ascent: a linear model whose weights are set one after the other to maximise a measure.
 
     Along one weight a measure is a step function, which changes only where two documents of a list have equal scores.
-    The exact line search visits all these points and finds the best value there is; the other one tries steps that
-    double, as RankLib's does. Either way the measure never falls on the training data.
+    The exact line search visits all these points and finds the best value; the other one tries doubling steps, like
+    RankLib. Either way, the measure never decreases on the training data.
 
     Parameters
     ----------
     measure
-        What is maximised: any measure; one of errors is minimised.
+        The measure to maximise; an error measure is minimised.
     line_search
-        ``"exact"``, for measures that know the change from exchanging two neighbours (nDCG, DCG, AP, P, RR, ERR and
+        ``"exact"``, for measures that provide the change from swapping two neighbours (nDCG, DCG, AP, P, RR, ERR and
         others); ``"steps"`` for any; ``"auto"`` is exact where the measure and the size of the data allow it.
     tol
-        End a search after a pass over the features that improved the measure by no more than this.
+        Stop a search after a pass over the features that improves the measure by no more than this.
     max_iter
-        Most passes over the features in each search.
+        Maximum number of passes over the features in each search.
     n_restarts
-        Further searches from random weights.
+        Number of additional searches from random weights.
     standardize
-        Divide each feature by its standard deviation while searching, so that the steps fit; no matter to the exact
-        search.
+        Divide each feature by its standard deviation while searching, so that step sizes fit; the exact search does not
+        depend on it.
 
     Attributes
     ----------
     value_
-        The measure of the kept weights on the training data.
+        Value of the measure on the training data for the kept weights.
 
     Notes
     -----
-    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    Documents of weight 0 are left out of their lists. The weight of a query is ``query_weight`` times the mean weight
     of its documents.
 
     Examples

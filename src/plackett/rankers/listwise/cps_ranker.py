@@ -20,19 +20,20 @@ __all__ = ["CPSRanker"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CPSRanker(Ranker):
-    r"""Coset-permutation distance based stagewise model: every feature ranks the documents, and the lists are weighed.
+    r"""Coset-permutation distance based stagewise model: every feature ranks the documents, and the rankings are
+    weighted.
 
     The supervised rank aggregation of `plackett.aggregation.CPS`, with each feature as a list: larger values rank
-    higher (of a feature that holds ranks the weight comes out negative), NaN is a document that the list lacks, which
-    then stands below the others. Only the order inside each feature counts, so features need no scaling.
-    ``sample_weight`` weighs the choice of a document at its stage.
+    higher (a feature that holds ranks gets a negative weight), and NaN means that the document is missing from the list
+    and ranks below the others. Only the order within each feature counts, so features need no scaling.
+    ``sample_weight`` weights the choice of a document at its stage.
 
     Parameters
     ----------
     alpha
         Strength of the L2 penalty on the weights.
     max_iter, tol
-        Most iterations of L-BFGS, and the relative change of the objective at which to end.
+        Maximum number of L-BFGS iterations, and the relative change of the objective at which to stop.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class DecisionTheoretic(Ranker):
     Parameters
     ----------
     n_trials
-        n, the largest label there can be; None is the largest of the training data.
+        n, the largest possible label; None uses the largest in the training data.
     gain
         Utility G of a label: ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain.
     prior_variance
@@ -45,7 +45,7 @@ class DecisionTheoretic(Ranker):
     scale
         Standard deviation c of the cumulative normal.
     max_iter, tol
-        Most rounds, and the largest change of a weight at which to end.
+        Maximum number of rounds, and the largest change of a weight at which to stop.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class DecisionTheoretic(Ranker):
     def _trials(self, data: RankingDataset) -> int:
         judged = data.labels[data.labels >= 0]
         for label in judged[judged != np.floor(judged)][:1]:
-            raise DataError(f"DecisionTheoretic needs whole-number labels, and found label {label:g}")
+            raise DataError(f"DecisionTheoretic needs whole-number labels, but found label {label:g}")
         largest = int(judged.max(initial=0.0))
         trials = max(largest, 1) if self.n_trials is None else self.n_trials
         if largest > trials:

@@ -18,12 +18,12 @@ __all__ = ["ListMLE"]
 class ListMLE(GradientTrained, Linear):
     """ListMLE: a linear model that makes the ideal order likely under the Plackett–Luce model.
 
-    Documents of equal label have no order among themselves (see `plackett.losses.ListMLELoss`).
+    Documents with equal labels are not ordered among themselves (see `plackett.losses.ListMLELoss`).
 
     Parameters
     ----------
     k
-        Only the first k ranks of the ideal order count; None is all.
+        Only the first k ranks of the ideal order count; None uses all.
     discount
         Weight of each rank, so that the top counts more: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a
         list of weights.

@@ -16,7 +16,7 @@ __all__ = ["ListNet"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListNet(GradientTrained, Linear):
-    """ListNet: a linear model whose top-one probabilities come close to those of the labels.
+    """ListNet: a linear model whose top-one probabilities approximate those of the labels.
 
     Minimises the cross entropy between softmax(labels) and softmax(scores) of each query
     (`plackett.losses.ListNetLoss`). For ListNet on trees or a network: ``GradientRanker(loss="ListNet", model=…)``.
@@ -24,7 +24,7 @@ class ListNet(GradientTrained, Linear):
     Parameters
     ----------
     target, temperature
-        What stands in the exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), divided by this.
+        Exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), and the temperature that divides it.
 
     Examples
     --------

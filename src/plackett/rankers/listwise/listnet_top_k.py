@@ -15,7 +15,7 @@ __all__ = ["ListNetTopK"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListNetTopK(GradientTrained, Linear):
-    """Top-k ListNet: a linear model whose distribution of the first k ranks comes close to that of the labels.
+    """Top-k ListNet: a linear model whose distribution of the first k ranks approximates that of the labels.
 
     Minimises `plackett.losses.ListNetTopKLoss`: exact for queries of up to `max_exact` documents, estimated from
     `n_samples` orders for longer ones. k = 1 is `ListNet`.
@@ -23,16 +23,16 @@ class ListNetTopK(GradientTrained, Linear):
     Parameters
     ----------
     k
-        Number of ranks; None is whole orders.
+        Number of ranks; None uses full orders.
     distribution, theta
         The target: ``"plackett-luce"`` of the labels, ``"uniform"`` over the orders that the labels allow, or
         ``"mallows"`` around them, with concentration theta.
     target, temperature
-        What stands in the exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), divided by this.
+        Exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), and the temperature that divides it.
     discount
         Weight of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
     max_exact, n_samples
-        Most documents for the exact form; orders drawn for longer lists.
+        Longest list that is computed exactly, and the number of orders sampled for longer ones.
 
     Examples
     --------

@@ -15,36 +15,36 @@ __all__ = ["MeasureSearch"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MeasureSearch(Searched):
-    """A linear model whose weights are searched for by the value of a measure, with a choice of solvers.
+    """A linear model whose weights are found by a direct search on a measure, with a choice of solvers.
 
-    The first search starts in the direction in which the logistic pair loss falls fastest from zero weights, each
-    further one from random weights. The best weights are kept: by the measure on the training data, or by
-    `eval_measure` on validation data where there are any.
+    The first search starts in the direction of steepest descent of the logistic pair loss at zero weights, later ones
+    from random weights. The best weights are kept, judged by the measure on the training data or, if there are
+    validation data, by `eval_measure` on those.
 
     Parameters
     ----------
     measure
-        What is maximised: any measure; one of errors is minimised.
+        The measure to maximise; an error measure is minimised.
     solver
         ``"directions"`` (line searches along promising directions), ``"coordinate"`` (along each feature),
-        ``"annealing"`` or ``"random"``; or a solver object with settings of its own, such as
+        ``"annealing"`` or ``"random"``; or a configured solver object such as
         ``Annealing(n_chains=16)``.
     max_iter
-        Most rounds of the solver in each search; None is what the solver has by itself.
+        Maximum number of solver rounds in each search; None uses the default of the solver.
     n_restarts
-        Further searches from random weights.
+        Number of additional searches from random weights.
     standardize
-        Divide each feature by its standard deviation while searching. The weights that come out are for the features
-        as they are.
+        Divide each feature by its standard deviation while searching. The resulting weights apply to the original
+        features.
 
     Attributes
     ----------
     value_
-        The measure of the kept weights on the training data.
+        Value of the measure on the training data for the kept weights.
 
     Notes
     -----
-    Documents of weight 0 are left out of their lists; otherwise a query weighs ``query_weight`` times the mean weight
+    Documents of weight 0 are left out of their lists. The weight of a query is ``query_weight`` times the mean weight
     of its documents.
 
     Examples

@@ -1,4 +1,4 @@
-"""PermuRank: perfect rankings should beat the others, by as much as the measure tells them apart."""
+"""PermuRank: perfect rankings should beat the others, in proportion to the loss of the measure."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ from plackett.solvers.proved_gap import relative_gap
 
 __all__ = ["PermuRank", "Rankings", "Search", "Slack", "ap_search", "ndcg_search", "slack_violations"]
 
-#: Weight of scores next to which the measure alone decides, for scores up to 1.
+#: Weight of scores so small that the measure alone decides, for scores up to 1.
 _LEAST_SCALE = 1e-9
-#: The rankings of a list are tried one by one where they are at most so many, times the documents.
+#: Rankings of a list are enumerated if their number times the number of documents is at most this.
 _MOST_STEPS = 100_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PermuRank(StructuralSVM):
-    r"""PermuRank: a linear ranker that learns pairs of a perfect and an imperfect ranking of each list.
+    r"""PermuRank: a linear ranker trained on pairs of a perfect and an imperfect ranking of each list.
 
     .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \, \mathrm{mean}_q \max_{\pi^* \text{perfect},\, \pi}
               (1 - M(\pi)) \, \big[ 1 - w \cdot (\Psi(\pi^*) - \Psi(\pi)) \big]_+
 
     with the feature map Ψ of `SVMNDCG`: the measure weighs the violation, where in `SVMMAP` and `SVMNDCG` it is the
     margin. Both bound 1 − M from above. Ψ has the pairs of unequal gains only, so it is the same for all perfect
-    rankings, and one of them stands for the whole working set of perfect ones.
+    rankings, and one of them represents the whole working set of perfect ones.
 
     The working set of imperfect rankings grows in rounds: the weights are trained on it to a proved gap, and of each
-    list the ranking that is violated most under the new weights joins. It is looked for with the exact search of
-    `SVMMAP` and `SVMNDCG`, which finds the largest weighted sum of the factors of :math:`(1 - M)(1 + F)`, for the
-    weights that make the product largest. A ranking that is best for no weights is not found that way. Short lists, and
-    those with few documents of all grades but one, are then searched ranking by ranking; for other lists the search
-    also gives a bound of the product. Training ends when no ranking found would move the objective by more than `tol`.
+    list the ranking that is violated most under the new weights joins. It is found with the exact search of `SVMMAP`
+    and `SVMNDCG`, which finds the largest weighted sum of the factors of :math:`(1 - M)(1 + F)`, for the weights that
+    make the product largest. A ranking that is best for no weights is not found that way. Short lists, and those with
+    few documents of all grades but one, are then searched ranking by ranking; for other lists the search also gives a
+    bound of the product. Training stops when no ranking found would change the objective by more than `tol`.
 
     Parameters
     ----------
     measure
         ``"AP"`` or ``"nDCG"``.
     k, gain
-        Of nDCG: the cut-off, None for the whole list, and the gain as in `SVMNDCG`.
+        For nDCG: the cut-off (None for the whole list), and the gain as in `SVMNDCG`.
     rel
-        Of AP: the least relevant label.
+        For AP: the lowest label that counts as relevant.
 
     Attributes
     ----------
     objective_, gap_
-        As for the other structural SVMs. Where the search is not exact, the bounds of the lists count: `objective_` is
-        then a bound of the objective from above, and `gap_`, which includes what the search may have missed, can stay
-        above `tol`.
+        As for the other structural SVMs. If the search is not exact, the bounds of the lists are used: `objective_` is
+        then an upper bound of the objective, and `gap_`, which includes what the search may have missed, can stay above
+        `tol`.
     n_rankings_
         Number of imperfect rankings in the working set.
 
@@ -136,14 +136,14 @@ class Rankings:
         return float((share * loss).sum()), (share * self.error[worst]) @ self.features[worst]
 
     def _worst(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of each list that has any the ranking of the largest loss, and this loss."""
+        """The ranking of largest loss in each list that has rankings, and that loss."""
         loss = self.error * np.maximum(1.0 + self.features @ weights, 0.0)
         order = np.lexsort((loss, self.of_list))
         worst = order[np.flatnonzero(np.diff(self.of_list[order], append=-1))]
         return worst, loss[worst]
 
     def search(self, weights: np.ndarray) -> tuple[float, float]:
-        """Take in rankings of a larger loss than those that are here; the mean loss with them, and its bound."""
+        """Add rankings with a larger loss than the current ones; return the new mean loss and its bound."""
         problem = self.problem
         lists = problem.lists
         scores = problem.scores(weights)
@@ -161,7 +161,7 @@ class Rankings:
 
 
 class Search(NamedTuple):
-    """What finds rankings of a large (1 − M)(1 + F).
+    """A search for rankings with a large (1 − M)(1 + F).
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Search(NamedTuple):
         list its pairs; share of the gain of each document in the ideal nDCG, and the discounts. Without a discount the
         measure is AP.
     patterns
-        Number of ways in which the classes of each list can follow each other; 0 where they are too many to try.
+        Number of ways in which the classes of each list can follow each other; 0 if there are too many to try.
     """
 
     violations: Violations
@@ -185,7 +185,7 @@ class Search(NamedTuple):
 
 
 class Slack(NamedTuple):
-    """Of each list the ranking found: 1 − M, the slope of F for the scores, (1 − M)(1 + F), and what bounds it."""
+    """The ranking found for each list: 1 − M, the gradient of F by the scores, (1 − M)(1 + F), and its bound."""
 
     error: np.ndarray
     slope: np.ndarray
@@ -194,7 +194,7 @@ class Slack(NamedTuple):
 
 
 def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> Slack:
-    """Of each list a ranking with a large (1 − M)(1 + F), and a bound of the largest.
+    """Find for each list a ranking with a large (1 − M)(1 + F), and a bound on the largest.
 
     F is the score of the feature map less that of a perfect ranking. The rankings are points (1 + F, 1 − M); a search
     for the largest 1 − M + λF finds corners of their convex hull. Along the hull the product rises and falls once, so
@@ -251,7 +251,7 @@ class _Best:
         self.error, self.slope, self.loss = np.zeros(n), np.zeros(n_rows), np.zeros(n)
 
     def take(self, error: np.ndarray, slope: np.ndarray, loss: np.ndarray) -> None:
-        """Keep what is better."""
+        """Keep the better rankings."""
         better = loss > self.loss
         self.error[better], self.loss[better] = error[better], loss[better]
         rows = better[self.query]
@@ -314,7 +314,7 @@ def _try_all(  # type: ignore[no-untyped-def]
                     g = pattern[r]
                     slope[rows[first[g] + met[g]]] = here[r]
                     met[g] += 1
-            # the next permutation in the order of a dictionary
+            # the next permutation in lexicographic order
             k = n - 2
             while k >= 0 and pattern[k] >= pattern[k + 1]:
                 k -= 1

@@ -1,4 +1,4 @@
-"""Boosted regression trees up to a level per query."""
+"""Boosted regression trees up to a constant per query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["QueryRMSE"]
 class QueryRMSE(GradientTrained, Trees):
     """Gradient-boosted trees on the squared error up to a constant per query, as CatBoost's ``QueryRMSE``.
 
-    `MART` with queries that need not be comparable: only differences of labels inside a query are learned.
+    Like `MART`, but queries need not be comparable: only label differences within a query are learned.
 
     Parameters
     ----------

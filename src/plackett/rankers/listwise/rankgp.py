@@ -16,7 +16,7 @@ class RankGP(Evolved):
 
     The ranking function is a tree whose leaves are features or constants. One population of such trees evolves by
     tournament selection, crossover, mutation and reproduction; the value of the measure on the training queries is the
-    fitness, so nothing has to be smooth. What comes out can be read: see ``formula_``.
+    fitness, so nothing has to be smooth. The result is human-readable: see ``formula_``.
 
     All formulas of a generation are run together by a stack machine over blocks of documents; the time grows with
     ``population_size * generations * max_size`` and the number of documents.

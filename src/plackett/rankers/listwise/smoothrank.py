@@ -24,10 +24,10 @@ __all__ = ["SmoothRank"]
 class SmoothRank(GradientTrained, Linear):
     """SmoothRank: a linear model that maximises smoothed nDCG or AP, by deterministic annealing.
 
-    It begins with least squares on the labels and then minimises `plackett.losses.SmoothRankLoss` again and again, with
-    a width σ that falls from `sigma_start` to `sigma` in `n_stages` equal ratios, each stage from where the last one
-    ended; `max_iter` is shared out among the stages. Early stopping ends the whole schedule. With `warm_start` the last
-    model takes the place of least squares.
+    It starts with least squares on the labels and then minimises `plackett.losses.SmoothRankLoss` repeatedly, with a
+    width σ that decreases geometrically from `sigma_start` to `sigma` in `n_stages` stages. Each stage starts where the
+    last one ended, and `max_iter` is divided among the stages. Early stopping ends the whole schedule. With
+    `warm_start`, the last model replaces least squares.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class SmoothRank(GradientTrained, Linear):
         return SmoothRankLoss(measure=self.measure, sigma=self.sigma, gain=self.gain)
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds are those of all stages together, and `max_iter` cannot end training inside one: it runs in full."""
+        """Rounds count all stages together, and `max_iter` cannot stop inside a stage, so training runs in full."""
         return {}
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:

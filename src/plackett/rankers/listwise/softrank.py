@@ -25,11 +25,11 @@ _LOSSES = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SoftRank(GradientTrained, Linear):
-    """SoftRank: a linear model that maximises the expected measure of scores with Gaussian noise.
+    """SoftRank: a linear model that maximises the expected value of a measure under Gaussian noise on the scores.
 
-    The losses (`SoftNDCGLoss`, `SoftAPLoss` and `SoftPCLoss` of `plackett.losses`) are
-    not convex: the result is a local optimum, which the start (zero weights, or another model with `warm_start`)
-    decides. The paper trains a network of two layers: ``GradientRanker(loss="SoftNDCG", model="neural")``.
+    The losses (`SoftNDCGLoss`, `SoftAPLoss` and `SoftPCLoss` of `plackett.losses`) are not convex: the result is a
+    local optimum that depends on the start (zero weights, or another model with `warm_start`). The paper trains a
+    network of two layers: ``GradientRanker(loss="SoftNDCG", model="neural")``.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class SoftRank(GradientTrained, Linear):
     k
         Cut-off of precision.
     rel
-        Least relevant label of AP and precision.
+        The lowest label that counts as relevant, for AP and precision.
     max_exact
-        Longest list with exact rank distributions; longer ones have approximate ones.
+        Longest list with exact rank distributions; longer lists use an approximation.
 
     Examples
     --------

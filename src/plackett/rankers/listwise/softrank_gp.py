@@ -30,17 +30,17 @@ class SoftRankGP(Ranker):
     .. math:: \bar f(x) = k(x)^\top (K + \nu I)^{-1} t, \qquad v(x) = 1 - k(x)^\top (K + \nu I)^{-1} k(x), \qquad
               P_{uj} = \Phi\Big(\frac{\bar f_u - \bar f_j}{\sqrt{v_u + v_j}}\Big)
 
-    The targets t are what is learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCGLoss`, with the
-    variances of the process in place of a common σ) less a penalty. So documents far from all that is known stay
-    uncertain, and the ranking is not staked on them. Covariances between documents of a list are left out.
+    The targets t are learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCGLoss`, with the
+    variances of the process in place of a common σ) less a penalty. So documents far from all targets stay uncertain,
+    and the ranking does not rely on them. Covariances between documents of a list are ignored.
 
-    It is for small data: the table of documents times points is kept in memory. With `n_points` at least the number of
-    different documents the process is exact; with fewer, the points are spread over them.
+    Suited to small data: a table of documents × points is kept in memory. If `n_points` is at least the number of
+    distinct documents, the process is exact; otherwise the points are spread over the documents.
 
     Parameters
     ----------
     length_scale
-        ℓ; None is the square root of the number of features.
+        ℓ; None uses the square root of the number of features.
     noise
         ν, the variance of the targets.
     alpha
@@ -48,11 +48,11 @@ class SoftRankGP(Ranker):
     gain
         ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
     n_points
-        Most documents with a target.
+        Maximum number of documents with a target.
     max_exact
-        Longest list with exact rank distributions; longer ones have approximate ones.
+        Longest list with exact rank distributions; longer lists use an approximation.
     max_iter, tol
-        Most iterations of L-BFGS, and the slope at which to end.
+        Maximum number of L-BFGS iterations, and the gradient at which to stop.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class SoftRankGP(Ranker):
         return SoftRankBound(data, gains, best, table, np.sqrt(variance), self.max_exact, self.n_jobs)
 
     def _process(self, data: RankingDataset) -> GaussianProcessScorer:
-        """The process before anything is known."""
+        """The process before training."""
         if not (self.noise > 0 and self.n_points >= 1 and self.alpha >= 0):
             raise DataError(
                 f"SoftRankGP: noise={self.noise}, n_points={self.n_points}, alpha={self.alpha}; "

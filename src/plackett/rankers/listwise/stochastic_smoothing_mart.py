@@ -19,19 +19,19 @@ class StochasticSmoothingMART(GradientTrained, Trees):
     """Gradient-boosted trees on a measure smoothed by Gaussian noise, as CatBoost's ``StochasticRank``.
 
     The gradient is that of the expected measure when noise is added to the scores
-    (`plackett.losses.StochasticSmoothing`); it has no curvature, so that a leaf is a mean and not a Newton step. The
-    gradient of a document is small, so the learning rate is large.
+    (`plackett.losses.StochasticSmoothing`); it has no curvature, so a leaf value is a mean rather than a Newton step.
+    Gradients are small, so the learning rate is large.
 
     Parameters
     ----------
     measure
         A measure that is a sum of gains times discounts: nDCG, DCG, P, …
     sigma
-        Deviation of the noise.
+        Standard deviation of the noise.
     mu
-        How far noise puts good labels down, in deviations.
+        How far the noise shifts good labels down, in standard deviations.
     n_samples
-        Number of draws in a round.
+        Number of noise samples per round.
 
     Examples
     --------

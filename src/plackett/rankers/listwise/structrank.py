@@ -16,7 +16,7 @@ __all__ = ["StructRank"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructRank(GradientTrained, Linear):
-    """StructRank: a linear model that makes all preferences of a query likely together.
+    """StructRank: a linear model that maximises the joint likelihood of all preferences of a query.
 
     Preferences that share their winner are judged jointly by a cumulative distribution network
     (`plackett.losses.StructRankLoss`).
@@ -24,12 +24,12 @@ class StructRank(GradientTrained, Linear):
     Parameters
     ----------
     structure
-        Which preferences are judged together: ``"edges"`` (each two of a winner), ``"all"`` (each two of a query),
+        Which preferences are judged jointly: ``"edges"`` (every two of a winner), ``"all"`` (every two of a query),
         ``"document"`` (all of a winner) or ``"edge"`` (each alone, as in RankNet).
     theta
         Weights of the two margins.
     max_edges
-        Most preferences of a winner (of a query, under ``"all"``) that are paired in full; of more a part is drawn.
+        Most preferences of a winner (of a query, under ``"all"``) that are all paired; beyond that, a sample is drawn.
 
     Examples
     --------

@@ -28,17 +28,17 @@ class SVMMAP(StructuralSVM):
 
     .. math:: \sum_{i \ge k} \frac{1}{m_1} \Big( \frac{j}{j+i} - \frac{j-1}{j+i-1} \Big) - \frac{2 (s_i - s_j)}{m_1 m_0}
 
-    by its place before the k-th best relevant one. Every summand falls as j grows, so the best k rises with j, and
-    halving finds all of them in O(m log m) once the sums are differences of harmonic numbers.
+    by being placed before the k-th best relevant one. Every summand decreases as j grows, so the best k increases with
+    j. With the sums written as differences of harmonic numbers, bisection finds all of them in O(m log m).
 
-    Unjudged documents and those of ``sample_weight`` 0 are left out; other weights act by their mean over the list, as
-    a loss of a whole list has no place for the weight of one document. Lists without a relevant document, or with
-    nothing else, teach nothing.
+    Unjudged documents and those with ``sample_weight`` 0 are left out. Other weights act through their mean over the
+    list, because a loss of a whole list cannot weight a single document. Lists in which no document or every document
+    is relevant do not contribute.
 
     Parameters
     ----------
     rel
-        The least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class SVMMAP(StructuralSVM):
 
 
 def ap_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
-    """What finds the ranking of each list with the largest 1 − AP plus score of the feature map."""
+    """Find the ranking of each list with the largest 1 − AP plus score of the feature map."""
     harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, lists.longest + 1.0)))
     relevant = lists.labels >= rel
     return lambda scores: lists.run(_most_violated, scores, relevant, harmonic, n_jobs=n_jobs)

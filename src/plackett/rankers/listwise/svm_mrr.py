@@ -22,18 +22,18 @@ class SVMMRR(StructuralSVM):
     .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \, \mathrm{mean}_q \max_{\pi}
               \big[ 1 - RR(\pi) - w \cdot (\Psi(\pi^*) - \Psi(\pi)) \big]
 
-    with the feature map Ψ of `SVMMAP`. The maximum over all rankings of a list is exact: if p − 1 documents stand above
-    the first relevant one, they are the best of those that are not relevant, the best relevant one follows, and the
-    others come in the order of their scores. So the gain over that order is a running sum over p, and one pass after
-    sorting finds the largest.
+    with the feature map Ψ of `SVMMAP`. The maximum over all rankings of a list is exact: if p − 1 documents are above
+    the first relevant one, they are the highest-scored irrelevant ones. The best relevant one follows, and the rest are
+    in the order of their scores. So the gain over that order is a running sum over p, and one pass after sorting finds
+    the largest.
 
-    Unjudged documents and those of ``sample_weight`` 0 are left out; other weights act by their mean over the list.
-    Lists without a relevant document, or with nothing else, teach nothing.
+    Unjudged documents and those with ``sample_weight`` 0 are left out. Other weights act through their mean over the
+    list. Lists in which no document or every document is relevant do not contribute.
 
     Parameters
     ----------
     rel
-        The least relevant label.
+        The lowest label that counts as relevant.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class SVMMRR(StructuralSVM):
 
 
 def rr_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
-    """What finds the ranking of each list with the largest 1 − RR plus score of the feature map."""
+    """Find the ranking of each list with the largest 1 − RR plus score of the feature map."""
     relevant = lists.labels >= rel
     return lambda scores: lists.run(_most_violated, scores, relevant, n_jobs=n_jobs)
 

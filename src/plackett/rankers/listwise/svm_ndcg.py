@@ -18,7 +18,7 @@ from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violatio
 
 __all__ = ["SVMNDCG", "classes", "ndcg_terms", "ndcg_violations"]
 
-#: Most states of a merge, which take ten bytes each.
+#: Maximum number of states of a merge; each takes ten bytes.
 _MOST_STATES = 1 << 20
 
 
@@ -32,19 +32,19 @@ class SVMNDCG(StructuralSVM):
 
     with + where π puts u above v, P the number of pairs of unequal gains, and π* a perfect ranking. The maximum over
     all rankings of a list is exact. Documents of equal gain stay in the order of their scores, since swapping two of
-    them leaves nDCG alone. Given that, Ψ differs from :math:`-\frac2P \sum_u \pi(u) x_u` by what does not depend on
-    the ranking, and what is left is an assignment of documents to positions with costs
-    :math:`\frac2P s_u r + G_u \eta(r) / Z`. With few different gains it is a cheapest merge of sorted lists. Otherwise
-    sorting solves it without the second part, with prices that are known, and a shortest path mends each position for
-    which the second part matters: O(min(k, R) m²) for R documents of positive gain.
+    them does not change nDCG. Given that, Ψ differs from :math:`-\frac2P \sum_u \pi(u) x_u` by a constant that does not
+    depend on the ranking. What remains is an assignment of documents to positions with costs :math:`\frac2P s_u r + G_u
+    \eta(r) / Z`. With few different gains it is a cheapest merge of sorted lists. Otherwise sorting solves it without
+    the second part, with prices that are known, and a shortest path mends each position for which the second part
+    matters: O(min(k, R) m²) for R documents of positive gain.
 
-    Unjudged documents and those of ``sample_weight`` 0 are left out; other weights act by their mean over the list, as
-    a loss of a whole list has no place for the weight of one document. Lists of one gain teach nothing.
+    Unjudged documents and those with ``sample_weight`` 0 are left out. Other weights act through their mean over the
+    list, because a loss of a whole list cannot weight a single document. Lists with a single gain do not contribute.
 
     Parameters
     ----------
     k
-        Cut-off of nDCG; None is the whole list.
+        Cut-off of nDCG; None uses the whole list.
     gain
         ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
 
@@ -71,14 +71,14 @@ class SVMNDCG(StructuralSVM):
 
 
 def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Violations:
-    """What finds the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
+    """Find the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
     gains, discount = ndcg_terms(lists, k, gain)
     grade, lead, pairs, worth, states = classes(lists, gains, discount)
     return lambda scores: lists.run(_most_violated, scores, discount, grade, lead, pairs, states, worth, n_jobs=n_jobs)
 
 
 def ndcg_terms(lists: Lists, k: int | None, gain: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Gain of each document and discount of each position; an error for what nDCG does not have."""
+    """Gain of each document and discount of each position; raises an error for settings that nDCG does not support."""
     if k is not None and k < 1:
         raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
     gains = finite_gains(lists.labels, check_gain(gain, "nDCG"), "nDCG")

@@ -12,10 +12,11 @@ __all__ = ["TrotmanGP"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrotmanGP(Evolved):
-    """Trotman's learning to rank: several independent runs, a wide choice of functions, mean average precision.
+    """Trotman's learning to rank: several independent runs, a wide choice of functions, and mean average precision as
+    fitness.
 
-    What sets it apart from `RankGP`: a run of genetic programming depends on luck, so there are several and the best
-    formula of all is kept; and besides ``+ - * /`` there are log and square root.
+    What sets it apart from `RankGP`: a run of genetic programming depends on chance, so several are made and the best
+    formula is kept. In addition to ``+ - * /`` there are logarithm and square root.
 
     Examples
     --------

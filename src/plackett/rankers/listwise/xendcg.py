@@ -17,8 +17,8 @@ __all__ = ["XENDCG"]
 class XENDCG(GradientTrained, Trees):
     """XE-NDCG: gradient-boosted trees on a convex cross entropy that bounds nDCG (`plackett.losses.XENDCGLoss`).
 
-    It is the loss of LightGBM's ``rank_xendcg``, with the exact gradient, and with the noise γ fixed or drawn once in
-    place of anew in every round.
+    It is the loss of LightGBM's ``rank_xendcg``, with the exact gradient, and with the noise γ fixed or drawn once
+    instead of in every round.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""All pairs of a dataset without a list of them: each better document with a range of worse ones."""
+"""All pairs of a dataset without listing them: each better document with a range of worse ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["Entries", "pair_entries"]
 class Entries(NamedTuple):
     """Entry i has the pairs of row ``first[i]`` before each of the rows ``order[low[i]:high[i]]``.
 
-    A pair weighs ``weight[i]`` times ``row_weight`` of its worse row, without the weight of the query. ``margin`` is
-    that of preferences which have one.
+    The weight of a pair is ``weight[i]`` times the ``row_weight`` of its worse row, without the weight of the query.
+    ``margin`` is set for preferences that have one.
     """
 
     first: np.ndarray
@@ -35,7 +35,7 @@ class Entries(NamedTuple):
 
 
 def pair_entries(data: RankingDataset) -> Entries:
-    """The preferences of a dataset where it has them, else the pairs of unequal labels of each query.
+    """The preferences of a dataset if it has any, otherwise the pairs of unequal labels of each query.
 
     >>> data = RankingDataset.from_arrays(None, [0, 2, -1, 1], qid=[1, 1, 1, 1])
     >>> entries = pair_entries(data)
@@ -50,10 +50,10 @@ def pair_entries(data: RankingDataset) -> Entries:
         order = np.array(pairs.loser)
         return Entries(np.array(pairs.winner), place, place + 1, order, weight, row_weight, query, pairs.margin)
     if data.y is None:
-        raise DataError("pairs need labels or preferences, and the dataset has neither")
+        raise DataError("pairs need labels or preferences, but the dataset has neither")
     order, below, judged = label_order(data)
     start = data.offsets[:-1][data.query_of_row]
     low, high = start + below, start + judged[data.query_of_row]
-    some = low < high  # unjudged documents stand last
+    some = low < high  # unjudged documents come last
     first, query = order[some], data.query_of_row[some]
     return Entries(first, low[some], high[some], order, row_weight[first], row_weight, query, None)

@@ -1,4 +1,4 @@
-"""What the linear support vector machines over pairs share."""
+"""Shared base of the linear support vector machines over pairs."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ __all__ = ["LinearPairSVM"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearPairSVM(Ranker):
-    r"""What the linear support vector machines over pairs share: their objective, its solvers, what they leave behind.
+    r"""Shared base of the linear support vector machines over pairs: objective, solvers and fitted attributes.
 
     Parameters
     ----------
     C
-        Price of a violated pair.
+        Penalty for a violated pair.
     loss
         ``"squared_hinge"`` (ξ², truncated Newton) or ``"hinge"`` (ξ, cutting planes).
     margin
-        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     standardize
-        Divide each feature by its standard deviation while training, so that one penalty fits all. The weights that
-        come out are for the features as they are.
+        Divide each feature by its standard deviation while training, so that one penalty fits all. The resulting
+        weights apply to the original features.
     tol
-        Relative duality gap to end at.
+        Relative duality gap at which to stop.
     max_iter
-        Most rounds: Newton steps, or cutting planes.
+        Maximum number of rounds: Newton steps or cutting planes.
 
     Attributes
     ----------
     coef_
         Weight of each feature.
     objective_
-        The objective at these weights (of the standardised features, where they are).
+        The objective at these weights (for the standardised features, if they are).
     gap_
-        (objective − lower bound of any objective) / objective, proved by a dual solution; 1 where training was
+        (objective − lower bound of any objective) / objective, proved by a dual solution; 1 if training was
         interrupted.
     n_iter_
         Rounds of the solver.
     """
 
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-6, 0.1, log=True)}
 
     C: float = 1e-3
@@ -69,7 +69,7 @@ class LinearPairSVM(Ranker):
         raise NotImplementedError
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Training ends after `max_iter` rounds at the latest."""
+        """Training stops after `max_iter` rounds at the latest."""
         return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

@@ -1,4 +1,4 @@
-"""The pairs of a dataset one by one, as many as there is room for."""
+"""An explicit list of the pairs of a dataset, up to a maximum number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def listed_pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of the better and of the worse document of each pair, and the weights of the pairs, which sum to 1.
 
-    All pairs, or ``max_pairs`` that are drawn as likely as they weigh where there are more. With ``normalize`` each
+    All pairs, or a sample of ``max_pairs`` in proportion to their weights if there are more. With ``normalize``, each
     query counts the same, however many pairs it has.
     """
     entries = pair_entries(data)

@@ -29,16 +29,16 @@ ROUND = np.dtype(
     [("feature", np.int64)]
     + [(n, np.float64) for n in ("threshold", "default", "alpha", "edge", "plus", "minus", "loss")]
 )
-#: An edge below this is rounding: no weak ranker is better than chance.
+#: An edge below this is rounding error: no weak ranker is better than chance.
 _NO_EDGE = 1e-10
-#: Beyond this all pairs are right by so much that the range of exponentials ends.
+#: Beyond this, all pairs are right by so much that the exponentials underflow.
 _SOLVED = 1e-200
 _LARGEST_STEP = 30.0
 
 
 @dataclass
 class Round:
-    """What a step rule may look at."""
+    """The state that a step rule may use."""
 
     bound: BoundLoss
     scores: np.ndarray
@@ -58,7 +58,7 @@ class Round:
 
     @cached_property
     def sides(self) -> tuple[float, float]:
-        """Shares W₊, W₋ of the pairs that h orders rightly and wrongly; NaN where h is not 0 and 1 or D no product."""
+        """Shares W₊, W₋ of the pairs that h orders correctly and wrongly; NaN unless h is 0 or 1 and D is a product."""
         if not isinstance(getattr(self.bound, "loss", None), Exponential) or np.isnan(self.weak.threshold):
             return np.nan, np.nan
         plus, minus = pair_sides(self.bound, self.scores, self.h)
@@ -71,9 +71,9 @@ class Round:
 
 
 def root(slope: Callable[[float], float], direction: float) -> float:
-    """Where an increasing function of the step passes 0, on the side of ``direction``; at most 30 away.
+    """Root of an increasing function of the step on the side of ``direction``, at most 30 away.
 
-    0 where it does not fall in that direction: the edge that named the direction was rounding.
+    0 if it does not decrease in that direction: the edge that chose the direction was a rounding error.
     """
     from scipy.optimize import brentq
 
@@ -89,23 +89,23 @@ def root(slope: Callable[[float], float], direction: float) -> float:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairBoosting(Ranker):
-    """Boosting with a distribution over pairs, which is never written out for pairs of unequal labels.
+    """Boosting with a distribution over pairs, which is never formed explicitly for pairs of unequal labels.
 
     Parameters
     ----------
     n_estimators
-        Most rounds. Fewer are made where no weak ranker has an edge any more, or all pairs are right beyond measure.
+        Maximum number of rounds. Training stops earlier if no weak ranker has an edge, or if the loss underflows.
     weak
         ``"threshold"``: 1 where a feature is above a threshold, 0 elsewhere; ``"real"``: the feature itself, scaled to
         0..1 on the training data.
     n_thresholds
-        Most thresholds of a feature, 1 to 255.
+        Maximum number of thresholds per feature, 1 to 255.
 
     Attributes
     ----------
     rounds_
-        One row per round that was kept, with the fields feature, threshold (−∞: the feature is known), default (value
-        where the feature is missing), alpha, edge, plus, minus and loss. It is not saved with the model.
+        One row per round that was kept, with the fields feature, threshold (−∞: the feature is not missing), default
+        (value if the feature is missing), alpha, edge, plus, minus and loss. It is not saved with the model.
     """
 
     allow_nan: ClassVar[bool] = True
@@ -118,7 +118,7 @@ class PairBoosting(Ranker):
 
     @abstractmethod
     def _make_loss(self) -> Loss:
-        """The loss of pairs to descend."""
+        """The pair loss to minimise."""
 
     def _pair_weight(self, start: float, value: float) -> float:
         """Sum of the pair weights by the loss at the start and now; it makes the edge a number between −1 and 1."""
@@ -127,12 +127,12 @@ class PairBoosting(Ranker):
         return start / (2.0 * np.log(2.0))  # the slope of the logistic loss is ½ at 0, its value log 2
 
     def _choose(self, search: Any, potential: np.ndarray, X: Any, bound: BoundLoss, scores: np.ndarray) -> WeakRanker:
-        """The weak ranker of a round: that of the largest edge."""
+        """The weak ranker of a round: the one with the largest edge."""
         return search.best(potential)  # type: ignore[no-any-return]
 
     @abstractmethod
     def _step(self, round: Round) -> float:
-        """The weight α of a weak ranker; 0 ends training."""
+        """The weight α of a weak ranker; 0 stops training."""
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.weak not in WEAK_RANKERS:
@@ -151,7 +151,7 @@ class PairBoosting(Ranker):
         self.rounds_ = np.array([row for _, row in kept], ROUND)
 
     def _boost(self, bound: BoundLoss, monitor: Monitor, kept: list[tuple[WeakRanker, Any]]) -> None:
-        """One weak ranker after another into ``kept``."""
+        """Add one weak ranker after another to ``kept``."""
         data, valid = bound.data, monitor.valid
         X, valid_X = _by_column(data.X), None if valid is None else _by_column(valid.X)
         scores, valid_scores = np.zeros(data.n_rows), np.zeros(0 if valid is None else valid.n_rows)

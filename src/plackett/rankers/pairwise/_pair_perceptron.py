@@ -1,4 +1,4 @@
-"""The kernel of the perceptron on pairs: a pass over all of them, and what it leaves."""
+"""Kernel of the pair perceptron: one pass over all pairs, and the resulting state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRS, CHANGES, SINCE = 0, 1, 2
 
 
 class Path:
-    """The weights on their way: now, what the sum of all of them lacks, and those that lasted longest."""
+    """State of the weights: current, correction to their running sum, and those that survived longest."""
 
     def __init__(self, n_features: int, max_votes: int) -> None:
         self.w, self.drift = np.zeros(n_features + 1), np.zeros(n_features + 1)
@@ -31,7 +31,7 @@ def _score(row, values, columns, pointers, inverse, w, room, places):  # type: i
 
 @kernel
 def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
-    """Keep weights that end now, in place of those that lasted least, if these lasted longer."""
+    """Replace the shortest-lived kept weights by the ones that end now, if these lasted longer."""
     least = 0
     for i in range(1, lasted.size):
         if lasted[i] < lasted[least]:
@@ -62,7 +62,7 @@ def one_pass(  # type: ignore[no-untyped-def]
     seed, values, columns, pointers, inverse, first, low, order, starts, weight, row_weight, credit, own, margin,
     w, drift, counts, kept, lasted,
 ):  # fmt: skip
-    """Look at every pair once, in random order, and change the weights where one is not ahead.
+    """Visit every pair once, in random order, and update the weights if it is not ordered by the margin.
 
     In the order of the documents it would learn far less: the pairs of a document pull the weights the same way. Pair
     number ``starts[entry] + k`` is that of the entry with its k-th worse document.

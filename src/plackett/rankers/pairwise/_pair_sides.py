@@ -1,4 +1,4 @@
-"""How much of the exponential pair weight a weak ranker gets right and wrong, without a list of pairs."""
+"""Exponential weight of the pairs that a weak ranker orders correctly and wrongly, without listing pairs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["pair_sides"]
 
 
 def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
-    r"""Weight of the pairs that h orders rightly and wrongly, for h of 0 and 1.
+    r"""Weight of the pairs that h orders correctly and wrongly, for h equal to 0 or 1.
 
     .. math:: W_\pm = \sum_{(u, v)} w_{uv}\, e^{-(s_u - s_v)}\, [h(u) - h(v) = \pm 1]
 
     Parameters
     ----------
     bound
-        The exponential pair loss on a dataset, whose pairs and weights are meant.
+        The exponential pair loss on a dataset, which provides the pairs and weights.
     scores
         The scores s.
     h

@@ -20,13 +20,13 @@ __all__ = ["KernelStream", "LinearStream", "Stream"]
 
 #: Pairs whose differences are formed at a time.
 _AT_ONCE = 4096
-#: Most documents of one call for kernels: their kernel takes the square of it, 200 MB.
+#: Maximum number of documents per call with a kernel; the kernel matrix then takes 200 MB.
 _MOST_DOCUMENTS = 5000
 
 
 @dataclass
 class Stream:
-    """Where learning stands: number of steps, largest margin, weights and their mean."""
+    """State of training: number of steps, largest margin, weights and their mean."""
 
     rng: np.random.Generator
     scale: np.ndarray
@@ -83,7 +83,7 @@ class KernelStream(Stream):
         """A function that takes a number of steps on these data."""
         if data.n_rows > _MOST_DOCUMENTS:
             raise DataError(
-                f"{data.n_rows} documents at once, and with a kernel at most {_MOST_DOCUMENTS} can be; give them in "
+                f"{data.n_rows} documents at once, but with a kernel at most {_MOST_DOCUMENTS} can be; give them in "
                 "parts to partial_fit, or use KernelRankSVM(n_components=…)"
             )
         pairs = DrawnPairs(data, margin, normalize)

@@ -1,4 +1,4 @@
-"""What rankers share that refine another linear ranker by a loss that is not convex."""
+"""Shared base of rankers that refine another linear ranker with a non-convex loss."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Refined(GradientTrained, Linear):
     Parameters
     ----------
     base
-        A linear ranker to start from: used as it is where it is fitted, fitted to the same data first where it is
-        not. None is a support vector machine of pairs (squared hinge).
+        A linear ranker to start from. It is used as is if fitted, and otherwise fitted to the same data first. None
+        uses a pairwise support vector machine (squared hinge).
     normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
     """
@@ -38,7 +38,7 @@ class Refined(GradientTrained, Linear):
     normalize: bool = True
 
     def parts(self) -> list[Ranker]:
-        """The ranker to start from, where one is given."""
+        """The ranker to start from, if one is given."""
         return [self.base] if isinstance(self.base, Ranker) else []
 
     def _start(self, data: RankingDataset) -> Scorer:
@@ -55,11 +55,11 @@ class Refined(GradientTrained, Linear):
             fitted = clone(self.base)
             fitted._fit(data, SilentMonitor())
         if not isinstance(fitted.scorer_, LinearScorer):
-            raise LossError(f"base={self.base!r} is no linear ranker, and the start must be one")
+            raise LossError(f"base={self.base!r} is not a linear ranker, but the start must be one")
         return fitted.scorer_
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """`max_iter` is that of the start too, which is kept as it was."""
+        """`max_iter` also applies to the start, which is kept unchanged."""
         from plackett.rankers.gradient_ranker import GradientRanker
 
         parameters = super()._as_long_as(rounds)
@@ -69,7 +69,7 @@ class Refined(GradientTrained, Linear):
         return parameters
 
     def _plain(self) -> tuple[Linear, SquaredHinge]:
-        """Model and loss of the start, where no ranker is given."""
+        """Model and loss of the start if no ranker is given."""
         plain = Linear(**{field.name: getattr(self, field.name) for field in fields(Linear)})
         return plain, SquaredHinge(margin=1.0, normalize=self.normalize)
 

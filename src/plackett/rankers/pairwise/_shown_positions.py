@@ -1,4 +1,4 @@
-"""What LambdaMARTs for clicks share: positions at which documents were shown, and biases learned beside the trees."""
+"""Shared base of LambdaMARTs for clicks: display positions, and biases learned along with the trees."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["Biases", "ClickTrained", "JointlyBound"]
 
-#: The biases of one round, as a ranker keeps them.
+#: The biases of one round, as stored on the ranker.
 Biases = dict[str, np.ndarray]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClickTrained(GradientTrained, Trees):
-    """Trees on a lambda gradient of clicks that is followed by new biases of the positions in each round.
+    """Trees on a lambda gradient of clicks; the position biases are updated after each round.
 
     Parameters
     ----------
     max_position
-        Positions from this one on share one bias; None keeps all apart.
+        All positions from this one on share one bias; None gives each its own.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
     """
@@ -64,9 +64,9 @@ class ClickTrained(GradientTrained, Trees):
         eval_group: Any = None,
         callbacks: Any = None,
     ) -> Self:
-        """Learn from clicks: as in other rankers, and ``positions`` at which the documents were shown, from 1.
+        """Learn from clicks. Like `fit` of other rankers, plus the ``positions`` at which documents were shown, from 1.
 
-        A `RankingDataset` may have them itself.
+        A `RankingDataset` may already contain them.
         """
         data = training_data(X, y, qid, group, sample_weight, query_weight)
         if positions is not None:
@@ -84,7 +84,7 @@ class ClickTrained(GradientTrained, Trees):
         return super().fit(data, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group, callbacks=callbacks)
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
-        """The gradient with the biases of n positions, which begin with those of the last fit or with none."""
+        """The gradient with the biases of n positions, starting from the last fit or from no bias."""
         raise NotImplementedError
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -103,14 +103,14 @@ class ClickTrained(GradientTrained, Trees):
 
 
 class JointlyBound(BoundLoss):
-    """A gradient with biases: `step` gives the gradient at some scores, changes the biases and gives these back."""
+    """A gradient with biases: `step` computes the gradient at some scores, updates the biases and returns them."""
 
     def __init__(self, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.rounds: list[Biases] = []
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for the value that does not exist, gradient and curvature per score; the biases are others then."""
+        """Zeros for the value that does not exist, gradient and curvature per score; this also updates the biases."""
         gradient, curvature, biases = self.step(scores)
         self.rounds.append(biases)
         return np.zeros(self.data.n_queries), gradient, curvature

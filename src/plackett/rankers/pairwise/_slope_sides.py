@@ -1,4 +1,4 @@
-"""How much of the slope of a pair loss comes from pairs that a weak ranker orders rightly and wrongly."""
+"""Slope of a pair loss over the pairs that a weak ranker orders correctly and wrongly."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["fidelity_sides"]
 
 
 def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
-    r"""Slope of the fidelity loss over the pairs that h orders rightly and wrongly.
+    r"""Slope of the fidelity loss over the pairs that h orders correctly and wrongly.
 
     .. math:: W_\pm = \sum_{(u, v)} w_{uv}\, |\varphi'(s_u - s_v)|\, [\pm (h(u) - h(v))]_+
 
     Parameters
     ----------
     bound
-        The fidelity loss on a dataset, whose pairs and weights are meant.
+        The fidelity loss on a dataset, which provides the pairs and weights.
     scores
         The scores s.
     h

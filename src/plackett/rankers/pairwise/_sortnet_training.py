@@ -1,4 +1,4 @@
-"""Training of SortNet: a set of pairs that grows by the mistakes of a sort."""
+"""Training of SortNet on a set of pairs that grows with the mistakes of a sort."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["SortNetTraining"]
 
 
-#: Features are mapped once where they are no more numbers than this, 1 GB; else batch by batch.
+#: Features of up to this many numbers (1 GB) are mapped once; larger ones batch by batch.
 _KEPT = 1 << 28
 
 
 class SortNetTraining:
-    """The set of pairs, and the weights, as tensors, that are learned from it."""
+    """The set of pairs, and the weights learned from it, as tensors."""
 
     def __init__(self, ranker: SortNet, data: RankingDataset, device: Any) -> None:
         torch = load_torch()
         self.ranker, self.data, self.device = ranker, data, device
         self.rng = np.random.default_rng(ranker.random_state)
         self.truth = _Truth(data)
-        # all pairs are as likely to be drawn; what they weigh counts in the loss
+        # all pairs are equally likely to be drawn; their weights enter the loss
         plain = data.replace(sample_weight=None, query_weight=None)
         start = min(ranker.start_pairs, ranker.max_pairs)
         self.winner, self.loser, share = listed_pairs(plain, start, False, ranker.random_state)
@@ -84,7 +84,7 @@ class SortNetTraining:
         return self.features(load_torch().from_numpy(taken).to(self.device))
 
     def network(self) -> ComparativeNetwork:
-        """The network for features as they are: mean and scale become part of the weights."""
+        """The network for the original features: mean and scale become part of the weights."""
         w = {name: tensor.detach().to("cpu").numpy().astype(np.float64) for name, tensor in self.weights.items()}
         mean, scale = (np.asarray(a, np.float64) for a in (self.map.mean, self.map.scale))
         if not all(np.isfinite(array).all() for array in w.values()):
@@ -96,7 +96,7 @@ class SortNetTraining:
         return ComparativeNetwork(**scaled, **{n: w[n] for n in ("own", "other", "output")}, bias=w["bias"] - shift)
 
     def grow(self) -> bool:
-        """Sort the lists, and add the comparisons that were wrong; whether there are any new ones."""
+        """Sort the lists and add the wrong comparisons; return whether any are new."""
         none = np.empty(0, np.int64)
         compare, asked = self.network().bind(self.data.X, self.ranker.n_jobs), [(none, none)]
 

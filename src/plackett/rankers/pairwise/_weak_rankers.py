@@ -1,6 +1,6 @@
 """Weak rankers made of one feature, and the search for the best one under a distribution over pairs.
 
-A distribution D over pairs "u before v" enters the search by the potential of each document only,
+A distribution D over pairs "u before v" enters the search only through the potential of each document,
 π(x) = Σ D over pairs that x should win − Σ D over those it should lose: the edge of a weak ranker h is
 r = Σ D(u, v) (h(u) − h(v)) = Σ π(x) h(x).
 """
@@ -37,7 +37,7 @@ class WeakRanker(ABC):
 
     @abstractmethod
     def _known(self, x: np.ndarray) -> np.ndarray:
-        """The value h of values that are not missing."""
+        """The value h for values that are not missing."""
 
     @abstractmethod
     def add_to(self, terms: AdditiveTerms, alpha: float) -> None:

@@ -24,11 +24,11 @@ class BartellRanker(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 1 unless given: chosen on validation queries of several small sets (see "Defaults on
+        Strength of the penalty, 1 by default, chosen on validation queries of several small sets (see "Defaults on
         small data" in the guide to rankers).
     epsilon
-        By how much the corner of the absolute value is rounded, in units of the scores. The smaller, the closer to
-        the definition and the more often training ends early, in one of its many corners.
+        Width over which the kink of the absolute value is smoothed, in units of the scores. A smaller value is closer
+        to the definition, but training is more likely to get stuck early, at one of the many kinks.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __all__ = ["FRank"]
 _SLOPE_OF_TIES = 0.25 * math.sqrt(0.5) / (1.0 - math.sqrt(0.5))
 #: A weak ranker without a mistake would have an infinite coefficient; it counts as having this share of mistakes.
 _SMOOTHING = 1e-6
-#: A step that does not lower the loss is halved so often at most.
+#: Maximum number of times to halve a step that does not lower the loss.
 _MOST_HALVINGS = 30
 
 
@@ -32,25 +32,25 @@ class FRank(PairBoosting):
     r"""FRank: a sum of weak rankers of one feature each, by greedy descent on the fidelity loss.
 
     The loss of a pair "u before v" is :math:`1 - \sqrt{P}`, :math:`P = 1/(1 + e^{-(s_u - s_v)})`
-    (`plackett.losses.Fidelity`). It is at most 1, so that hopeless pairs pull little. Each round takes the features
-    with the steepest descent, each with its best threshold, gives each the coefficient
+    (`plackett.losses.Fidelity`). It is at most 1, so hopeless pairs have little influence. Each round takes the
+    features with the steepest descent, each with its best threshold, gives each the coefficient
 
     .. math:: \alpha = \tfrac12 \log \frac{W_+}{W_-}, \quad
               W_\pm = \sum_{(u, v)} w_{uv}\, \tfrac12 e^{-(s_u - s_v)} (1 + e^{-(s_u - s_v)})^{-3/2}\,
               [h(u) - h(v) = \pm 1],
 
-    and keeps the one that lowers the loss most. The coefficient is the first step of a search for the minimum and no
-    more; where it does not lower the loss, it is halved until it does. A missing value (NaN) is an abstention: the
-    search chooses for each weak ranker whether it counts as 0 or 1. Explicit preferences take the place of the pairs
-    of unequal labels.
+    and keeps the one that lowers the loss most. The coefficient is only the first step of a search for the minimum; if
+    it does not lower the loss, it is halved until it does. For a missing value (NaN) the weak ranker abstains: the
+    search decides for each weak ranker whether that counts as 0 or 1. Explicit preferences replace the pairs of unequal
+    labels.
 
     Parameters
     ----------
     n_candidates
-        How many features are compared in each round by the loss that they lead to; each costs a pass over the pairs.
-        1 takes the steepest.
+        Number of features whose resulting loss is compared in each round; each costs a pass over the pairs. 1 takes the
+        steepest.
     tol
-        End when a round lowers the mean loss of the pairs by less than this share of it.
+        Stop when a round lowers the mean pair loss by less than this fraction.
     normalize
         Give each query the same weight, instead of each pair.
 

@@ -1,4 +1,4 @@
-"""GBRank: boosted trees on regression targets that put violated pairs right."""
+"""GBRank: boosted trees on regression targets that correct violated pairs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LARGEST_EXPONENT = 80.0
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GBRank(GradientTrained, Trees):
-    r"""GBRank: each round fits a tree to targets that would put the violated pairs right.
+    r"""GBRank: each round fits a tree to targets that would correct the violated pairs.
 
-    A pair :math:`y_u > y_v` is violated where :math:`f_u < f_v + \tau`; it asks for :math:`f_v + \tau` at u and
+    A pair :math:`y_u > y_v` is violated where :math:`f_u < f_v + \tau`; its targets are :math:`f_v + \tau` at u and
     :math:`f_u - \tau` at v, which is f less the gradient of :math:`\tfrac12 \max(0, \tau - (f_u - f_v))^2`. The targets
-    of a document are averaged, it weighs as many pairs as ask, and documents of no violated pair take no part. The tree
-    g joins the others by
+    of a document are averaged, its weight is the number of its violated pairs, and documents without violated pairs are
+    left out. The tree g joins the others by
 
     ============= ====================================================================
     ``update``    new f after round t = 1, 2, …
@@ -47,12 +47,12 @@ class GBRank(GradientTrained, Trees):
     ============= ====================================================================
 
     with η the ``learning_rate``. The first is gradient boosting with Newton steps, which never forgets a tree; the
-    second is the algorithm as textbooks have it, the third as it was first published.
+    second is the algorithm as given in textbooks, the third as first published.
 
     Parameters
     ----------
     tau
-        By how much the better document should be ahead, above 0: with 0 nothing is violated at the start.
+        Margin by which the better document should lead. Must be positive: with 0 nothing is violated at the start.
     update
         How a tree joins the others.
 
@@ -90,7 +90,7 @@ class GBRank(GradientTrained, Trees):
         if self.update not in UPDATES:
             raise LossError(f"update={self.update!r}; the updates are newton, {', '.join(UPDATES)}")
         if self.boosting != "gbdt":
-            raise LossError(f"update={self.update!r} has its own way with earlier trees; it needs boosting='gbdt'")
+            raise LossError(f"update={self.update!r} rescales earlier trees; it needs boosting='gbdt'")
         return Targets(hinge=hinge, update=self.update, learning_rate=self.learning_rate)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

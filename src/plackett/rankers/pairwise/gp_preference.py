@@ -17,13 +17,13 @@ __all__ = ["GPPreference"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GPPreference(LaplaceRanker):
-    r"""Gaussian process for preference learning: of each pair the better document won a comparison with noise.
+    r"""Gaussian process for preference learning: the better document of each pair won a noisy comparison.
 
     .. math:: P(u \succ v \mid f) = \Phi\Big(\frac{f_u - f_v}{\sqrt 2\,\sigma}\Big)
 
-    The pairs are the explicit preferences of the dataset where it has them (their margins play no part), otherwise all
-    pairs of unequal labels of a query; unjudged documents are in none. They are kept in memory. A pair's weight, how
-    often it was observed, is the product of the weights of its documents, times that of its query and its own.
+    The pairs are the explicit preferences of the dataset if it has any (their margins are ignored), otherwise all pairs
+    of unequal labels of a query, without unjudged documents. They are kept in memory. The weight of a pair says how
+    often it was observed: the product of the weights of its documents, its query and the pair itself.
 
     Examples
     --------

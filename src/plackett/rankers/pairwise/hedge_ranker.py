@@ -30,19 +30,19 @@ class HedgeRanker(Ranker):
     with an expert for each feature and one for its opposite. A round is a query: an expert's loss is the weighted mean
     of :math:`(1 - h_t(u, v)) / 2` over its pairs, and its weight is multiplied by β to the power of the loss. The
     cumulated loss of h is at most that of the best expert times ln(1/β)/(1 − β), plus ln T/(1 − β) (`hedge_bound`).
-    Only the order inside each feature counts; a missing value (NaN) abstains. Lists come from the weighted votes by
-    greedy ordering. Without validation data all rounds are used.
+    Only the order within each feature counts; a missing value (NaN) abstains. Lists are built from the weighted votes
+    by greedy ordering. Without validation data all rounds are used.
 
     Parameters
     ----------
     beta
-        How fast the weights follow the losses: near 0 the best expert soon has all the weight, near 1 all keep theirs.
-        None is the β of the best bound for this number of rounds and experts.
+        How fast the weights follow the losses: near 0 the best expert soon has all the weight, near 1 the weights
+        hardly change. None uses the β with the best bound for this number of rounds and experts.
     average
-        Take the mean of the weights of all rounds, for which the bound on the cumulated loss says what to expect of new
-        queries; False takes the last weights.
+        Use the mean of the weights of all rounds; the bound on the cumulative loss then also holds in expectation for
+        new queries. False uses the last weights.
     passes
-        How often to go over the queries.
+        Number of passes over the queries.
     order
         ``"greedy"``, ``"degree"``, ``"quicksort"``, ``"exact"``, or an ordering such as ``QuickSort(k=10)``.
 
@@ -51,7 +51,7 @@ class HedgeRanker(Ranker):
     losses_
         Loss of the weighted experts in each round.
     expert_losses_
-        Cumulated loss of each expert: of the features, then of their opposites.
+        Cumulative loss of each expert: the features, then their opposites.
     beta_
         The β that was used.
 

@@ -19,15 +19,16 @@ class IRSVM(LinearPairSVM):
 
     .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \sum_q \frac{1}{n_q} \sum_{(u, v)} \tau_{y_u y_v}\,\xi_{uv}^p
 
-    with the :math:`n_q` pairs of unequal labels of query q (queries without any take no part), and where wanted a
-    weight τ of a pair by its two labels, which lets mistakes at the top cost more. In the form mean over r queries of
-    the mean hinge plus λ‖w‖² it is ``C = 1 / (2 λ r)``. Margins, weights, solvers and exactness are those of `RankSVM`.
+    with the :math:`n_q` pairs of unequal labels of query q (queries without any are left out), and optionally a weight
+    τ that depends on the two labels of a pair, so that mistakes at the top cost more. For the form "mean over r queries
+    of the mean hinge, plus λ‖w‖²", set ``C = 1 / (2 λ r)``. Margins, weights, solvers and exactness are those of
+    `RankSVM`.
 
     Parameters
     ----------
     level_weights
         The weights τ: a square table, row the label of the better document and column that of the worse one. Labels
-        must be the whole numbers that count its rows. Left out, all are 1.
+        must be the whole numbers that count its rows. By default all are 1.
 
     Examples
     --------

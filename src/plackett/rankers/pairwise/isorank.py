@@ -27,12 +27,12 @@ class IsoRank(GradientTrained, Trees):
     Parameters
     ----------
     slack
-        λ, the price of giving up a share of the margins of a query; infinity asks for full margins. It must be above
-        0: the equal scores with which training begins satisfy an order without margins.
+        λ, the price of giving up a share of the margins of a query; infinity requires full margins. It must be
+        positive: the equal scores at the start of training satisfy any order without margins.
     gain
         What margins are differences of: ``"linear"`` (the label), ``"exp2"`` or a table label: gain.
     ties
-        λ₂, the price of the distance between documents of the same label; 0 leaves them alone.
+        λ₂, the price of the distance between documents of the same label; 0 does not constrain them.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from plackett.solvers.proved_gap import Trained, check_settings, keep_best, rela
 
 __all__ = ["KernelRankSVM"]
 
-#: Most documents in pairs for the exact dual: their kernel takes the square of it, 200 MB.
+#: Maximum number of documents in pairs for the exact dual; the kernel matrix then takes 200 MB.
 _MOST_DOCUMENTS = 5000
 #: γ times the number of features, where γ is not given.
 _WIDE = 0.01
@@ -33,39 +33,39 @@ _WIDE = 0.01
 class KernelRankSVM(Ranker):
     r"""Ranking SVM in the dual: scores :math:`h(x) = \sum_{(u, v)} \alpha_{uv} (k(x_u, x) - k(x_v, x))`.
 
-    The objective is that of `RankSVM`, with the features of the kernel in the place of x. Without ``n_components`` it
-    is solved exactly, to a proved gap: coordinate descent over the multipliers of all pairs, on the kernel of the
-    documents (the kernel of pairs is never formed). That needs the square of the number of documents in pairs as
-    memory, at most 5000 of them. With ``n_components`` the kernel is replaced by its Nyström approximation at so many
-    documents drawn at random, and no pair is formed; memory is rows × components.
+    The objective is that of `RankSVM`, with the kernel features instead of x. Without ``n_components`` it is solved
+    exactly, to a proved gap: coordinate descent over the multipliers of all pairs, on the kernel of the documents (the
+    kernel of pairs is never formed). Memory grows with the square of the number of documents in pairs, which may be at
+    most 5000. With ``n_components`` the kernel is replaced by its Nyström approximation at that many random documents,
+    and no pair is formed; memory is rows × components.
 
     Parameters
     ----------
     kernel
         ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree; ``"linear"``, x·z.
     C
-        Price of a violated pair; see `RankSVM` for the ``C`` of other tools.
+        Penalty for a violated pair; see `RankSVM` for the ``C`` of other tools.
     loss
         ``"hinge"`` (ξ) or ``"squared_hinge"`` (ξ²).
     gamma
-        γ of the kernel; None is 1 / number of features, and a hundredth of that for ``"rbf"``: a wider kernel is nearer
-        to a linear one, and 36 queries do not support more. Chosen, with C, on validation queries of several small sets
-        (see "Defaults on small data" in the guide to rankers).
+        γ of the kernel; None uses 1 / number of features, and a hundredth of that for ``"rbf"``: a wider kernel is
+        closer to a linear one, and 36 queries do not support more. Chosen, with C, on validation queries of several
+        small sets (see "Defaults on small data" in the guide to rankers).
     coef0, degree
         c and the degree of the kernel.
     margin
-        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     normalize
         Divide the price of a query's pairs by their weight, as in `IRSVM`.
     n_components
-        Number of documents at which the kernel is approximated; None is exact.
+        Number of documents used to approximate the kernel; None is exact.
     standardize
         Divide each feature by its standard deviation.
     tol
-        Relative duality gap to end at.
+        Relative duality gap at which to stop.
     max_iter
-        Most rounds of the solver.
+        Maximum number of rounds of the solver.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class KernelRankSVM(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True), "gamma": Real(1e-5, 1.0, log=True)}
 
     kernel: str = "rbf"
@@ -105,7 +105,7 @@ class KernelRankSVM(Ranker):
     max_iter: int = 1000
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Training ends after `max_iter` rounds at the latest."""
+        """Training stops after `max_iter` rounds at the latest."""
         return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -133,7 +133,7 @@ class KernelRankSVM(Ranker):
         rows, places = np.unique(np.stack([pairs.winner[counts], pairs.loser[counts]]), return_inverse=True)
         if rows.size > _MOST_DOCUMENTS:
             raise DataError(
-                f"{rows.size} documents are in pairs, and the exact dual takes at most {_MOST_DOCUMENTS}; set "
+                f"{rows.size} documents are in pairs, but the exact dual takes at most {_MOST_DOCUMENTS}; set "
                 "n_components=500 or so for Nyström features, or use RankSVM"
             )
         support = space.scaled(data.X[rows])

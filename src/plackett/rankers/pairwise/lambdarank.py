@@ -24,7 +24,7 @@ class LambdaRank(GradientTrained, Neural):
     measure
         Any measure with a swap delta: nDCG, AP, RR, ERR, P, ARP, …
     truncation
-        Only pairs with a document among this many top ranks count; None is all.
+        Only pairs with a document in this many top ranks count; None uses all pairs.
     sigma
         Steepness of the sigmoid.
     normalize

@@ -1,4 +1,4 @@
-"""Linear discriminant model: least misordered pairs, one weight at a time."""
+"""Linear discriminant model: minimise misordered pairs, one weight at a time."""
 
 from __future__ import annotations
 
@@ -23,25 +23,27 @@ __all__ = ["LinearDiscriminant"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearDiscriminant(Ranker):
-    r"""Linear discriminant model: weights with the least weighted share of misordered pairs,
+    r"""Linear discriminant model: weights that minimise the weighted share of misordered pairs,
 
     .. math:: \sum_{u \succ v} \big( [w \cdot (x_u - x_v) < 0] + \tfrac12 [w \cdot (x_u - x_v) = 0] \big).
 
-    Starting from a perceptron or from a single feature, one weight after another is moved to where that is least, all
-    others held: along one weight it is a step function, and its steps, sorted, give the exact minimum. The share
-    never grows; where no single weight makes it smaller, training ends. It has many local minima, so the start counts.
+    Starting from a perceptron or from a single feature, one weight after another is moved to its minimum while the
+    others are fixed. Along one weight the share is a step function, and sorting its steps gives the exact minimum. The
+    share never increases, and training stops when no single weight can lower it. There are many local minima, so the
+    start matters.
 
     Parameters
     ----------
     start
         ``"perceptron"``, the averaged `RankingPerceptron`; or the number of a feature (from 0), such as the score of
-        the search engine, which begins with weight 1 and the others with 0.
+        the search engine, which starts with weight 1 and the others with 0.
     normalize
-        Let each query count the same, however many pairs it has.
+        Give each query the same weight, however many pairs it has.
     max_pairs
-        With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
+        If there are more pairs than this, sample this many in proportion to their weights. Time and memory grow with
+        it.
     max_iter
-        Most rounds over all weights.
+        Maximum number of rounds over all weights.
 
     Attributes
     ----------
@@ -113,7 +115,7 @@ class LinearDiscriminant(Ranker):
 
 
 def best_move(gap: np.ndarray, step: np.ndarray, weight: np.ndarray) -> float:
-    """By how much to move a weight so that ``gap + move * step`` has the least weight below 0; 0 where that is best.
+    """The move of a weight that minimises the weight of ``gap + move * step`` below 0; 0 if that is best.
 
     The middle of the best interval between two steps of the error.
 

@@ -20,51 +20,51 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["MarginLP"]
 
-#: Most pairs that become rows of the program at a time where no pair may be short of the margin.
+#: Maximum number of pairs added as rows at a time if no pair may fall short of the margin.
 _PAIRS_AT_A_TIME = 50
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MarginLP(Ranker):
-    r"""The linear ranker of the largest L1 margin, by linear programming.
+    r"""The linear ranker with the largest L1 margin, by linear programming.
 
     .. math:: \max_{v, \rho, \xi \ge 0}\ \rho - \frac{1}{\nu W} \sum_{(a, b)} w_{ab}\,\xi_{ab}
               \quad\text{subject to}\quad
               v \cdot (x_a - x_b) \ge \rho - \xi_{ab},\quad \lVert v \rVert_1 \le 1,
 
-    over the pairs "a before b", W their weight. At most the share ν of the pairs ends below the margin ρ; ν = 0 allows
-    none, and then ρ is the largest smallest margin: positive if and only if some weights order all pairs rightly, and
-    by duality the value of the game between a distribution over pairs and the best feature (up to sign) for it. For
+    over the pairs "a before b", W their weight. At most a share ν of the pairs ends below the margin ρ. ν = 0 allows
+    none; then ρ is the largest possible minimum margin, positive if and only if some weights order all pairs correctly,
+    and by duality the value of the game between a distribution over pairs and the best feature (up to sign) for it. For
     features of 0 and 1 that is the margin which boosting is measured by; RankBoost need not reach it.
 
     The slacks are never variables. For given v the best ρ and ξ make the objective the mean margin of the worst share ν
-    of the pairs, :math:`g(v) = \min_D \sum D_{ab}\,v \cdot (x_a - x_b)` over distributions with
-    :math:`D_{ab} \le w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g
-    from above; SciPy's HiGHS solves it, the worst D at its solution, and half-way to the best v so far, become the next
-    rows, until bound and best value meet. A step costs a sort of the pairs. Data are small where their pairs can be
-    listed and features number some hundred. Explicit preferences take the place of the pairs of unequal labels; their
-    margins are not used.
+    of the pairs, :math:`g(v) = \min_D \sum D_{ab}\,v \cdot (x_a - x_b)` over distributions with :math:`D_{ab} \le
+    w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g from above;
+    SciPy's HiGHS solves it, the worst D at its solution, and half-way to the best v so far, become the next rows, until
+    bound and best value meet. A step costs a sort of the pairs. It suits small data: the pairs must fit into a list,
+    with at most a few hundred features. Explicit preferences replace the pairs of unequal labels; their margins are not
+    used.
 
     Parameters
     ----------
     nu
-        Share ν of the pairs that may be short of the margin, 0 to below 1. Noisy labels need a large one: where no
+        Share ν of the pairs that may fall short of the margin, from 0 to below 1. Noisy labels need a large one: if no
         weights give the worst share ν of the pairs a positive mean margin, the solution is 0 everywhere, and
-        ``objective_`` with it. Chosen on validation queries over several small sets: 0.5 gave constant scores on
-        three of five sets (see "Defaults on small data" in the guide to rankers).
+        ``objective_`` with it. Chosen on validation queries over several small sets: 0.5 gave constant scores on three
+        of five sets (see "Defaults on small data" in the guide to rankers).
     standardize
-        Divide each feature by its standard deviation first; otherwise features of a large scale are cheap.
+        Divide each feature by its standard deviation first; otherwise features on a large scale are favoured.
     max_pairs
-        Refuse data of more pairs than this.
+        Reject data with more pairs than this.
     max_iter, tol
-        Most programs, and the gap between bound and value at which to end, as a share of the largest difference of a
-        feature in the first row.
+        Maximum number of programs, and the gap between bound and value at which to stop, as a share of the largest
+        difference of a feature in the first row.
 
     Attributes
     ----------
     margin_, objective_, gap_
-        The margin ρ in units of the (standardised) features, the objective, and how much larger the largest possible
-        one is at most. They are not saved with the model.
+        The margin ρ in units of the (standardised) features, the objective, and an upper bound on how far it is below
+        the optimum. They are not saved with the model.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class MarginLP(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ("M-40",)
     paper: ClassVar[str] = "Rudin, Schapire 2009"
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.9)}
 
     nu: float = 0.9
@@ -154,7 +154,7 @@ class _Program:
             if self.bound - self.value <= tol * unit:
                 return
             self._visit(top)
-            self._visit(0.5 * (top + self.best))  # near the best the rows tell most
+            self._visit(0.5 * (top + self.best))  # rows near the best point are the most informative
         if self.bound - self.value > tol * unit:
             warnings.warn(
                 f"MarginLP stopped after max_iter={max_iter} programs; the objective is {self.value:.4g} and could be "

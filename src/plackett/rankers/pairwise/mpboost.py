@@ -15,10 +15,10 @@ __all__ = ["MPBoost"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MPBoost(GradientTrained, Trees):
-    r"""MPBoost: boosted trees whose scores are to differ by as much as labels,
+    r"""MPBoost: boosted trees whose scores should differ by as much as the labels,
     :math:`\sum |s_u - s_v - (y_u - y_v)|^\beta`.
 
-    For β = 2 it is least squares up to a level per query (`plackett.losses.MagnitudePreserving`), and takes no more
+    For β = 2 it is least squares up to a constant per query (`plackett.losses.MagnitudePreserving`), and takes no more
     time than that. Its linear form is `MPRank`.
 
     Parameters

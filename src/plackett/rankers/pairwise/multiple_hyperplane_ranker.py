@@ -23,18 +23,20 @@ _MOST_GRADES = 16
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultipleHyperplaneRanker(LinearPairSVM):
-    r"""Multiple hyperplane ranker: a Ranking SVM for each two grades, their rankings combined by a weighted count.
+    r"""Multiple hyperplane ranker: a Ranking SVM for every pair of grades, with their rankings combined by a weighted
+    count.
 
-    What tells excellent documents from good ones need not be what tells good ones from bad ones. So each two grades
-    k > l have a linear `RankSVM` :math:`f_{kl}` of their own, trained on their documents alone, and a document scores
+    The features that separate excellent from good documents need not be those that separate good from bad ones. So
+    every pair of grades k > l has a linear `RankSVM` :math:`f_{kl}` of their own, trained on their documents alone, and
+    a document scores
 
     .. math:: s(x) = \sum_{k > l} \alpha_{kl} f_{kl}(x) \quad\text{or}\quad
               \sum_{k > l} \alpha_{kl} (m - r_{kl}(x))
 
     with :math:`r_{kl}` its rank by :math:`f_{kl}` among the m documents of its list (Borda's count, ties share the mean
-    of their places). Two grades that no query has both of have no machine; with two grades it is Ranking SVM. The
-    grades are the different labels that occur, at most 16; unjudged documents are in no pair. Preferences have no
-    grades and are refused.
+    of their places). A pair of grades that never occur in the same query has no machine; with two grades it is Ranking
+    SVM. The grades are the different labels that occur, at most 16; unjudged documents are in no pair. Preferences have
+    no grades and are rejected.
 
     Parameters
     ----------
@@ -43,13 +45,13 @@ class MultipleHyperplaneRanker(LinearPairSVM):
     combine
         ``"borda"`` (ranks) or ``"scores"`` (then it is a linear ranker).
     alpha
-        Weight of each machine, in the order of `pairs_`; None weighs all the same; ``"validation"`` takes the weights
+        Weight of each machine, in the order of `pairs_`; None weights all equally; ``"validation"`` uses the weights
         that do best by `eval_measure` on the validation data (with ``combine="borda"``).
 
     Attributes
     ----------
     pairs_
-        The lower and the higher label of each machine; gone after `load`.
+        The lower and the higher label of each machine; not available after `load`.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
     alpha: Any = None
 
     def settled(self) -> dict[str, Any]:
-        """The weights of the machines, where validation data decided them."""
+        """The weights of the machines, if they were chosen on validation data."""
         learned = {"alpha": tuple(self.scorer_.alpha.tolist())} if isinstance(self.alpha, str) else {}
         return super().settled() | learned
 
@@ -116,7 +118,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
                 )
 
     def _pairs(self, data: RankingDataset) -> list[tuple[float, float]]:
-        """Each two grades that some query has both of."""
+        """Every pair of grades that occur together in some query."""
         counted = data.labels >= 0
         if data.sample_weight is not None:
             counted &= data.sample_weight > 0

@@ -1,4 +1,4 @@
-"""Nested rankers: each orders anew what the one before put at the top."""
+"""Nested rankers: each reranks what the previous one put at the top."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ __all__ = ["NestedRanker"]
 class NestedRanker(GradientTrained, Neural):
     """Multiple nested rankers: a RankNet for all documents, another for the best of them, and so on.
 
-    The first stage is trained on all documents. Each further one is trained on the documents that the stages before put
-    at the top of their lists, and orders those anew; the others keep their order and stay below. So the last stages
-    learn to tell good documents from very good ones. Documents whose scores tie with the last one kept are kept too. A
-    stage that no training list is long enough for is left out, and with validation data so are the stages after the
-    best one. Needs the extra ``neural`` unless another ``model`` is given.
+    The first stage is trained on all documents. Each further one is trained on the documents that the previous stages
+    put at the top of their lists, and reranks those; the others keep their order below. So the last stages learn to
+    separate very good documents from good ones. Documents whose scores tie with the last one kept are kept too. A stage
+    is left out if no training list is long enough for it; with validation data, so are the stages after the best one.
+    Needs the extra ``neural`` unless another ``model`` is given.
 
     Parameters
     ----------
     keep
-        How many documents the second stage, the third stage, … order anew: decreasing numbers.
+        Number of documents that the second stage, the third stage, … rerank: decreasing numbers.
     model
-        Model of each stage, such as ``Trees()``; None is the network described by the other parameters.
+        Model of each stage, such as ``Trees()``; None uses the network described by the other parameters.
     normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 
@@ -117,7 +117,7 @@ class NestedRanker(GradientTrained, Neural):
             yield nested
 
     def _stages_before(self) -> tuple[Scorer, ...]:
-        """The stages of the last fit, where training goes on from them."""
+        """The stages of the last fit, if training continues from them."""
         if not (self.warm_start and hasattr(self, "scorer_")):
             return ()
         assert isinstance(self.scorer_, NestedScorer)
@@ -125,12 +125,12 @@ class NestedRanker(GradientTrained, Neural):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are missing values: as the model has it."""
+        """Whether NaN features are treated as missing values; decided by the model."""
         return Neural.allow_nan if self.model is None else self.model.allow_nan
 
 
 def _some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
-    """Dataset of some rows, of which every list keeps its own; pairs with both documents among them stay."""
+    """The dataset restricted to some rows, with the same lists; pairs with both documents among them are kept."""
     if rows.size == data.n_rows:
         return data
     parts: dict[str, Any] = {"offsets": list_offsets(rows, data.offsets), "input_rows": None, "comments": None}
@@ -147,7 +147,7 @@ def _some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
 
 
 class _Stage(Monitor):
-    """Watches one stage: the measure of the whole nested ranking, for which a stage scores only its own rows."""
+    """Monitors one stage by the measure of the whole nested ranking; the stage scores only its own rows."""
 
     def __init__(self, whole: Monitor, nested: NestedScorer, rows: np.ndarray) -> None:
         valid = whole.valid
@@ -159,7 +159,7 @@ class _Stage(Monitor):
             self.scores = nested.predict(valid.X, valid.offsets, whole.n_jobs)
 
     def update(self, scores: np.ndarray | None = None) -> bool:
-        """Note a finished round of the stage; True means that the stage should end."""
+        """Record a finished round of the stage; True means that the stage should stop."""
         self.n_rounds += 1
         valid, measure = self.whole, self.measure
         if scores is None or valid is None or measure is None:

@@ -15,14 +15,14 @@ __all__ = ["ObliviousLambdaMART"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ObliviousLambdaMART(GradientTrained, Oblivious):
-    """LambdaMART whose trees are symmetric: all nodes of a level compare the same feature with the same threshold.
+    """LambdaMART with symmetric trees: all nodes of a level compare the same feature with the same threshold.
 
     Parameters
     ----------
     measure
         Any measure with a swap delta: nDCG, AP, RR, ERR, P, ARP, …
     truncation
-        Only pairs with a document among this many top ranks count; None is all.
+        Only pairs with a document in this many top ranks count; None uses all pairs.
     sigma
         Steepness of the sigmoid.
     normalize

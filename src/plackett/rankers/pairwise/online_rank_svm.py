@@ -22,38 +22,39 @@ __all__ = ["OnlineRankSVM"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineRankSVM(Ranker):
-    r"""Ranking SVM learned from one pair at a time: stochastic subgradient steps on
+    r"""Ranking SVM trained on one pair at a time, by stochastic subgradient steps on
 
     .. math:: \frac{\lambda}{2} \lVert w \rVert^2 + \text{mean of} \max(0,\; m_{uv} - w \cdot (x_u - x_v))
 
     Step t draws a pair in proportion to its weight, goes :math:`\eta_t = 1 / (\lambda t)` along the subgradient and
-    back into the ball :math:`\lVert w \rVert \le \sqrt{m / \lambda}` (m the largest margin so far), which has the
-    minimum. The ranker scores with the mean of the weights, step t weighing t; its expected objective is then
-    within O(1 / (λ t)) of the minimum. With N pairs it is the objective of `RankSVM` for ``C = 1 / (λ N)``, divided
-    by C N. A linear step takes time in the number of features; with a kernel the coefficients of documents are kept,
-    and a step takes time in their number.
+    back into the ball :math:`\lVert w \rVert \le \sqrt{m / \lambda}` (m the largest margin so far), which contains the
+    minimum. The ranker scores with the mean of the weights, step t weighing t; its expected objective is then within
+    O(1 / (λ t)) of the minimum. With N pairs it is the objective of `RankSVM` for ``C = 1 / (λ N)``, divided by C N. A
+    linear step takes time proportional to the number of features. With a kernel the coefficients of documents are kept,
+    and a step takes time proportional to their number.
 
     Parameters
     ----------
     alpha
         λ, the strength of the penalty.
     n_steps
-        Pairs drawn by ``fit``.
+        Number of pairs drawn by ``fit``.
     kernel
         ``"linear"``, x·z; ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree.
     gamma
-        γ of the kernel; None is 1 / number of features.
+        γ of the kernel; None uses 1 / number of features.
     coef0, degree
         c and the degree of the kernel.
     margin
-        By how much the better document should be ahead: a number, or ``"label"`` for the difference of the labels. A
-        preference's own margin counts instead where it has one.
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference with a margin of its own uses that instead.
     normalize
-        Draw queries alike, then pairs, as in `IRSVM`; otherwise all pairs alike.
+        Draw a query first, then one of its pairs, both uniformly, as in `IRSVM`; otherwise draw uniformly from all
+        pairs.
     standardize
-        Divide each feature by its standard deviation, that of the first data seen.
+        Divide each feature by its standard deviation in the first data seen.
     n_rounds
-        How often to look at validation data, in equal parts of the steps.
+        How many times to evaluate the validation data, at equal intervals of steps.
 
     Examples
     --------
@@ -115,19 +116,19 @@ class OnlineRankSVM(Ranker):
         query_weight: Any = None,
         n_steps: int | None = None,
     ) -> Self:
-        """Go on learning from more queries, which need not be kept.
+        """Continue training on more queries, which need not be kept.
 
         Parameters
         ----------
         X, y, qid, group, sample_weight, query_weight
             As in `fit`. Whole queries: pairs are drawn among the documents given here.
         n_steps
-            Number of pairs to draw; None is the number of documents.
+            Number of pairs to draw; None draws as many as there are documents.
 
         Notes
         -----
-        After `fit` it goes on from there. A ranker that was loaded from a file has its weights only and cannot go on;
-        pickle one that should.
+        After `fit`, training continues from there. A ranker loaded from a file has only its weights and cannot
+        continue; pickle it instead if it should.
         """
         self._check_settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
@@ -136,7 +137,7 @@ class OnlineRankSVM(Ranker):
         if hasattr(self, "scorer_"):
             self._check_features(data)
             if not hasattr(self, "stream_"):
-                raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
+                raise DataError("a loaded ranker cannot continue training: only its weights were saved; fit it again")
         else:
             self.stream_ = self._begin(data)
         self.stream_.look_at(data, self.alpha, self.margin, self.normalize)(data.n_rows if n_steps is None else n_steps)

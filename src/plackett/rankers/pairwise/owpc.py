@@ -17,15 +17,16 @@ __all__ = ["OWPC"]
 class OWPC(GradientTrained, Linear):
     r"""OWPC: a linear model that minimises ordered weighted averages of hinge pair losses (`plackett.losses.OWA`).
 
-    Each document is compared with all that should stand below it; its losses are sorted, and the largest, which are
-    those of the documents at the top of the list, weigh most. Stochastic steps over batches of queries.
+    Each document is compared with all that should rank below it. Its losses are sorted, and the largest ones, caused by
+    documents at the top of the list, get the most weight. Trained by stochastic steps over batches of queries.
 
     Parameters
     ----------
     weights
-        ``"harmonic"``, ``"uniform"`` (the mean) or a tuple of numbers that do not grow: ``(1,)`` is the largest loss.
+        ``"harmonic"``, ``"uniform"`` (the mean) or a tuple of non-increasing numbers; ``(1,)`` uses only the largest
+        loss.
     margin
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide each query's loss by its number of documents with worse ones, so that long lists do not dominate.
 

@@ -1,4 +1,4 @@
-"""A classifier of pairs as a ranker: learn which of two documents is better, then make an order of it."""
+"""A pair classifier as a ranker: learn which of two documents is better, then derive an order."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ _MODELS: dict[str, Any] = {"linear": Linear, "trees": Trees, "neural": Neural}
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairClassifier(Ranker):
-    """Ranking in two stages: any classifier learns which of two documents is better, and an ordering makes lists of it.
+    """Ranking in two stages: a classifier learns which of two documents is better, and an ordering builds lists from
+    it.
 
     The classifier is trained on pairs of documents of unequal labels (or on the preferences of the dataset), each in
-    both directions. What it says of two documents, h(u, v), is made consistent by asking it both ways: (h(u, v) + 1 −
-    h(v, u)) / 2. It is called on whole batches of pairs: O(n log n) pairs of a list with ``order="quicksort"``, all
-    n²/2 with the other orderings. A linear model needs no pairs to be formed at all.
+    both directions. Its prediction h(u, v) for two documents is made consistent by averaging both directions: (h(u, v)
+    + 1 − h(v, u)) / 2. It is called on batches of pairs: O(n log n) pairs per list with ``order="quicksort"``,
+    all n²/2 with the other orderings. A linear model does not need to form pairs at all.
 
-    With validation data there is one value in ``history_``: that of the finished ranker. A scikit-learn classifier
-    predicts, pickles and clones, but cannot be saved with `save`, which knows no pickle; plackett's own models can.
+    With validation data, ``history_`` has one value: that of the finished ranker. With a scikit-learn classifier the
+    ranker predicts, pickles and clones, but cannot be saved with `save`, which does not use pickle. With plackett's own
+    models it can.
 
     Parameters
     ----------
@@ -54,9 +56,10 @@ class PairClassifier(Ranker):
         ``"difference"`` of the features of the two documents, ``"concatenation"``, or ``"both"``. A linear model learns
         the same from all of them.
     normalize
-        Let each query count the same, however many pairs it has.
+        Give each query the same weight, however many pairs it has.
     max_pairs
-        With more pairs than this, so many are drawn, as likely as they weigh; time and memory grow with them.
+        If there are more pairs than this, sample this many in proportion to their weights. Time and memory grow with
+        it.
 
     Examples
     --------
@@ -95,7 +98,7 @@ class PairClassifier(Ranker):
         with monitor.training(1, "pairs"):
             if winner.size:
                 scorer: Any = OrderedScorer(self._comparator(model, data, winner, loser, weight), ordering)
-            else:  # nothing to learn, so no order is better than another
+            else:  # nothing to learn: no order is better than another
                 scorer = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             monitor.keep(scorer)
         self.scorer_ = scorer
@@ -103,7 +106,7 @@ class PairClassifier(Ranker):
     def _comparator(
         self, model: Any, data: RankingDataset, winner: np.ndarray, loser: np.ndarray, weight: np.ndarray
     ) -> Comparator:
-        # a pair, then the same the other way round
+        # each pair, then the same pair reversed
         first, second = (np.stack(both, axis=1).ravel() for both in ((winner, loser), (loser, winner)))
         table = pair_table(data.X, first, second, self.pair_features)
         if not _differ(table):  # nothing to learn: all documents are equal
@@ -130,12 +133,12 @@ class PairClassifier(Ranker):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are missing values: as the estimator has it."""
+        """Whether NaN features are treated as missing values; decided by the estimator."""
         model = self._model()
         return bool(get_tags(model).input_tags.allow_nan if hasattr(model, "predict_proba") else model.allow_nan)
 
     def save(self, path: Any) -> None:
-        """Write the ranker to one file; refused with a classifier of another library."""
+        """Write the ranker to one file; raises an error with a classifier from another library."""
         self._check_fitted()
         if isinstance(getattr(self.scorer_, "comparator", None), ForeignComparator):
             self.scorer_.comparator.to_arrays()

@@ -17,12 +17,12 @@ __all__ = ["PairHinge"]
 class PairHinge(GradientTrained, Linear):
     r"""Linear ranker that minimises :math:`\sum \max(0, 1 - (s_u - s_v))` over pairs by stochastic steps.
 
-    The objective of Ranking SVM, approached by AdaGrad over batches of queries: quick, not exact.
+    The objective of Ranking SVM, approached by AdaGrad over batches of queries: fast, but not exact.
 
     Parameters
     ----------
     margin
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate (as in IR-SVM).
 

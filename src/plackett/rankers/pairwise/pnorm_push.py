@@ -16,7 +16,7 @@ __all__ = ["PNormPush"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PNormPush(GradientTrained, Linear):
-    r"""P-norm push: a linear model that keeps bad documents from the top of the list.
+    r"""P-norm push: a linear model that keeps bad documents away from the top of the list.
 
     Minimises :math:`\sum_v \big(\sum_{u:\,y_u > y_v} e^{-(s_u - s_v)}\big)^p` (`plackett.losses.PNormPushLoss`), which
     is convex, by L-BFGS.
@@ -24,11 +24,11 @@ class PNormPush(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 10 unless given: chosen on validation queries of several small sets (see "Defaults on
+        Strength of the penalty, 10 by default, chosen on validation queries of several small sets (see "Defaults on
         small data" in the guide to rankers).
     p
-        The power, at least 1: 1 counts all pairs alike, as RankBoost does, and the larger, the more only the worst
-        documents at the top count.
+        The power, at least 1: 1 counts all pairs equally, as RankBoost does; the larger p is, the more the worst
+        documents at the top dominate.
     normalize
         Take means instead of sums in each query, so that long lists do not dominate.
 

@@ -21,18 +21,18 @@ _SMOOTHING = 1e-6
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PNormPushBoost(PairBoosting):
-    r"""P-norm push by coordinate descent: a sum of weak rankers that keeps bad documents from the top of the list.
+    r"""P-norm push by coordinate descent: a sum of weak rankers that keeps bad documents away from the top.
 
     Descends :math:`\sum_v \big(\sum_{u:\,y_u > y_v} e^{-(s_u - s_v)}\big)^p` (`plackett.losses.PNormPushLoss`) as
-    RankBoost descends the exponential loss, which is p = 1. A pair weighs :math:`e^{-(s_u - s_v)}
-    \big(\sum_{u'} e^{-(s_{u'} - s_v)}\big)^{p-1}`: pairs with a bad document at the top count most. Each round takes
-    the weak ranker of the largest edge and the best step along it. Linear time in the documents. `PNormPush` has the
+    RankBoost descends the exponential loss, which is p = 1. A pair weighs :math:`e^{-(s_u - s_v)} \big(\sum_{u'}
+    e^{-(s_{u'} - s_v)}\big)^{p-1}`: pairs with a bad document at the top count most. Each round takes the weak ranker
+    with the largest edge and the best step along it, in time linear in the number of documents. `PNormPush` has the
     same objective for linear models.
 
     Parameters
     ----------
     p
-        The power, at least 1: the larger, the more only the worst documents at the top count.
+        The power, at least 1: the larger p is, the more the worst documents at the top dominate.
     normalize
         Take means instead of sums in each query, so that long lists do not dominate.
 
@@ -58,7 +58,7 @@ class PNormPushBoost(PairBoosting):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if data.preferences is not None:
-            raise LossError("PNormPushBoost counts by labels and has no place for preferences; use RankBoost")
+            raise LossError("PNormPushBoost needs labels and does not support preferences; use RankBoost")
         super()._fit(data, monitor)
 
     def _pair_weight(self, start: float, value: float) -> float:

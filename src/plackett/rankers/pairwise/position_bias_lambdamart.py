@@ -1,4 +1,4 @@
-"""LambdaMART for clicks with a bias of each position that is added to the scores while the trees grow."""
+"""LambdaMART for clicks, with a position bias that is added to the scores during training."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ __all__ = ["PositionBiasLambdaMART"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PositionBiasLambdaMART(ClickTrained):
-    r"""LambdaMART on clicks that explains a part of them by the positions at which documents were shown.
+    r"""LambdaMART on clicks that attributes part of them to the positions at which documents were shown.
 
-    While it is trained, the score of a document shown at position i is :math:`f(x) + b_i`; a new document is scored by
+    During training, the score of a document shown at position i is :math:`f(x) + b_i`; a new document is scored by
     :math:`f(x)` alone. Trees are grown on the lambda gradient :math:`g, h` at these sums, and each round ends with a
     Newton step for each position,
 
     .. math:: b_i \leftarrow b_i - \eta\,\frac{\sum_{d\text{ at }i} g_d + r\,n_i\,b_i}{\sum_{d\text{ at }i} h_d + r\,n_i
         + 0.001}
 
-    with η the learning rate, r ``bias_regularization`` and :math:`n_i` the number of documents shown at i. It is what
-    LightGBM does with ``position``. See `UnbiasedLambdaMART` for where positions come from and what validation data on
-    clicks mean; where the documents at each position differ in relevance for reasons that the features do not tell,
-    the bias takes that for its own.
+    with η the learning rate, r ``bias_regularization`` and :math:`n_i` the number of documents shown at i. This is what
+    LightGBM does with ``position``. See `UnbiasedLambdaMART` for where positions come from and what validation on
+    clicks means. If relevance differs between positions for reasons that the features do not capture, the bias absorbs
+    that difference.
 
     Parameters
     ----------
     bias_regularization
-        r, the pull of all biases towards 0.
+        r, the regularisation of all biases towards 0.
     max_position
-        Positions from this one on share one bias; None keeps all apart.
+        All positions from this one on share one bias; None gives each its own.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
 
     Attributes
     ----------
     position_bias_
-        b of the positions 1, 2, … in the round that was kept, less that of the first.
+        b of the positions 1, 2, … in the round that was kept, relative to the first position.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class PositionBiasLambdaMART(ClickTrained):
     bias_regularization: float = 0.0
 
     def make_loss(self) -> Loss:
-        """The lambda gradient, which knows nothing of positions."""
+        """The lambda gradient, which ignores positions."""
         return Lambda(measure=self.measure, truncation=self.truncation, sigma=self.sigma, normalize=self.normalize)
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
         if not self.bias_regularization >= 0:
-            raise LossError(f"bias_regularization={self.bias_regularization}; the pull towards 0 must be 0 or more")
+            raise LossError(f"bias_regularization={self.bias_regularization}; it must be 0 or more")
         bias = np.zeros(n)
         if start:
             before = self.position_bias_[:n]

@@ -19,13 +19,13 @@ class QBRank(GradientTrained, Trees):
     r"""QBRank: each tree minimises a quadratic upper bound of :math:`\sum \max(0, \tau - (s_u - s_v))^2`.
 
     The bound touches the loss at the current scores and lies above it everywhere (`plackett.losses.QuadraticBound`):
-    every document weighs as many pairs as it is in, violated or not, and its target is the negative gradient over that
-    weight. A step that fits the targets never makes the loss larger.
+    the weight of a document is the number of its pairs, violated or not, and its target is the negative gradient over
+    that weight. A step that fits the targets never increases the loss.
 
     Parameters
     ----------
     tau
-        By how much the better document should be ahead.
+        Margin by which the better document should lead.
     normalize
         Divide each query's loss by its number of pairs, so that long lists do not dominate.
 

@@ -21,19 +21,19 @@ __all__ = ["RampRank"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RampRank(Refined):
-    r"""RampRank: a linear ranker that gives up on pairs that are wrong by far.
+    r"""RampRank: a linear ranker that gives up on pairs that are far out of order.
 
     The ramp :math:`H_1(z) - H_{1-\text{height}}(z)` with :math:`H_a(z) = \max(0, a - z)` (`plackett.losses.Ramp`) is a
-    convex function less a convex one. Each round replaces the second by its tangent at the current scores, which takes
-    the pull out of the pairs beyond the ramp, and minimises the convex rest (the concave–convex procedure). The
-    objective falls with every round; a round that does not lower it by ``tol`` is the last.
+    difference of two convex functions. Each round replaces the second one by its tangent at the current scores, which
+    removes the gradient of pairs beyond the ramp, and minimises the convex remainder (the concave–convex procedure).
+    The objective decreases in every round; training stops when a round lowers it by less than ``tol``.
 
     Parameters
     ----------
     height
         Largest loss of a pair.
     max_rounds
-        Convex problems at most.
+        Maximum number of convex problems.
 
     Examples
     --------

@@ -59,10 +59,10 @@ class RankBoost(PairBoosting):
     :math:`\alpha h` to the score. The share of misordered pairs is at most the mean exponential loss, the product of
     the normalisers :math:`Z_t` (`plackett.theory.rankboost_bounds`).
 
-    Pairs are never listed for labels: the weights are products, so sums over the grades of a query give the potential
-    of each document in time linear in the documents, and a round costs one histogram per feature. Explicit
-    preferences take the place of the pairs of unequal labels, with their weights and margins. A missing value (NaN)
-    is an abstention: the search chooses for each weak ranker whether it counts as 0 or 1.
+    With labels, pairs are never listed: the weights are products, so sums over the grades of a query give the potential
+    of each document in time linear in the documents, and a round costs one histogram per feature. Explicit preferences
+    replace the pairs of unequal labels, with their weights and margins. For a missing value (NaN) the weak ranker
+    abstains: the search decides for each weak ranker whether that counts as 0 or 1.
 
     Parameters
     ----------
@@ -73,8 +73,7 @@ class RankBoost(PairBoosting):
         shorter steps did better on validation data, and ``"search"`` for the logistic one.
     smoothing
         Weight, as a share of all pairs, of two pairs that are added to the step of each weak ranker, one that it gets
-        right and one that it gets wrong: without them a weak ranker without a mistake has an infinite α (30 at most is
-        taken).
+        right and one that it gets wrong: otherwise a weak ranker without mistakes has an infinite α (capped at 30).
     loss
         ``"exponential"``, or ``"logistic"`` (:math:`\log(1 + e^{-(s_u - s_v)})`), which gives less weight to hopeless
         pairs, visits all pairs in each round and needs the step ``"search"``.

@@ -21,9 +21,10 @@ class RankSVM(LinearPairSVM):
 
     over all pairs of a query in which u has the higher label, or over the preferences of the dataset with their own
     margins and weights. No pair is formed: a pass over all of them is a sorted sweep, so that time grows like n log n
-    in the documents of a query and memory like the number of rows. What comes out is exact to a proved gap (`gap_`).
+    in the documents of a query and memory like the number of rows. The solution is exact up to a proved gap (`gap_`).
 
-    A pair weighs the product of the weights of its two documents times that of its query. The ``C`` of other tools:
+    The weight of a pair is the product of the weights of its two documents and its query. How ``C`` relates to other
+    tools:
 
     =====================================================  ==========================================
     the other tool                                         here, with ``standardize=False``
@@ -39,8 +40,8 @@ class RankSVM(LinearPairSVM):
     Parameters
     ----------
     normalize
-        Divide the price of a query's pairs by their weight, so that queries with many pairs do not dominate; then it
-        is `IRSVM`.
+        Divide the penalty of a query's pairs by their total weight, so that queries with many pairs do not dominate, as
+        in `IRSVM`.
     tie_weight, tie_width
         With a positive ``tie_weight`` documents of equal labels should not be apart by more than ``tie_width``: each
         such pair costs ``tie_weight`` times max(0, \|s_u − s_v\| − width), squared where the loss is. With 0 they are

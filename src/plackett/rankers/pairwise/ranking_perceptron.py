@@ -31,14 +31,14 @@ class RankingPerceptron(Ranker):
     .. math:: w \cdot (x_u - x_v) \le \text{margin} \cdot g(u, v) \quad\Rightarrow\quad
               w \leftarrow w + g(u, v)\,(x_u - x_v).
 
-    A pass goes over all pairs of unequal labels (or the preferences of the dataset) in random order, and training ends
-    after a pass without a change. With ``uneven="none"`` and ``margin=0`` there are at most
-    :math:`(\max \lVert x_u - x_v \rVert / \rho)^2` changes, ρ the margin of the best unit vector over all pairs, where
-    there is one without a mistake. Uneven margins let what stands at the top of a list count for more.
+    A pass visits all pairs of unequal labels (or the preferences of the dataset) in random order, and training stops
+    after a pass without a change. With ``uneven="none"`` and ``margin=0`` there are at most :math:`(\max \lVert x_u -
+    x_v \rVert / \rho)^2` changes, ρ the margin of the best unit vector over all pairs, where there is one without a
+    mistake. Uneven margins give more weight to the top of a list.
 
-    The textbook's rate τ multiplies margins and steps alike: it scales the weights and changes no ranking, so it is
-    not a parameter, and its margin is ``margin=1``. Pair weights multiply the step. Scores are computed anew only for
-    documents that are looked at after a change. With a kernel: put scikit-learn's ``Nystroem`` before it.
+    The textbook's rate τ multiplies margins and steps alike: it scales the weights and changes no ranking, so it is not
+    a parameter, and its margin is ``margin=1``. Pair weights multiply the step. Scores are recomputed only for
+    documents visited after a change. For a kernel, put scikit-learn's ``Nystroem`` before it.
 
     Parameters
     ----------
@@ -46,22 +46,22 @@ class RankingPerceptron(Ranker):
         g: ``"rank"``, 1/r_u − 1/r_v with the ideal ranks (the mean position of the grade in the ideal list);
         ``"label"``, the difference of the labels; ``"none"``, 1. For preferences it is their margin, or 1.
     margin
-        By how many times g a pair should be ahead: 1 is the textbook's, 0 the plain perceptron.
+        Margin in multiples of g: 1 is the textbook's, 0 the plain perceptron.
     output
-        ``"averaged"``, the mean of the weights over all pairs looked at; ``"voted"``, every weight vector votes on
-        each pair of a list as often as it was right in a row, and a document scores the votes it wins (`max_votes`
-        vectors that lasted longest are kept); ``"last"``, the last weights.
+        ``"averaged"``, the mean of the weights over all pairs visited; ``"voted"``, every weight vector gets as many
+        votes on each pair of a list as it was right in a row, and the score of a document is the votes it wins (the
+        `max_votes` vectors that lasted longest are kept); ``"last"``, the last weights.
     max_votes
-        How many weight vectors vote.
+        Number of weight vectors that vote.
     max_iter
-        Most passes.
+        Maximum number of passes.
     standardize
         Divide each feature by its standard deviation while training.
 
     Attributes
     ----------
     mistakes_
-        Changes in each pass.
+        Number of updates in each pass.
 
     Examples
     --------

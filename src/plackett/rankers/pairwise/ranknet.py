@@ -17,13 +17,13 @@ __all__ = ["RankNet"]
 class RankNet(GradientTrained, Neural):
     r"""RankNet: a two-layer network trained by the cross entropy of pairs, :math:`\log(1 + e^{-(s_u - s_v)})`.
 
-    The gradient of all pairs of a query is summed per document first, so that each document goes through the network
-    once. For a deeper network or a list-aware one give ``architecture``. Needs the extra ``neural``.
+    The gradient of all pairs of a query is summed per document first, so each document passes through the network only
+    once. For a deeper or list-aware network, set ``architecture``. Needs the extra ``neural``.
 
     Parameters
     ----------
     learning_rate, weight_decay, max_epochs
-        As in `Neural`, but with larger steps, which a strong decay keeps in bounds: few queries make few steps per
+        As in `Neural`, but with larger steps, kept in check by a strong decay: few queries make few steps per
         epoch, and at a rate of 0.001 the network hardly leaves its start. Chosen on validation queries of several
         small sets (see "Defaults on small data" in the guide to rankers).
     normalize

@@ -1,4 +1,4 @@
-"""LambdaMART that takes care not to fall below a baseline."""
+"""LambdaMART that avoids falling below a baseline."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["RiskSensitiveLambdaMART"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskSensitiveLambdaMART(GradientTrained, Trees):
-    """LambdaMART whose lambdas weigh a query more where it is worse than a baseline, or about to become so.
+    """LambdaMART that gives more weight to queries that are, or are about to become, worse than a baseline.
 
-    It gives away some of the mean for fewer queries that lose against the ranking in use: compare with
+    It trades some of the mean for fewer queries that lose against the current ranking: evaluate it with
     `plackett.urisk`, `plackett.trisk` and `plackett.evaluation.risk.reward_risk`. See
     `plackett.losses.RiskSensitive` for the formulas.
 
     Parameters
     ----------
     baseline
-        The ranking to hold: number or name of a feature to rank by (a score of the engine in use; 0 is the first),
+        The baseline ranking: index (from 0) or name of a feature to rank by, such as the score of the current engine,
         ``"positions"`` (those of the dataset), or None for a random order.
     alpha
         Additional weight of losses; 0 is LambdaMART.
     risk
-        ``"urisk"``, ``"saro"`` or ``"faro"``; the latter two are those of TRisk.
+        ``"urisk"``, ``"saro"`` or ``"faro"``; the latter two are based on TRisk.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
 

@@ -23,26 +23,27 @@ __all__ = ["RobustSparseRanker"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RobustSparseRanker(GradientTrained, Linear):
-    r"""RSRank: a sparse linear ranker of pairs that weigh what swapping them would do to a measure.
+    r"""RSRank: a sparse linear ranker whose pairs are weighted by the effect of swapping them on a measure.
 
     .. math:: \min_w \sum_{y_u > y_v} \omega_{uv} \log\big(1 + e^{-w \cdot (x_u - x_v)}\big) + \alpha \lVert w \rVert_1,
               \qquad \omega_{uv} = \frac{|(G_u - G_v)(\eta(\pi_u) - \eta(\pi_v))|}{Z}
 
-    for nDCG; other measures have their own swap deltas. The ranks π are those of the model of the round before, held
-    fixed while the convex problem is solved; then they are taken anew, until the ranking stays or after `n_rounds`. The
-    first round weighs all pairs of a query the same. The weighted pair error bounds what is lost of the measure
-    (`plackett.theory.rsr_reduction`); the L1 penalty leaves few features.
+    for nDCG; other measures have their own swap deltas. The ranks π come from the model of the previous round and are
+    fixed while the convex problem is solved. Then they are updated, until the ranking no longer changes or `n_rounds`
+    is reached. The first round weights all pairs of a query equally. The weighted pair error bounds what is lost of the
+    measure (`plackett.theory.rsr_reduction`); the L1 penalty leaves few features.
 
-    ``solver="lbfgs"`` (also ``"auto"``) solves the convex problems to the optimum, with weights exactly 0 where the
-    penalty wins. ``"sgd"`` is online as in the paper: after each step over a batch of queries the weights are cut
-    towards 0 (truncated gradient); the mean of the last epochs comes out, whose weights are small but seldom 0.
+    ``solver="lbfgs"`` (also ``"auto"``) solves the convex problems to the optimum, with weights that are exactly 0
+    where the penalty wins. ``"sgd"`` is online as in the paper: after each step over a batch of queries the weights are
+    shrunk towards 0 (truncated gradient). The result is the mean of the last epochs, whose weights are small but rarely
+    0.
 
     Parameters
     ----------
     measure
         Any measure with a swap delta: nDCG, AP, RR, ERR, …; a cut-off leaves out pairs below it.
     n_rounds
-        Most rounds of weights.
+        Maximum number of rounds of pair weights.
 
     Examples
     --------
@@ -68,13 +69,13 @@ class RobustSparseRanker(GradientTrained, Linear):
         return Logistic(normalize=True)
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds are those of all stages together, and `max_iter` cannot end training inside one: it runs in full."""
+        """Rounds count all stages together, and `max_iter` cannot stop inside a stage, so training runs in full."""
         return {}
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:
-        """Equal weights first, then those of each ranking that comes out."""
+        """Train with equal weights first, then with the weights of each resulting ranking."""
         if self.n_rounds < 1:
-            raise LossError(f"n_rounds={self.n_rounds}; give a round at least")
+            raise LossError(f"n_rounds={self.n_rounds}; give 1 or more")
         if data.preferences is not None:
             raise LossError(
                 "RobustSparseRanker weighs pairs by their gains and ranks: it needs labels, not preferences"

@@ -16,9 +16,9 @@ __all__ = ["SigmoidRank"]
 class SigmoidRank(Refined):
     r"""SigmoidRank: another linear ranker, refined by the smooth count of misordered pairs.
 
-    Minimises :math:`\sum 1/(1 + e^{\sigma (s_u - s_v)})` (`plackett.losses.Sigmoid`) from the weights of ``base`` on.
-    Pairs that cannot be put right count no more than others, so that wrong labels do little harm. The loss is not
-    convex: the result is a local minimum, never worse on the training data than the start.
+    Minimises :math:`\sum 1/(1 + e^{\sigma (s_u - s_v)})` (`plackett.losses.Sigmoid`), starting from the weights of
+    ``base``. Pairs that cannot be ordered correctly count no more than others, so wrong labels do little harm. The loss
+    is not convex: the result is a local minimum, never worse on the training data than the start.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class SmoothMarginRanking(PairBoosting):
     G, found exactly: the numerator is concave along it and the denominator linear. Where the pairs cannot all be
     ordered rightly, F never falls below 1 and the ranker is RankBoost.
 
-    Explicit preferences take the place of the pairs of unequal labels, weights multiply the terms of F, and a missing
+    Explicit preferences replace the pairs of unequal labels, weights multiply the terms of F, and a missing
     value (NaN) is an abstention as in `RankBoost`.
 
     Examples

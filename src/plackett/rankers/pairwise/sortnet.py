@@ -1,4 +1,4 @@
-"""SortNet: a neural network that compares two documents, as the comparison of a sort."""
+"""SortNet: a neural network that compares two documents, used as the comparison function of a sort."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ class SortNet(Ranker):
 
     .. math:: \sum_{u \succ v} (1 - P_>(u, v))^2 + P_<(u, v)^2
 
-    over a set of pairs that grows: it begins with ``start_pairs`` drawn at random; after each round the lists are
-    sorted by QuickSort with the network, and its comparisons that contradict the labels join the set. Training ends
-    when there are none left. Needs the extra ``neural`` for training; a trained ranker predicts without it.
+    over a growing set of pairs: it starts with ``start_pairs`` drawn at random; after each round the lists are sorted
+    by QuickSort with the network, and its comparisons that contradict the labels join the set. Training stops when
+    there are none left. Needs the extra ``neural`` for training; a trained ranker predicts without it.
 
     Parameters
     ----------
     n_hidden
         Number of hidden units, each with its mirror.
     order
-        ``"quicksort"``, ``"degree"``, ``"greedy"``, ``"exact"``, or an ordering such as ``QuickSort(k=10)``: how lists
-        are made of comparisons when predicting.
+        ``"quicksort"``, ``"degree"``, ``"greedy"``, ``"exact"``, or an ordering such as ``QuickSort(k=10)``: how
+        `predict` builds lists from comparisons.
     max_iter, n_epochs
-        Most rounds in which pairs are added, and passes over the pairs in each of them.
+        Maximum number of rounds that add pairs, and number of passes over the pairs in each round.
     learning_rate, weight_decay, batch_size
-        Of AdamW; the batch is a number of pairs.
+        Settings of AdamW; the batch size is a number of pairs.
     start_pairs, max_pairs
-        Pairs at the start, and at most; of too many mistakes some are drawn.
+        Initial and maximum number of pairs; if there are too many mistakes, a sample is added.
     standardize
-        Bring features to mean 0 and deviation 1. What was learned for this is part of the network's weights.
+        Scale features to mean 0 and standard deviation 1. The scaling is folded into the weights of the network.
     device
-        ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is one.
+        ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if available.
 
     Attributes
     ----------
     n_pairs_
-        Pairs learned from in each round.
+        Number of training pairs in each round.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class SortNet(Ranker):
             start: Any = OrderedScorer(training.network(), ordering)
             self.n_pairs_: list[int] = []
             pairs = bool(training.weight.any())
-            if not pairs:  # nothing to learn, so no order is better than another
+            if not pairs:  # nothing to learn: no order is better than another
                 start = LinearScorer(np.zeros((data.n_features, 1)), np.zeros(1))
             with monitor.training(self.max_iter, "SortNet"):
                 for _ in range(self.max_iter if pairs else 0):

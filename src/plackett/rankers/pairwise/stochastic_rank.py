@@ -1,4 +1,4 @@
-"""Linear ranking from pairs that are drawn one at a time, in memory or from files of any size."""
+"""Linear ranking from pairs drawn one at a time, in memory or from files of any size."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class StochasticRank(Ranker):
     ``romma``              the shortest w' with w'·x ≥ 1 and w'·w ≥ ‖w‖², where w·x < 1
     ====================== ===========================================================================================
 
-    A draw takes constant time and no list of pairs is made (with ``sample_weight`` it takes the logarithm of the
-    length of a list). The first two minimise :math:`\frac\alpha2 \lVert w \rVert^2` plus the mean hinge, the next two
-    the mean of :math:`\log(1 + e^{-w \cdot x})` in its place, over what the loop draws:
+    A draw takes constant time, and pairs are never listed (with ``sample_weight`` a draw takes time logarithmic in the
+    list length). The first two minimise :math:`\frac\alpha2 \lVert w \rVert^2` plus the mean hinge, the next two the
+    mean of :math:`\log(1 + e^{-w \cdot x})` in its place, over what the loop draws:
 
     ======================= ==========================================================================================
     ``rank``                pairs of unequal labels of a query, all pairs of all queries alike
@@ -83,16 +83,16 @@ class StochasticRank(Ranker):
     rank_step_probability
         Share of pairs in the combined loops.
     rel
-        The least label that is relevant, where a loop tells relevant documents from others.
+        The lowest label that counts as relevant, for loops that separate relevant documents from others.
     fit_intercept
         Give single documents a constant feature; pairs do not need one.
     average
         Score with the mean of the weights over the last half to three quarters of the steps instead of the last ones.
     standardize
-        Divide each feature by its standard deviation while training. The weights that come out are for the features as
-        they are.
+        Divide each feature by its standard deviation while training. The resulting weights apply to the original
+        features.
     n_rounds
-        How often to look at validation data, in equal parts of the steps.
+        How many times to evaluate the validation data, at equal intervals of steps.
 
     Examples
     --------
@@ -164,19 +164,19 @@ class StochasticRank(Ranker):
         query_weight: Any = None,
         n_steps: int | None = None,
     ) -> Self:
-        """Go on learning from more queries, which need not be kept.
+        """Continue training on more queries, which need not be kept.
 
         Parameters
         ----------
         X, y, qid, group, sample_weight, query_weight
             As in `fit`. Whole queries: pairs are drawn among the documents given here.
         n_steps
-            Number of examples to draw; None is the number of documents.
+            Number of examples to draw; None draws as many as there are documents.
 
         Notes
         -----
-        The first call decides what features are divided by. After `fit` it goes on from there. A ranker that was loaded
-        from a file has its weights only and cannot go on; pickle one that should.
+        The first call fixes the scale of the features. After `fit`, training continues from there. A ranker loaded from
+        a file has only its weights and cannot continue; pickle it instead if it should.
         """
         learner, settings = self._settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
@@ -185,7 +185,7 @@ class StochasticRank(Ranker):
         if hasattr(self, "scorer_"):
             self._check_features(data)
             if not hasattr(self, "descent_"):
-                raise DataError("a loaded ranker cannot go on learning: only its weights were saved; fit it anew")
+                raise DataError("a loaded ranker cannot continue training: only its weights were saved; fit it again")
         else:
             self.descent_ = self._begin(data.n_features, self._scale(data))
         steps = data.n_rows if n_steps is None else _whole("n_steps", n_steps)
@@ -212,12 +212,12 @@ class StochasticRank(Ranker):
     ) -> Self:
         """Learn from a LETOR file of any size, plain or compressed, reading it block by block.
 
-        The file is read once to find out how the features are spread and what there is to draw, then ``passes`` times
-        to learn; once more before that where ``n_features`` is not given. Memory is that of one block. A pass draws
-        from one block after another, from each as many examples as its share of all pairs (``rank``), of all queries
-        with pairs (``query-norm-rank``) or of all documents (``stochastic``): over the whole run an example is as
-        likely as in `fit`, and only the order differs. ``roc`` and ``combined-roc`` see only pairs inside a block,
-        and ``balanced-stochastic`` balances inside each. A file of one block gives what `fit` gives, to the last bit.
+        The file is read once to measure the spread of the features and count what there is to draw, then ``passes``
+        times to learn; if ``n_features`` is not given, once more before that. Only one block is in memory at a time. A
+        pass draws from one block after another, from each as many examples as its share of all pairs (``rank``), of all
+        queries with pairs (``query-norm-rank``) or of all documents (``stochastic``): over the whole run an example is
+        as likely as in `fit`, and only the order differs. ``roc`` and ``combined-roc`` see only pairs within a block,
+        and ``balanced-stochastic`` balances within each. A file of one block gives exactly the result of `fit`.
 
         Parameters
         ----------
@@ -225,10 +225,10 @@ class StochasticRank(Ranker):
             As in `plackett.read_letor_chunks`: the rows of a query stand together, and blocks are whole queries of
             about ``chunk_bytes`` bytes of text.
         passes
-            How often to go over the file; ``n_steps`` is the number of all steps. With validation data they are
-            measured after each pass.
+            Number of passes over the file; ``n_steps`` is the total number of steps. Validation data are evaluated
+            after each pass.
         eval_set, eval_qid, eval_group
-            As in `fit`. ``calibration`` and ``early_stopping_rounds`` need them; ``validation_fraction`` is refused,
+            As in `fit`. ``calibration`` and ``early_stopping_rounds`` need them; ``validation_fraction`` is rejected,
             since queries cannot be set aside from a file that is read block by block.
         """
         learner, settings = self._settings()

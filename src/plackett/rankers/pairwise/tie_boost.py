@@ -27,7 +27,7 @@ COMPARISONS = {
 class TieBoost(GradientTrained, Trees):
     """TieBoost: boosted trees on the likelihood of comparisons, in which documents of equal labels tie.
 
-    Pairs of equal labels, which other pairwise rankers leave out, teach that their scores should be close
+    Pairs of equal labels, which other pairwise rankers ignore, pull their scores together
     (`plackett.losses.RaoKupper`, `plackett.losses.ThurstoneMosteller`).
 
     Parameters
@@ -35,9 +35,9 @@ class TieBoost(GradientTrained, Trees):
     comparison
         ``"bradley-terry"`` (logistic, with the ties of Rao and Kupper) or ``"thurstone"`` (normal).
     width
-        How far apart the scores of documents may be that still tie.
+        How far apart the scores of tied documents may be.
     tie_weight
-        What a tied pair counts beside one that is not. Most pairs of a long list are tied at the lowest label.
+        Weight of a tied pair relative to one that is not. Most pairs of a long list are tied at the lowest label.
     normalize
         Divide each query's loss by the weight of its pairs, so that long lists do not dominate.
 

@@ -1,4 +1,4 @@
-"""LambdaMART for clicks whose pairs are divided by the bias of their positions, estimated while the trees grow."""
+"""LambdaMART for clicks, with pairs divided by a position bias that is estimated during training."""
 
 from __future__ import annotations
 
@@ -21,37 +21,36 @@ LEAST_BIAS = 0.01
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class UnbiasedLambdaMART(ClickTrained):
-    r"""LambdaMART on clicks, each pair of them divided by the bias of its positions.
+    r"""LambdaMART on clicks, with each pair divided by the bias of its positions.
 
-    Users click what they see, and they see what was shown high up. The labels are clicks, the dataset knows the
-    position at which each document was shown, and the pair of a clicked document at position i and a skipped one at
-    position j counts :math:`1 / (t^+_i t^-_j)` (`plackett.losses.UnbiasedLambda`). Each round estimates
+    Users click what they see, and they see what was shown high up. The labels are clicks, and the dataset has the
+    position at which each document was shown. The pair of a clicked document at position i and a skipped one at
+    position j has weight :math:`1 / (t^+_i t^-_j)` (`plackett.losses.UnbiasedLambda`). Each round estimates
 
     .. math:: t^+_i = \Big[\frac{\ell^+_i}{\ell^+_1}\Big]^{1 / (1 + p)}, \qquad
         t^-_j = \Big[\frac{\ell^-_j}{\ell^-_1}\Big]^{1 / (1 + p)}
 
-    for the next one, with :math:`\ell^+_i` the loss of all pairs whose clicked document stood at i, each divided by the
-    :math:`t^-` of the other document, and :math:`\ell^-_j` likewise. If a click takes a look and an interest,
-    :math:`t^+` is the probability of a look, relative to the first position. A position without such pairs takes the
-    value of the one before it, and no value is below 0.01.
+    for the next one, with :math:`\ell^+_i` the loss of all pairs whose clicked document was at i, each divided by the
+    :math:`t^-` of the other document, and :math:`\ell^-_j` likewise. If a click requires both examination and interest,
+    :math:`t^+` is the probability of examination relative to the first position. A position without such pairs takes
+    the value of the one before it, and no value is below 0.01.
 
     The paper estimates :math:`t^-` as well. A model that has learned the bias finds skips far down easy, so that their
     loss and their :math:`t^-` fall and they count even more; with simulated clicks it did better with
     :math:`t^- = 1`, the default here.
 
-    Give a `RankingDataset` with ``positions``, a file with a column ``position``, or ``fit(…, positions=…)``. Data
-    without positions are learned from as in `LambdaMART`, with a warning. Validation data are measured as they are: if
-    their labels are clicks, so biased is the choice of the best round. `PositionBiasLambdaMART` adds the bias to the
-    scores instead.
+    Give a `RankingDataset` with ``positions``, a file with a column ``position``, or ``fit(…, positions=…)``. Without
+    positions it trains like `LambdaMART` and warns. Validation data are evaluated as they are: if their labels are
+    clicks, the choice of the best round is biased too. `PositionBiasLambdaMART` adds the bias to the scores instead.
 
     Parameters
     ----------
     bias_norm
-        p, the strength of the pull of all biases towards 1; infinite is LambdaMART.
+        p, the strength of the regularisation of all biases towards 1; infinity is LambdaMART.
     learn_skip_bias
-        Estimate :math:`t^-` too, as the paper and XGBoost do.
+        Also estimate :math:`t^-`, as the paper and XGBoost do.
     max_position
-        Positions from this one on share one bias; None keeps all apart.
+        All positions from this one on share one bias; None gives each its own.
     measure, truncation, sigma, normalize
         As in `LambdaMART`.
 
@@ -95,7 +94,7 @@ class UnbiasedLambdaMART(ClickTrained):
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
         if not self.bias_norm >= 0:
-            raise LossError(f"bias_norm={self.bias_norm}; the pull towards no bias must be 0 or more")
+            raise LossError(f"bias_norm={self.bias_norm}; it must be 0 or more")
         loss = self.make_loss()
         bound = (
             loss.bind(data, n_jobs=n_jobs)

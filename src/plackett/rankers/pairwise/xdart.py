@@ -1,4 +1,4 @@
-"""X-DART: LambdaMART with dropout for good."""
+"""X-DART: LambdaMART with permanent dropout."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["XDART"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class XDART(LambdaMART, DropoutTrees):
-    """X-DART: LambdaMART that drops trees while it grows others, and for good where it is better without them.
+    """X-DART: LambdaMART that drops trees while it grows others, permanently if it is better without them.
 
     The ensemble is smaller than that of DART for the same quality. All of DART's variants are parameters:
-    ``drop_for_good="never"`` is DART; `plackett.models.dropout_trees.DropoutTrees` has the rules. Give validation data,
-    as the paper does, and trees are removed by what they say; otherwise the training data decide.
+    ``drop_for_good="never"`` is DART; `plackett.models.dropout_trees.DropoutTrees` has the rules. With validation data,
+    as in the paper, those decide which trees are removed; otherwise the training data do.
 
     Examples
     --------

@@ -19,14 +19,14 @@ class YetiRank(GradientTrained, Trees):
     """YetiRank: gradient-boosted trees on pairs of neighbours in noisy orders (`plackett.losses.YetiRankLoss`).
 
     Each round sorts the documents several times by their scores plus noise. Neighbours of unequal labels push each
-    other as in RankNet, the more the higher they stand, or by the change of a measure.
+    other as in RankNet, with more weight near the top, or by the change in a measure.
 
     Parameters
     ----------
     measure
         None weighs by rank and difference of labels, as the paper does; or any measure with a swap delta.
     decay
-        How much less the pairs one rank further down weigh in that form.
+        Factor by which the weight decreases per rank in that form.
     n_permutations
         Number of noisy orders in a round.
     n_neighbors

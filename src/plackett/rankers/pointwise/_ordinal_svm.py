@@ -1,4 +1,4 @@
-"""What the ordinal support vector machines share: grades, weights, kernels and the solver."""
+"""Shared base of the ordinal support vector machines: grades, weights, kernels and the solver."""
 
 from __future__ import annotations
 
@@ -28,38 +28,39 @@ _MOST_ROWS = 4096
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalSVM(Ranker):
-    """An ordinal support vector machine; queries pooled, one direction and thresholds between the grades.
+    """An ordinal support vector machine over all queries: one direction, with thresholds between the grades.
 
-    The grades are the different labels that occur, in their order: whole numbers or not, only which is larger counts.
-    There may be at most 256. Labels below 0 are unjudged and left out. With a single grade there is nothing to learn,
-    and all scores are 0. A document's price is C times its weight and its query's. Linear machines take up to 8192
-    features, machines with a kernel up to 4096 documents.
+    The grades are the distinct labels, whole numbers or not; only their order counts. There may be at most 256. Labels
+    below 0 are unjudged and left out. With a single grade there is nothing to learn, and all scores are 0. The penalty
+    of a document is C times its weight and that of its query. Linear machines accept up to 8192 features, kernel
+    machines up to 4096 documents.
 
     Parameters
     ----------
     C
-        Price of a document on the wrong side of a margin (the λ of the book, which multiplies the slack). The default
-        was chosen on validation queries of several small sets (see "Defaults on small data" in the guide to rankers).
+        Penalty for a document on the wrong side of a margin (the λ of the book, which multiplies the slack). The
+        default was chosen on validation queries of several small sets (see "Defaults on small data" in the guide to
+        rankers).
     kernel
         ``"linear"``; ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree.
     gamma, coef0, degree
-        γ, c and the degree of the kernel; gamma None is 1 / number of features.
+        γ, c and the degree of the kernel; ``gamma=None`` uses 1 / number of features.
     balance
-        Let both sides of each threshold weigh the same; the sum stays. Most documents are irrelevant, and without it
-        the hinge is content to put all documents on one side, which ranks nothing.
+        Give both sides of each threshold the same weight; the total is unchanged. Most documents are irrelevant, and
+        otherwise the hinge loss is small with all documents on one side, which ranks nothing.
     standardize
         Divide each feature by its standard deviation.
     tol
-        Relative gap between the objective and the dual's bound at which to end.
+        Relative gap between the objective and the dual bound at which to stop.
 
     Attributes
     ----------
     thresholds_
         Thresholds on the scale of the scores.
     grades_
-        The labels between which they are.
+        The labels that the thresholds separate.
     objective_, gap_
-        The value reached, and by what share of it it may at most be above the optimum: proved by the dual.
+        The objective reached, and an upper bound on its relative distance from the optimum, proved by the dual.
     n_iter_
         Steps of the interior-point method. After `load` all of these are gone, the scores are not.
     """
@@ -123,7 +124,7 @@ class OrdinalSVM(Ranker):
         n = rows.shape[0]
         if n > _MOST_ROWS:
             raise DataError(
-                f"{type(self).__name__}: kernel={self.kernel!r} keeps a table of documents by documents, and {n} are "
+                f"{type(self).__name__}: kernel={self.kernel!r} needs a documents × documents table, and {n} are "
                 f"too many (at most {_MOST_ROWS}); use kernel='linear' or fewer documents"
             )
         if n == 0:
@@ -149,14 +150,14 @@ def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, 
     grades, grade = np.unique(data.labels[counted], return_inverse=True)
     if grades.size > _MOST_GRADES:
         raise DataError(
-            f"{name} cuts the scores into grades, and there are {grades.size} different labels (at most "
+            f"{name} cuts the scores into grades, but there are {grades.size} different labels (at most "
             f"{_MOST_GRADES}); round the labels, or use a regression"
         )
     return grades, grade.reshape(-1), weight[counted], counted
 
 
 def _balanced(problem: ThresholdProblem) -> np.ndarray:
-    """Prices with which both sides of each threshold weigh the same."""
+    """Penalties that give both sides of each threshold the same weight."""
     up = problem.side > 0
     above, below = (problem.per_threshold(np.where(side, problem.cost, 0.0)) for side in (up, ~up))
     return (

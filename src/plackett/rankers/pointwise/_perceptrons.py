@@ -1,4 +1,4 @@
-"""Perceptrons with thresholds, many at a time: what PRank, its average and the Bayes point machine share."""
+"""Perceptrons with thresholds, many at a time: shared base of PRank, its average and the Bayes point machine."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _UNIT = 2.0**-32
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalPerceptron(Ranker):
-    """Base of the rankers that are made of perceptrons with thresholds between the grades.
+    """Base class of the rankers built from perceptrons with thresholds between the grades.
 
     Parameters
     ----------
     margin
-        By how much a score should be on the right side of a threshold. 0 is the perceptron itself. On data that cannot
-        be told apart perceptrons never rest, and a margin some times the squared length of a document (about the
-        number of features, where they are standardised) steadies them.
+        Margin of a score from the threshold, on the right side. 0 is the plain perceptron. On inseparable data
+        perceptrons never converge; a margin of a few times the squared norm of a document (about the number of
+        features, if standardised) stabilises them.
     max_iter
-        Most passes over the documents; training ends before where a pass changes nothing.
+        Maximum number of passes over the documents; training stops early if a pass changes nothing.
     standardize
-        Bring each feature to mean 0 and standard deviation 1 while training. Features that are far from 0 would make
-        all documents look alike to a perceptron, whose thresholds move by steps of 1. Sparse features stay sparse.
+        Scale each feature to mean 0 and standard deviation 1 while training. With features far from 0, all documents
+        look alike to a perceptron, whose thresholds move in steps of 1. Sparse features stay sparse.
     """
 
     allow_nan: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class OrdinalPerceptron(Ranker):
         raise NotImplementedError
 
     def predict_label(self, X: Any) -> np.ndarray:
-        """The label of each document, one of those that were learned from."""
+        """Predict the label of each document, one of those seen in training."""
         scores = self.predict(X)
         return self.scorer_.labels_of(scores)
 

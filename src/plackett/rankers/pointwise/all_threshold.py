@@ -16,7 +16,8 @@ __all__ = ["AllThreshold"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AllThreshold(GradientTrained, Linear):
-    r"""Linear ordinal regression: a score pays at every threshold between grades on whose wrong side it is.
+    r"""Linear ordinal regression: a score is penalised at every threshold between grades that it is on the wrong side
+    of.
 
     Weights and thresholds are learned together (`plackett.losses.AllThresholdLoss`); documents are ranked by the
     score. With the logistic penalty this is close to the proportional-odds model, with a hinge to support vector
@@ -25,7 +26,7 @@ class AllThreshold(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 10 unless given: chosen on validation queries of several small sets (see "Defaults on
+        Strength of the penalty, 10 by default, chosen on validation queries of several small sets (see "Defaults on
         small data" in the guide to rankers).
     penalty
         φ: ``"logistic"``, ``"squared_hinge"``, ``"hinge"``, ``"exponential"`` or ``"square"``.

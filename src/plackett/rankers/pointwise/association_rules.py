@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["AssociationRules"]
 
-#: Labels of more different values are no grades.
+#: Labels with more distinct values than this are not grades.
 _MOST_GRADES = 64
 _ROUNDING = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AssociationRules(Ranker):
-    r"""Rules such as "0.56 < bm25 ≤ 0.7 → grade 2", and the mean confidence of those that match a document.
+    r"""Association rules such as "0.56 < bm25 ≤ 0.7 → grade 2", scored by the mean confidence of matching rules.
 
     Features are cut into ranges. A rule F → y from one range, or several of different features that hold together, to
     a grade is kept if its support :math:`P(y, F)` and its confidence :math:`P(y \mid F)` reach two thresholds. With
@@ -39,23 +39,23 @@ class AssociationRules(Ranker):
     .. math:: s = \sum_y y\,\frac{\bar\theta(y)}{\sum_{y'} \bar\theta(y')},
 
     which lies between the lowest and the highest grade. A document that no rule matches gets the mean grade of the
-    training data. All rules are mined before the first document is scored: what a lazy miner would find for a document
-    are those of them that match it.
+    training data. All rules are mined before the first document is scored; those that match a document are the ones a
+    lazy miner would find for it.
 
     Parameters
     ----------
     n_bins
-        Most ranges of a feature, 2 to 255. Missing values are a range of their own.
+        Maximum number of ranges per feature, 2 to 255. Missing values form a range of their own.
     discretization
-        ``"entropy"``: cuts that tell the grades apart, as many as pay for their description (Fayyad and Irani), so that
-        a feature that tells nothing is not cut and occurs in no rule. ``"quantile"``: ranges of equal weight.
+        ``"entropy"``: cuts that separate the grades, as many as the minimum description length allows (Fayyad and
+        Irani); an uninformative feature is not cut and occurs in no rule. ``"quantile"``: ranges of equal weight.
     min_support, min_confidence
         Least share of all documents in which range and grade occur together, and least share of the grade among the
         documents in the range.
     max_items
-        Most conditions in a rule. The number of rules, and with it the time, grows steeply.
+        Maximum number of conditions in a rule. The number of rules, and with it the time, grows steeply with it.
     max_rules
-        Where more conjunctions than this have enough support, fitting ends with an error.
+        Raise an error if more conjunctions than this have enough support.
 
     Attributes
     ----------

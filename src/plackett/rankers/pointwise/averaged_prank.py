@@ -24,13 +24,13 @@ class AveragedPRank(OrdinalPerceptron):
     Parameters
     ----------
     n_models
-        How many PRanks.
+        Number of PRanks.
     sampling_rate
         Share of the documents that each sees in a pass.
     margin
-        As in `PRank`, where it is 0. Here it is large: on data that cannot be told apart every document moves the
-        weights until the margin is reached, which is steadier. Chosen on validation queries of several small sets (see
-        "Defaults on small data" in the guide to rankers).
+        As in `PRank`, where it is 0. Here it is large: on inseparable data every document moves the weights until the
+        margin is reached, which is more stable. Chosen on validation queries of several small sets (see "Defaults on
+        small data" in the guide to rankers).
 
     Attributes
     ----------

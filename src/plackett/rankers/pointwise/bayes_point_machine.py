@@ -17,16 +17,16 @@ __all__ = ["BayesPointMachine"]
 class BayesPointMachine(OrdinalPerceptron):
     r"""Bayes point machine for grades: the centre of mass of the version space, estimated by permuted perceptrons.
 
-    The version space has all unit vectors (w, b) of weights and thresholds that give every document its grade. Points
-    of it are found by perceptrons with thresholds (`PRank`) that go over the documents in orders of their own until
-    they make no mistake; the machine is the mean of these, each scaled to length 1. The version space is a convex
-    cone, so the mean lies in it too. Where the grades cannot be told apart there is none, and the mean is over the
-    perceptrons after ``max_iter`` passes.
+    The version space contains all unit vectors (w, b) of weights and thresholds that give every document its grade.
+    Points of it are found by perceptrons with thresholds (`PRank`) that go over the documents in orders of their own
+    until they make no mistake; the machine is the mean of these, each scaled to length 1. The version space is a convex
+    cone, so the mean lies in it too. If the grades are not separable it is empty, and the mean is over the perceptrons
+    after ``max_iter`` passes.
 
     Parameters
     ----------
     n_models
-        How many perceptrons.
+        Number of perceptrons.
 
     Attributes
     ----------

@@ -21,8 +21,8 @@ class FixedMarginSVM(OrdinalSVM):
               + \sum_{y_j = k+1} \max(0, 1 - s_j + \theta_k) \Big), \qquad s_j = w \cdot x_j
 
     A document counts at the two thresholds around its grade only (the immediate-threshold loss), and nothing keeps the
-    thresholds in order: where few documents lie between two of them they can cross. `SVORExplicit` forbids that,
-    `SVORImplicit` has no need to. The solution is that of an interior-point method, with a proved gap.
+    thresholds in order: where few documents lie between two of them they can cross. `SVORExplicit` forbids that;
+    `SVORImplicit` does not need to. Solved by an interior-point method, with a proved gap.
 
     Examples
     --------

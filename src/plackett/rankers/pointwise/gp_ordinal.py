@@ -60,7 +60,7 @@ class GPOrdinal(LaplaceRanker):
         rows = self._rows(X)
         posterior = self.scorer_
         if not isinstance(posterior, GaussianPosterior) or posterior.grades.size == 0:
-            raise DataError("GPOrdinal saw no label to learn grades from")
+            raise DataError("GPOrdinal was fitted without judged labels, so it has no grades")
         width = np.sqrt(posterior.noise[0] ** 2 + posterior.variance(rows.data.X))
         below = ndtr((posterior.thresholds - self._score_rows(rows.data)[:, None]) / width[:, None])
         n = below.shape[0]

@@ -24,7 +24,7 @@ class ImmediateThreshold(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 10 unless given: chosen on validation queries of several small sets (see "Defaults on
+        Strength of the penalty, 10 by default, chosen on validation queries of several small sets (see "Defaults on
         small data" in the guide to rankers).
     penalty
         φ: ``"logistic"``, ``"squared_hinge"``, ``"hinge"``, ``"exponential"`` or ``"square"``.

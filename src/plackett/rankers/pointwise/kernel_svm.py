@@ -1,4 +1,4 @@
-"""Support vector machine with a kernel that tells relevant documents from others."""
+"""Kernel support vector machine that separates relevant documents from others."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class KernelSVM(Ranker):
     kernel
         ``"rbf"``, exp(−γ |x − z|²); ``"poly"``, (γ x·z + c)^degree; ``"linear"``, x·z.
     C
-        Price of a document inside the margin.
+        Penalty for a document inside the margin.
     gamma
-        γ of the kernel; None is 1 / number of features.
+        γ of the kernel; None uses 1 / number of features.
     coef0, degree
         c and the degree of the kernel.
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     balance
-        Let the relevant documents together weigh as much as the others. They are few, and without it the hinge is
-        content to call every document irrelevant.
+        Give the relevant documents together the same weight as the others. They are few, and otherwise the hinge loss
+        is small even if every document is classified as irrelevant.
     standardize
         Divide each feature by its standard deviation.
     tol
-        When to end: violation of the optimality conditions.
+        Violation of the optimality conditions at which to stop.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class LogisticRegression(GradientTrained, Linear):
     Parameters
     ----------
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
 
     Examples
     --------

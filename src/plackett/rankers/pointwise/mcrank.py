@@ -22,9 +22,9 @@ class McRank(GradientTrained, Trees):
     Parameters
     ----------
     gain
-        Worth g of a grade: ``"linear"``, ``"exp2"`` or a table label: gain.
+        Value g of a grade: ``"linear"``, ``"exp2"`` or a table label: gain.
     ordinal
-        Ask of each grade but the first whether a document has it or a better one (`plackett.losses.Cumulative`),
+        Predict for each grade but the first whether a document has at least that grade (`plackett.losses.Cumulative`),
         instead of which grade it has.
 
     Examples

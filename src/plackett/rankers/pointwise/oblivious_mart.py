@@ -15,7 +15,7 @@ __all__ = ["ObliviousMART"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ObliviousMART(GradientTrained, Oblivious):
-    """MART whose regression trees are symmetric: all nodes of a level compare the same feature with the same threshold.
+    """MART with symmetric regression trees: all nodes of a level compare the same feature with the same threshold.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def _rounded(labels: np.ndarray, weights: np.ndarray, grades: np.ndarray) -> flo
     return float(grades[np.argmin(np.abs(grades - np.average(labels, weights=weights)))])
 
 
-#: What stands in a leaf: a grade made of the labels of its documents.
+#: Value of a leaf: a grade derived from the labels of its documents.
 LEAVES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
     "median": _median,
     "mode": _mode,
@@ -45,9 +45,9 @@ LEAVES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalTree(Ranker):
-    """Regression tree for ordinal classes: one tree grown by least squares, in each leaf a grade that exists.
+    """Regression tree for ordinal classes: one tree grown by least squares, with an actual grade in each leaf.
 
-    Its prediction is a grade, so many documents tie; use it where the tree is to be read.
+    It predicts grades, so many documents tie; use it if you want to read the tree.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Support vector machine that tells relevant documents from others."""
+"""Support vector machine that separates relevant documents from others."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class PointwiseSVM(Ranker):
     Parameters
     ----------
     C
-        Price of a document inside the margin. A large one leaves hardly any penalty on long data, and the solver may
-        not get to the end; scikit-learn warns then.
+        Penalty for a document inside the margin. With a large C on large data there is hardly any regularisation, and
+        the solver may not converge; scikit-learn then warns.
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     balance
-        Let the relevant documents together weigh as much as the others. They are few, and without it the hinge is
-        content to call every document irrelevant.
+        Give the relevant documents together the same weight as the others. They are few, and otherwise the hinge loss
+        is small even if every document is classified as irrelevant.
     fit_intercept
         Add a constant feature; its weight is penalised like the others.
     standardize
         Divide each feature by its standard deviation while training.
     tol, max_iter
-        When to end: violation of the optimality conditions, and passes over the data.
+        Violation of the optimality conditions at which to stop, and maximum number of passes over the data.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class PointwiseSVM(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = None  # `max_iter` is a bound that training seldom reaches
+    effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 0.1, log=True)}
 
     C: float = 0.01

@@ -27,7 +27,7 @@ class PolynomialRegression(GradientTrained, Linear):
     Parameters
     ----------
     alpha
-        Strength of the penalty, 1000 unless given: some thousand products need a strong one. Chosen on validation
+        Strength of the penalty, 1000 by default: a few thousand products need a strong one. Chosen on validation
         queries of several small sets (see "Defaults on small data" in the guide to rankers).
     degree
         Largest number of factors; 1 is `LinearRegression`.
@@ -49,7 +49,7 @@ class PolynomialRegression(GradientTrained, Linear):
 
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
     paper: ClassVar[str] = "Fuhr 1989"
-    #: With some thousand products a penalty must be strong: on LETOR's sets around 100 was best on validation data.
+    #: With a few thousand products the penalty must be strong: around 100 was best on LETOR validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e4, log=True)}
     sums_features: ClassVar[bool] = False  # products of features
 

@@ -17,16 +17,16 @@ __all__ = ["PRank"]
 class PRank(OrdinalPerceptron):
     r"""PRank perceptron: a score w · x and thresholds :math:`b_1 \le \dots \le b_{K-1}` between K grades.
 
-    The grade is the number of thresholds that the score reaches. Where it is missed, every threshold r that the score
-    is on the wrong side of (:math:`y_r (w \cdot x - b_r) \le 0`, :math:`y_r = +1` where the grade is above r and −1
-    otherwise) moves towards the score, and the score towards it:
+    The grade is the number of thresholds that the score reaches. If the grade is wrong, every threshold r that the
+    score is on the wrong side of (:math:`y_r (w \cdot x - b_r) \le 0`, :math:`y_r = +1` where the grade is above r and
+    −1 otherwise) moves towards the score, and the score towards it:
 
     .. math:: w \leftarrow w + \Big(\sum_r \tau_r\Big) x, \quad b_r \leftarrow b_r - \tau_r, \quad \tau_r \in \{y_r, 0\}
 
     Thresholds stay in order. Where some unit vector (w, b) has every document at least γ on the right side of every
     threshold, the ranks missed sum to at most :math:`(K - 1)(R^2 + 1)/\gamma^2`, R the longest document. This is
-    subgradient descent with steps of 1 on `plackett.losses.PRankLoss`. A pass has the documents of all queries in
-    random order; one of twice the mean weight comes twice.
+    subgradient descent with steps of 1 on `plackett.losses.PRankLoss`. A pass visits the documents of all queries in
+    random order; one with twice the mean weight comes twice.
 
     Attributes
     ----------

@@ -16,7 +16,8 @@ __all__ = ["RandomForest"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomForest(GradientTrained, Trees):
-    """Random forest of regression trees, each on a bootstrap of the queries, splits on a random half of the features.
+    """Random forest of regression trees, each on a bootstrap of the queries, with splits on a random half of the
+    features.
 
     Ranked by the mean predicted label. ``learning_rate`` has no meaning in a forest; ``subsample`` is the size of a
     bootstrap and ``colsample_bytree`` the share of the features at each split. Forests on other losses are

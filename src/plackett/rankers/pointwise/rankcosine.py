@@ -15,7 +15,7 @@ __all__ = ["RankCosine"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RankCosine(GradientTrained, Linear):
-    r"""RankCosine: a linear model of least angle between scores and labels, ½ − ½ cos(φ(y), φ(s)) per query.
+    r"""RankCosine: a linear model that minimises the angle between scores and labels, ½ − ½ cos(φ(y), φ(s)) per query.
 
     Every query counts the same however many documents it has. The original adds weak rankers one by one; any other
     model takes the same loss (`GradientRanker`, loss ``"Cosine"``).

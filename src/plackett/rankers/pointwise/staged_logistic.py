@@ -1,4 +1,4 @@
-"""Staged logistic regression: the evidence of groups of features, then how much the sum is worth."""
+"""Staged logistic regression: one regression per feature group, then one on their sum."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class StagedLogistic(Ranker):
     r"""Staged logistic regression: log-odds :math:`z_g = b_g + v_g \cdot x_g` from each group of features alone, then
     :math:`c_0 + c_1 \sum_g z_g` by a second regression, which corrects for evidence that was counted twice.
 
-    Few parameters are fitted at a time, which is robust where features are many and labels few.
+    Few parameters are fitted at a time, which is robust with many features and few labels.
 
     Parameters
     ----------
     groups
-        Numbers of the features of each group, as when they belong to the same query term; None makes every feature a
-        group of its own. One group of all features is `LogisticRegression`.
+        Feature indices of each group, such as the features of one query term; None makes every feature its own group.
+        One group of all features is `LogisticRegression`.
     rel
-        The least label that is relevant.
+        The lowest label that counts as relevant.
     alpha, max_iter, tol, standardize
         As in the linear model: strength of the L2 penalty, limits of the solver, and whether to scale the features.
 
@@ -91,7 +91,7 @@ class StagedLogistic(Ranker):
         for group in groups:
             for j in group:
                 if not 0 <= j < n_features:
-                    raise ValueError(f"groups names feature {j}, but X has {n_features} features")
+                    raise ValueError(f"groups contains feature {j}, but X has {n_features} features")
         return groups
 
 

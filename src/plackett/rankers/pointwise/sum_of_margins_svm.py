@@ -20,7 +20,7 @@ _NU = 0.99
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SumOfMarginsSVM(OrdinalSVM):
-    r"""Ordinal SVM with a margin of its own between each two neighbouring grades; their sum is maximised.
+    r"""Ordinal SVM with a separate margin between neighbouring grades; the sum of the margins is maximised.
 
     .. math:: \min \sum_k (a_k - b_k) + \lambda \sum_j \xi_j \quad\text{with } \lVert w \rVert \le 1, \quad
               a_k \le b_k \le a_{k+1}, \quad s_j \le a_k + \xi_j \ (y_j = k), \quad s_j \ge b_{k-1} - \xi_j \ (y_j = k)
@@ -34,14 +34,15 @@ class SumOfMarginsSVM(OrdinalSVM):
     ----------
     C
         None sets the price of a document by `nu`; a number is the price λ (times the document's weight) for all. It
-        must be more than 1 / weight of the lowest and of the highest grade, or ever wider margins would pay.
+        must be more than 1 / weight of the lowest and of the highest grade, or ever wider margins would lower the
+        objective.
     nu
         Between 0 and 1: the price is 1/(ν · weight of the grade), so that about a share ν of each grade is inside or
         beyond its margin. Near 1 the direction between two grades is the difference of their means.
         None is 0.99 where C is None: chosen on validation queries of several small sets (see "Defaults on small data"
         in the guide to rankers); grades of real data overlap so much that at 0.9 there often is no margin at all.
     balance
-        Let both ends of each margin weigh the same; with ``nu`` they do anyway.
+        Give both ends of each margin the same weight; with ``nu`` they have it anyway.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ class SVORExplicit(FixedMarginSVM):
     .. math:: \min_{w, \theta} \tfrac12 \lVert w \rVert^2 + C \sum_k \Big( \sum_{y_j = k} \max(0, 1 + s_j - \theta_k)
               + \sum_{y_j = k+1} \max(0, 1 - s_j + \theta_k) \Big), \qquad \theta_1 \le \theta_2 \le \dots
 
-    The same machine where that one's thresholds are in order by themselves.
+    Equal to `FixedMarginSVM` whenever the thresholds of that one are already in order.
 
     Examples
     --------

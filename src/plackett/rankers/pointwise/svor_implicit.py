@@ -20,9 +20,10 @@ class SVORImplicit(OrdinalSVM):
     .. math:: \min_{w, \theta} \tfrac12 \lVert w \rVert^2 + C \sum_k \Big( \sum_{y_j \le k} \max(0, 1 + s_j - \theta_k)
               + \sum_{y_j > k} \max(0, 1 - s_j + \theta_k) \Big), \qquad s_j = w \cdot x_j
 
-    This is the all-threshold loss with a hinge. The best thresholds are in order without a constraint that says so:
-    exchanging two that are not would help the documents between them and change nothing for the others. That needs a
-    document to have one weight for all thresholds; with `balance` it has not, and the thresholds are held in order.
+    This is the all-threshold loss with a hinge. The best thresholds are in order without an explicit constraint:
+    swapping two that are not would help the documents between them and change nothing for the others. This requires
+    that a document has one weight for all thresholds. With `balance` it does not, so the thresholds are kept in order
+    explicitly.
 
     Examples
     --------

@@ -18,9 +18,9 @@ __all__ = ["WeightedRegression"]
 class WeightedRegression(GradientTrained, Linear):
     r"""Importance-weighted ridge regression: :math:`\min_v \frac12 \sum_j \omega(y_j) (v \cdot x_j + b - t(y_j))^2`.
 
-    To this comes a penalty of v; ω = 1 + strength · importance, and documents are ranked by v · x.
+    A penalty on v is added; ω = 1 + strength · importance, and documents are ranked by v · x.
 
-    The form in which only the worst of the irrelevant documents pays is the loss ``"SubsetSquare"`` of
+    The form in which only the worst irrelevant document is penalised is the loss ``"SubsetSquare"`` of
     `GradientRanker`.
 
     Parameters

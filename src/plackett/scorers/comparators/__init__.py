@@ -1,1 +1,1 @@
-"""Comparators: what was learned about two documents, from which an ordering method makes lists."""
+"""Comparators: learned preferences between two documents, from which an ordering method builds lists."""

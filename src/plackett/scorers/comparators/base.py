@@ -12,7 +12,7 @@ __all__ = ["Comparator"]
 
 
 class Comparator(Protocol):
-    """What was learned about two documents. It lives on disk as plain arrays, as scorers do."""
+    """A learned preference between two documents. It is stored as plain arrays, like a scorer."""
 
     kind: ClassVar[str]
 

@@ -57,7 +57,7 @@ class ComparativeNetwork:
     def outputs(self, hidden: np.ndarray, mirror: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The two outputs from what comes into the hidden units and into their mirrors."""
         hidden, mirror = expit(hidden + self.bias), expit(mirror + self.bias)
-        # sums row by row: matrix products would depend on the pairs beside
+        # sums row by row: matrix products would depend on the other pairs
         h_own, h_other = (np.einsum("ij,j->i", hidden, w) for w in (self.own, self.other))
         m_own, m_other = (np.einsum("ij,j->i", mirror, w) for w in (self.own, self.other))
         return expit(h_own + m_other + self.output[0]), expit(m_own + h_other + self.output[0])

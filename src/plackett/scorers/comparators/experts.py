@@ -35,7 +35,7 @@ class ExpertsComparator:
             votes = np.empty(first.size)
             for start in range(0, first.size, rows):
                 u, v = (dense_rows(columns, side[start : start + rows]) for side in (first, second))
-                # row by row, so that a pair's votes add up to the same wherever it stands
+                # row by row, so that a pair's votes add up to the same at every position
                 difference = (u > v).astype(np.float64) - (u < v)  # a missing value is neither
                 votes[start : start + rows] = np.einsum("ij,j->i", difference, weights)
             return np.clip(0.5 + 0.5 * votes, 0.0, 1.0)

@@ -118,7 +118,7 @@ class ForeignComparator:
         return _in_blocks(chance, X, self.features)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Refused: there is no form of it that would be safe to load."""
+        """Raise an error: there is no form that would be safe to load."""
         raise DataError(
             f"a {type(self.classifier).__name__} cannot be saved without pickle; train with estimator='linear', "
             "'trees' or another model of plackett instead, or pickle the ranker yourself"

@@ -35,10 +35,10 @@ def missing_type(decision: np.ndarray) -> np.ndarray:
 class TreeArrays:
     """Binary trees whose leaf values are added up, tree after tree, in float64.
 
-    A row goes left where its value is at most the threshold. A value that is missing goes to the side that the split
-    names. NaN is 0 to splits that know no missing values, and so is every value closer to 0 than 1e-35. A split by
-    category goes left where the value, cut to a whole number, is in the split's set, and right for NaN and negative
-    values. These are LightGBM's rules.
+    A row goes left where its value is at most the threshold. A missing value goes to the side given by the split.
+    Splits without missing values treat NaN as 0, and so every value closer to 0 than 1e-35. A split by category goes
+    left where the value, cut to a whole number, is in the split's set, and right for NaN and negative values. These are
+    LightGBM's rules.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class TreeArrays:
     feature, threshold, decision
         Of each split: the feature, the threshold or the number of the set of categories, and the bits above.
     left, right
-        Children: a split of the same tree, counted from its first, or ``~leaf``. A split stands before its children.
+        Children: a split of the same tree, counted from its first, or ``~leaf``. A split comes before its children.
     leaf_value
         Value of each leaf.
     set_offsets, set_words
         The sets of categories: bit ``c % 32`` of word ``c // 32``.
     shrinkage, split_gain, internal_value, internal_weight, internal_count, leaf_weight, leaf_count
-        What LightGBM notes of trees, splits and leaves. Scores do not depend on them; explanations, importances and
-        further training do. 0 where it is not known.
+        What LightGBM records about trees, splits and leaves. Scores do not depend on them, but explanations,
+        importances and further training do. 0 if unknown.
     feature_names, feature_infos, monotone_constraints
         What LightGBM notes of the features: two lists of words, and a sign for each feature or no entry at all.
     """
@@ -119,14 +119,14 @@ class TreeArrays:
         return trees
 
     def check(self) -> None:
-        """Raise where the arrays are not sound trees, so that no kernel can leave them or run forever."""
+        """Raise an error unless the arrays are valid trees, so that no kernel reads out of bounds or runs forever."""
         if self.leaf_offsets.size == 0 or self.n_outputs < 1 or self.n_trees % self.n_outputs:
             raise DataError(f"{self.n_trees} trees cannot give {self.n_outputs} outputs each round")
         _check_offsets(self.split_offsets, self.feature.size, "splits")
         _check_offsets(self.leaf_offsets, self.leaf_value.size, "leaves")
         _check_offsets(self.set_offsets, self.set_words.size, "sets of categories")
         if not np.array_equal(np.diff(self.leaf_offsets), np.diff(self.split_offsets) + 1):
-            raise DataError("a tree has not one leaf more than splits")
+            raise DataError("a tree must have one leaf more than splits")
         sizes = {"splits": self.feature.size, "leaves": self.leaf_value.size, "trees": self.n_trees}
         for names, what in ((_PER_SPLIT, "splits"), (_PER_LEAF, "leaves"), (("shrinkage",), "trees")):
             for name in names:
@@ -162,7 +162,7 @@ class TreeArrays:
             raise DataError("a split by a set of categories that does not exist")
 
     def _check_links(self) -> None:
-        """Every node but the root has one parent, which stands before it: no loops, nothing out of reach."""
+        """Every node but the root has one parent, which comes before it: no loops, nothing unreachable."""
         n_splits = np.diff(self.split_offsets)
         tree = np.repeat(np.arange(self.n_trees), n_splits)
         own = np.arange(self.feature.size) - self.split_offsets[:-1][tree]
@@ -172,7 +172,7 @@ class TreeArrays:
         if (child[inner] >= n_splits[of_tree][inner]).any() or (~child[~inner] > n_splits[of_tree][~inner]).any():
             raise DataError("a child beyond the nodes of its tree")
         if (child[inner] <= parent[inner]).any():
-            raise DataError("a node of a tree stands before its parent")
+            raise DataError("a node of a tree comes before its parent")
         splits = self.split_offsets[:-1][of_tree[inner]] + child[inner]
         leaves = self.leaf_offsets[:-1][of_tree[~inner]] + ~child[~inner]
         # as many children as nodes that are not a root: where none comes twice, none is left out

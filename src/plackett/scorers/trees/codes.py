@@ -170,7 +170,7 @@ def _number_leaves(  # type: ignore[no-untyped-def]
     """Number the leaves of each tree, the smaller subtree of every split first.
 
     Of each split: whether its children are exchanged for that, and the run of leaves of the child that comes first. A
-    split stands before its children, so sizes are found backwards and numbers forwards.
+    split comes before its children, so sizes are found backwards and numbers forwards.
     """
     for t in range(leaf_offsets.size - 1):
         a = split_offsets[t]

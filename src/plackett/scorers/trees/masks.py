@@ -137,7 +137,7 @@ def _reach_leaves(
     return types.void(*([types.intp] * 9)), generate
 
 
-# kernels that use it are compiled anew when this file changes
+# kernels that use it are recompiled when this file changes
 _reach_leaves.plackett_stamp = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=10).hexdigest()
 
 

@@ -31,7 +31,7 @@ class TreeScorer:
 
     @classmethod
     def of(cls, trees: TreeArrays) -> TreeScorer:
-        """The scorer of checked trees; their text is written when it is asked for."""
+        """The scorer of checked trees; their text is written on demand."""
         scorer = cls.__new__(cls)
         scorer.trees = trees
         return scorer

@@ -45,7 +45,7 @@ class TreeKernels:
     def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """One score per row, or one per output."""
         if X.shape[1] != self.trees.n_features:
-            raise DataError(f"a table of {X.shape[1]} features, and the trees were grown on {self.trees.n_features}")
+            raise DataError(f"a table of {X.shape[1]} features, but the trees were grown on {self.trees.n_features}")
         if not isinstance(X, np.ndarray):
             return self._predict_sparse(X, n_jobs)
         if X.dtype not in (np.float32, np.float64):

@@ -1,8 +1,8 @@
-"""LightGBM's text of an ensemble: what of it is kept, and what must hold before LightGBM may read it.
+"""LightGBM's text of an ensemble: which parts are kept, and what is checked before LightGBM reads it.
 
-LightGBM trusts its own text: numbers that point outside a tree make it read foreign memory or never end. A model file
+LightGBM trusts its own text: numbers that point outside a tree make it read out of bounds or loop forever. A model file
 may come from anywhere. So its text is parsed into arrays, which are checked, and LightGBM reads only a text that is
-written anew from these arrays: it cannot understand a character otherwise than we did.
+rewritten from these arrays: it cannot read a single character differently than we did.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _HEAD = {"version", *_HEAD_NUMBERS, "feature_names", "feature_infos", "tree_size
 
 
 def parse_trees(text: str) -> TreeArrays:
-    """The arrays of LightGBM's text; a `DataError` where it is anything but a sound ensemble with constant leaves."""
+    """The arrays of LightGBM's text; raises a `DataError` unless it is a valid ensemble with constant leaves."""
     try:
         head, blocks = _parts(text)
         words = [_words(block, f"Tree={i}") for i, block in enumerate(blocks)]
@@ -67,7 +67,7 @@ def parse_trees(text: str) -> TreeArrays:
 
 
 def write_text(trees: TreeArrays) -> str:
-    """LightGBM's text of an ensemble, with digits enough for each number to be read back as it is."""
+    """LightGBM's text of an ensemble, with enough digits for each number to be read back exactly."""
     lines = _PER_SPLIT | _PER_LEAF | _SPLIT_STATISTICS | _LEAF_STATISTICS
     own_number, sets = _sets_by_tree(trees)
     columns = {line: getattr(trees, name) for line, (name, _) in lines.items()} | {"threshold": own_number}
@@ -113,12 +113,12 @@ def _sets_by_tree(trees: TreeArrays) -> tuple[np.ndarray, list[list[np.ndarray]]
 
 
 def trees_only(text: str) -> str:
-    """The text up to the last tree; behind it are settings of the training, which scoring has no use for."""
+    """The text up to the last tree; after it come training settings, which scoring does not need."""
     return text[: text.index(_END) + len(_END)]
 
 
 def split_trees(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The lines ``name=value`` of the head and of each tree, for those who take trees out, weigh or rewrite them."""
+    """The lines ``name=value`` of the head and of each tree, for callers that remove, reweight or rewrite trees."""
     head, blocks = _parts(text)
     return head, [_words(block, f"Tree={i}") for i, block in enumerate(blocks)]
 
@@ -183,7 +183,7 @@ def _words(block: str, title: str) -> dict[str, str]:
         raise DataError(f"found {lines[0][:40]!r} instead of {title!r}")
     pairs = [line.split("=", 1) for line in lines[1:] if line]
     if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) != len(pairs):
-        raise DataError(f"{title} has a line that is no name=value, or a name twice")
+        raise DataError(f"{title} has a line that is not name=value, or a duplicate name")
     return {pair[0]: pair[1] for pair in pairs}
 
 
@@ -208,7 +208,7 @@ def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> TreeArrays:
     n_leaves = _whole_numbers("num_leaves", " ".join(words["num_leaves"] for words in trees), len(trees))
     n_sets = _whole_numbers("num_cat", " ".join(words["num_cat"] for words in trees), len(trees))
     if (n_leaves < 1).any() or (n_sets < 0).any():
-        raise DataError("a tree without leaves, or with less than no categorical splits")
+        raise DataError("a tree without leaves, or with a negative number of categorical splits")
     columns: dict[str, Any] = {}
     for needed, per_split, lines in (
         (True, True, _PER_SPLIT),
@@ -251,7 +251,7 @@ def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bo
         elif size == 0:
             text = ""
         if (text.count(" ") + 1 if text else 0) != size:
-            raise DataError(f"{name} of tree {t} has not {size} entries")
+            raise DataError(f"{name} of tree {t} does not have {size} entries")
         if text:
             texts.append(text)
     joined = " ".join(texts)
@@ -277,7 +277,7 @@ def _category_sets(trees: list[dict[str, str]], n_sets: list[int]) -> dict[str, 
             raise DataError(f"the boundaries of the categories of tree {t} are not in order")
         bits = _whole_numbers("cat_threshold", words["cat_threshold"], int(own[-1]))
         if bits.size and not 0 <= bits.min() <= bits.max() < 2**32:
-            raise DataError(f"the categories of tree {t} are no words of 32 bits")
+            raise DataError(f"the categories of tree {t} are not 32-bit words")
         bounds.append(own[1:] + bounds[-1][-1])
         pieces.append(bits)
     return {

@@ -1,4 +1,4 @@
-"""Random formulas, and new formulas out of old ones: crossover and mutation inside limits of size and depth."""
+"""Random formulas, and new formulas from old ones: crossover and mutation within limits of size and depth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plackett.solvers.formulas.program import CONSTANT, MAX_SIZE, Program, arity
 
 __all__ = ["Breeder"]
 
-#: Tries for a child inside the limits before a parent is taken instead.
+#: Attempts to breed a child within the limits before a parent is used instead.
 _TRIES = 8
 #: Inner nodes are chosen this often as places of crossover (Koza): most nodes are leaves, and swap little.
 _INNER = 0.9
@@ -36,7 +36,7 @@ class Breeder:
     constant_share
         Share of the leaves that are constants.
     constant_range
-        From where to where constants are drawn, evenly, with three digits after the point.
+        Range from which constants are drawn uniformly, with three decimal places.
     """
 
     n_leaves: int
@@ -81,7 +81,7 @@ class Breeder:
         return Program.of(number, *arguments)
 
     def first(self, rng: np.random.Generator, n: int) -> list[Program]:
-        """A first population: ramped half-and-half (depths 1, 2, … and full or not in turn), equal ones drawn anew."""
+        """A first population: ramped half-and-half (depths 1, 2, … and full or not in turn), duplicates redrawn."""
         found: dict[Program, None] = {}
         depths = range(1, self.max_depth + 1)
         for i in range(n * _TRIES):

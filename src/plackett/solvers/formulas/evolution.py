@@ -44,8 +44,8 @@ class Fitness:
 class Evolution:
     """Single-population genetic programming with tournaments.
 
-    Each new formula is, by chance, a crossover of two winners of tournaments, a mutation of one, or (the rest) a winner
-    as it is; the best ``elitism`` formulas always stay.
+    Each new formula is, by chance, a crossover of two winners of tournaments, a mutation of one, or otherwise an
+    unchanged winner; the best ``elitism`` formulas always survive.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class Evolution:
     population_size
         Formulas in each generation.
     crossover_rate, mutation_rate
-        Probabilities; what is left to 1 is the rate of reproduction.
+        Probabilities; the remainder to 1 is the rate of reproduction.
     tournament_size
-        Formulas drawn, of which the best wins.
+        Number of formulas drawn; the best wins.
     elitism
-        How many of the best formulas stay.
+        Number of best formulas that survive.
     parsimony
-        Fitness that a node of a formula costs; among equals the shorter one is always better.
+        Fitness penalty per node; of two equal formulas the shorter one always wins.
     """
 
     breeder: Breeder
@@ -86,7 +86,7 @@ class Evolution:
             raise DataError(f"parsimony={self.parsimony}; give 0 or a positive number")
 
     def merit(self, program: Program, value: float) -> float:
-        """Fitness less what the formula costs."""
+        """Fitness minus the size penalty of the formula."""
         return value - self.parsimony * program.size
 
     def generations(

@@ -14,7 +14,7 @@ __all__ = ["CONSTANT", "MAX_SIZE", "Program", "arity", "operation_code"]
 
 #: Codes of nodes: 0 and more is a feature, -1 a constant, -2 and below an operation.
 CONSTANT = -1
-#: Longer programs are refused: nobody reads them, and their stack takes memory.
+#: Longer programs are rejected: nobody reads them, and their stack takes memory.
 MAX_SIZE = 4096
 
 
@@ -30,7 +30,7 @@ def arity(code: int) -> int:
 
 @dataclass(frozen=True)
 class Program:
-    """A formula in prefix order: an operation stands before its arguments.
+    """A formula in prefix order: an operation comes before its arguments.
 
     Attributes
     ----------
@@ -126,13 +126,13 @@ class Program:
         return cls((number,), (0.0,))
 
     def check(self, n_features: int) -> None:
-        """Refuse what is no complete formula of so many features."""
+        """Reject anything that is not a complete formula over this many features."""
         if not 1 <= self.size <= MAX_SIZE or len(self.constants) != self.size:
             raise DataError(f"a formula of {self.size} nodes; there may be 1 to {MAX_SIZE}")
         missing = 1
         for i, (code, constant) in enumerate(zip(self.code, self.constants, strict=True)):
             if code >= n_features or code < operation_code(len(OPERATIONS) - 1):
-                raise DataError(f"node {i} of the formula has the code {code}, which means nothing")
+                raise DataError(f"node {i} of the formula has the unknown code {code}")
             if not abs(constant) <= LIMIT or (constant and code != CONSTANT):
                 raise DataError(f"node {i} of the formula has the constant {constant}")
             if missing == 0:

@@ -29,9 +29,9 @@ def default_names(n_features: int) -> list[str]:
 
 
 def to_text(program: Program, names: Sequence[str]) -> str:
-    """The formula as people write it, with as few brackets as keep its tree.
+    """The formula in the usual notation, with as few brackets as possible.
 
-    Names that are no words, or that are functions too, stand in backquotes.
+    Names that are not plain words, or that are also functions, are put in backquotes.
 
     >>> to_text(Program((-4, -2, 0, -1, 1), (0.0, 0.0, 0.0, 2.5, 0.0)), ["tf", "body length"])
     '(tf + 2.5) * `body length`'
@@ -67,7 +67,7 @@ def _bracketed(text: str, level: int, least: int) -> str:
 
 
 def from_text(text: str, names: Sequence[str]) -> Program:
-    """The formula that a text means; nothing is executed.
+    """Parse a formula from text; nothing is executed.
 
     Numbers, names of features, ``+ - * /``, brackets and the functions of `OPERATIONS`.
 
@@ -120,7 +120,7 @@ class _Reader:
     def factor(self) -> Program:
         self.nested += 1
         if self.nested > 100:
-            raise DataError(f"formula {self.text[:40]!r}…: more than 100 brackets inside each other")
+            raise DataError(f"formula {self.text[:40]!r}…: more than 100 nested brackets")
         found = self._factor()
         self.nested -= 1
         return found

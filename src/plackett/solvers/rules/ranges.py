@@ -56,7 +56,7 @@ def _quantile_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_c
 
 
 def _entropy_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
-    """Places where ranges begin that tell grades apart: the cuts of most information that pay for their description."""
+    """Places where ranges begin that separate grades: the most informative cuts worth their description length."""
     out = np.empty(n_bins - 1, np.int64)
     return np.sort(out[: _split(x, classes, weight, n_classes, out)])
 
@@ -155,7 +155,7 @@ def range_codes(X, cuts, first, out):  # type: ignore[no-untyped-def]
 
 
 def range_text(name: str, code: int, cuts: np.ndarray) -> str:
-    """A range in words.
+    """A range as readable text.
 
     >>> [range_text("bm25", code, np.array([0.5, 0.75])) for code in (0, 1, 2, 255)]
     ['bm25 ≤ 0.5', '0.5 < bm25 ≤ 0.75', 'bm25 > 0.75', 'bm25 is missing']

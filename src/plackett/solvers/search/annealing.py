@@ -16,11 +16,11 @@ __all__ = ["Annealing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Annealing:
-    r"""Simulated annealing: random steps that may also lead down, less and less so.
+    r"""Simulated annealing: random steps that may also lower the value, less and less often.
 
-    Each of `n_chains` walks proposes a Gaussian step in every iteration and takes it with probability
-    :math:`\min(1, e^{(v' - v)/T})`. The temperature T falls from `temperature` to `final_temperature` in equal ratios,
-    and the size of the steps with its root. The best weights ever seen are kept. All chains are evaluated together.
+    Each of `n_chains` walks proposes a Gaussian step in every iteration and takes it with probability :math:`\min(1,
+    e^{(v' - v)/T})`. The temperature T decreases geometrically from `temperature` to `final_temperature`, and the step
+    size with its square root. The best weights seen are kept. All chains are evaluated together.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Annealing:
     n_chains
         Number of independent walks.
     temperature, final_temperature
-        In units of the measure.
+        Initial and final temperature, in units of the measure.
     step
         Standard deviation of the first steps, relative to weights whose absolute values sum to 1.
 

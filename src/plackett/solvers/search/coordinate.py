@@ -17,21 +17,21 @@ __all__ = ["Coordinate"]
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinate:
-    """Coordinate ascent: a line search along each feature, in random order, until a pass over all improves too little.
+    """Coordinate ascent: a line search along each feature, in random order, until a pass brings too little improvement.
 
     Parameters
     ----------
     max_iter
-        Most passes over the features.
+        Maximum number of passes over the features.
     tol
-        End after a pass that improved the measure by no more than this.
+        Stop after a pass that improves the measure by no more than this.
     line_search
-        ``"exact"`` finds the best step there is, ``"steps"`` tries steps that double, ``"auto"`` is exact where the
-        measure and the size of the data allow it.
+        ``"exact"`` finds the best possible step, ``"steps"`` tries doubling steps, ``"auto"`` is exact if the measure
+        and the size of the data allow it.
 
     Notes
     -----
-    The measure never falls. An exact search costs O(m² log m) for a list of m documents.
+    The measure never decreases. An exact search costs O(m² log m) for a list of m documents.
 
     References
     ----------

@@ -72,7 +72,7 @@ def _crossing(scores, slope, i, j):  # type: ignore[no-untyped-def]
 
 @kernel
 def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
-    """Whether i stands above j at t = −∞."""
+    """Whether i is above j at t = −∞."""
     if slope[i] != slope[j]:
         return slope[i] < slope[j]
     if scores[i] != scores[j]:

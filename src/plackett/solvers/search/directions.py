@@ -17,18 +17,18 @@ __all__ = ["Directions"]
 
 @dataclass(frozen=True, kw_only=True)
 class Directions:
-    """Line searches along directions that promise something, instead of one feature after the other.
+    """Line searches along promising directions, instead of one feature after the other.
 
     A round searches along the steepest descent of the logistic pair loss at the current scores, along random
-    directions, and along what the round has moved altogether. A random direction costs as much as a coordinate, and
+    directions, and along the total move of the round. A random direction costs as much as a coordinate, and
     there need not be as many as there are features: this is for many features.
 
     Parameters
     ----------
     max_iter
-        Most rounds.
+        Maximum number of rounds.
     tol, patience
-        End after `patience` rounds in a row that improved the measure by no more than `tol`.
+        Stop after `patience` rounds in a row that improve the measure by no more than `tol`.
     n_random
         Random directions in each round.
     line_search

@@ -20,9 +20,9 @@ Line = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
 _MOST_PAIRS = 20_000_000
 #: Steps to each side: this one, doubled and doubled again.
 _FIRST_STEP, _N_STEPS = 0.001, 20
-#: What is no better than this is no better.
+#: Smallest difference that counts as an improvement.
 _ROUNDING = 1e-12
-#: Of intervals with the best value, so many of the widest are looked at.
+#: Of the intervals with the best value, this many of the widest are tried.
 _N_INTERVALS = 4
 
 
@@ -66,7 +66,7 @@ def _middles(points: np.ndarray, changes: np.ndarray, unit: float) -> np.ndarray
 
 
 def _unit(scores: np.ndarray, slope: np.ndarray) -> float:
-    """The t at which both parts of the scores count alike; the same however often a list stands in the data."""
+    """The t at which both parts of the scores count equally, however often a list occurs in the data."""
     above, below = np.abs(scores).max(initial=0.0), np.abs(slope).max(initial=0.0)
     return float(above / below) if above > 0.0 and below > 0.0 else 1.0
 

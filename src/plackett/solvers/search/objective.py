@@ -1,4 +1,4 @@
-"""What a solver needs to know of a function."""
+"""The interface of a function for solvers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Problem"]
 
 
 class Problem(Protocol):
-    """A function of weights to be maximised, of which only values are known."""
+    """A function of weights to maximise, known only by its values."""
 
     @property
     def size(self) -> int:

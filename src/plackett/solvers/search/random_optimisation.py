@@ -13,7 +13,7 @@ from plackett.solvers.search.objective import Problem
 
 __all__ = ["RandomOptimisation"]
 
-#: The step grows and shrinks by these factors, and not below a share of what it began with.
+#: The step grows and shrinks by these factors, but not below a share of its initial size.
 _GROW, _SHRINK, _LEAST = 1.3, 0.9, 1e-3
 
 
@@ -21,8 +21,8 @@ _GROW, _SHRINK, _LEAST = 1.3, 0.9, 1e-3
 class RandomOptimisation:
     """Random optimisation: the best of some Gaussian steps from the best point so far, if it is better.
 
-    The size of the steps grows after a success and shrinks after a failure (Solis and Wets). It cannot leave a
-    mountain that is wider than its steps; restarts help.
+    The size of the steps grows after a success and shrinks after a failure (Solis and Wets). It cannot leave a hill
+    that is wider than its steps; restarts help.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _UNIT = 2.0**-32
 
 
 class Alias(NamedTuple):
-    """Each place keeps itself with a probability and gives way to another entry otherwise."""
+    """Each slot returns itself with some probability and another entry otherwise."""
 
     keep: np.ndarray
     other: np.ndarray
@@ -24,7 +24,7 @@ class Alias(NamedTuple):
 def alias_table(weights: np.ndarray) -> Alias:
     """Table that draws entry i with probability ``weights[i] / weights.sum()``; empty where all weights are 0.
 
-    Probabilities come out exact up to 2^-32.
+    Probabilities are exact up to 2^-32.
 
     >>> table = alias_table(np.array([1.0, 3.0]))
     >>> table.keep.tolist(), table.other.tolist()

@@ -49,7 +49,7 @@ class Singles(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """A pair with this probability, else a document; without any of one kind always the other.
+    """Draw a pair with this probability, otherwise a document; if one kind is empty, always the other.
 
     ``margin`` is what an example should reach that has no margin of its own.
     """
@@ -188,7 +188,7 @@ LOOPS = {
 def make_draws(loop: Loop, data: RankingDataset, *, rel: float, margin: float, pair_probability: float) -> Draws:
     """The tables of a loop for a dataset."""
     if data.y is None and (data.preferences is None or loop.by_side):
-        raise DataError("this loop needs labels, and the dataset has none")
+        raise DataError("this loop needs labels, but the dataset has none")
     pairs, singles = loop.pairs(data, rel), loop.singles(data, rel)
     share = pair_probability if loop.mixed else 1.0
     if pairs.mass == 0.0 or singles.mass == 0.0:
