@@ -44,7 +44,7 @@ def bootstrap(
     n_resamples
         Number of samples.
     random_state
-        Seed; equal seeds, equal results, whatever the number of threads and the order of the queries.
+        Seed. The same seed gives the same result for any number of threads and any order of the queries.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def bootstrap(
         np.column_stack([shifted, shifted**2]), n_resamples, random_state=random_state, n_jobs=n_jobs
     )
     variance = moments[:, 1] - moments[:, 0] ** 2
-    flat = variance <= 1e-12  # one query drawn n times has no spread: as extreme as can be
+    flat = variance <= 1e-12  # one query drawn n times has no spread: as extreme as possible
     null = moments[:, 0] / np.where(flat, 1.0, np.sqrt(np.maximum(variance, 1e-12)))
     null[flat] = np.sign(null[flat]) * np.inf
     p = p_value(null, mean / spread, alternative, 1e-12 * abs(mean / spread), exact=False)
@@ -72,8 +72,8 @@ def resampled_means(
 ) -> np.ndarray:
     """Means of ``n_resamples`` samples of the rows with replacement, of the size of the data.
 
-    For a matrix queries × systems all columns are means of the same sampled queries, so that differences of columns
-    are paired.
+    For a queries × systems matrix, all columns use the same sampled queries, so differences between columns are
+    paired.
     """
     check_draws(n_resamples, "n_resamples")
     rows = np.asarray(values, dtype=np.float64)
