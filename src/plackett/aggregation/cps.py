@@ -115,7 +115,7 @@ def stagewise_objective(
     unranked: str = "below",
     n_jobs: int | None = None,
 ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """The objective that `CPS.fit` minimises, with its gradient: mean of −log P over the queries, plus α/2 ‖θ · scale‖².
+    """The objective of `CPS.fit`, with its gradient: mean of −log P over the queries, plus α/2 ‖θ · scale‖².
 
     It is a function of θ · scale: costs grow with the length of the lists, and scaling brings them close to 1.
     """

@@ -64,7 +64,7 @@ class Kemeny(Aggregation):
 
     def __post_init__(self) -> None:
         if not 0 <= self.exact <= 20:
-            raise DataError(f"Kemeny: exact={self.exact}; give 0 to 20 (each additional document doubles time and memory)")
+            raise DataError(f"Kemeny: exact={self.exact}; give 0 to 20 (each extra document doubles time and memory)")
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         return consensus(lists, weights, self.exact, self.unranked, n_jobs)

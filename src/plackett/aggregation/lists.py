@@ -100,7 +100,7 @@ class RankLists:
 
     @classmethod
     def from_dataset(cls, data: RankingDataset, *, kind: str = "ranks") -> RankLists:
-        """Make lists from a dataset whose features are ranks (as in LETOR's aggregation sets) or ``"scores"``; NaN: not ranked.
+        """Make lists from a dataset whose features are ranks (LETOR's aggregation sets) or ``"scores"``; NaN: unranked.
 
         >>> data = RankingDataset.from_arrays([[1, 2], [2, np.nan]], [1, 0], qid=["q", "q"])
         >>> RankLists.from_dataset(data).values.tolist()

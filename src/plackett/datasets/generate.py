@@ -44,7 +44,7 @@ def make_ranking(
     features are distorted views of the factors, as in real data. The name of a feature says what kind it is:
 
     ==========  =====================================================================================================
-    ``match``   linear in the factors, with a different origin and scale in every query, as for retrieval scores     
+    ``match``   linear in the factors, with a different origin and scale in every query, as for retrieval scores
     ``count``   whole numbers with a heavy tail, at a rate that depends on the query
     ``static``  lognormal, a property of the document alone, such as link counts
     ``query``   constant in a query; the first one is its type, which matters in combination with others

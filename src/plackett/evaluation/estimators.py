@@ -90,7 +90,7 @@ def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
         scores = ranker.predict(data.X)
     scores = np.asarray(scores)
     if scores.size != data.n_rows:
-        raise DataError(f"{type(ranker).__name__}.predict returned an array of shape {scores.shape} for {data.n_rows} rows")
+        raise DataError(f"{type(ranker).__name__}.predict returned shape {scores.shape} for {data.n_rows} rows")
     return scores.reshape(-1)
 
 

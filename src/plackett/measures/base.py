@@ -110,7 +110,7 @@ class Measure:
             raise MeasureError(f"{self.name}: the cut-off must be a positive whole number, got {k!r}")
         if hasattr(self, "rel"):
             if isinstance(self.rel, (str, bool)) or not 0 <= self.rel < np.inf:
-                raise MeasureError(f"{self.name}: rel={self.rel!r}; the lowest relevant label must be a number of 0 or more")
+                raise MeasureError(f"{self.name}: rel={self.rel!r}; the lowest relevant label must be 0 or more")
             object.__setattr__(self, "rel", float(self.rel))
 
     def worth(self, value: Any) -> Any:

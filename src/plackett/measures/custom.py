@@ -114,8 +114,8 @@ class CustomMeasure(Measure):
             nothing = np.flatnonzero(np.isnan(out) & any_positive(ranking))
             if nothing.size:
                 raise MeasureError(
-                    f"{self.name} returned NaN for {nothing.size} of {out.size} queries that have relevant documents, such "
-                    f"as query {ranking.data.qids[nothing[0]]}; if there is nothing to measure in them, set their value: "
+                    f"{self.name} returned NaN for {nothing.size} of {out.size} queries with relevant documents, such "
+                    f"as query {ranking.data.qids[nothing[0]]}; if they have nothing to measure, set their value: "
                     f'{self.name}(empty=0), or {self.name}(empty="skip") to leave them out of the mean'
                 )
         return out

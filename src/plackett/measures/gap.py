@@ -104,7 +104,7 @@ class GradedAveragePrecision(Measure):
         return np.where(shares.any(axis=0), total, np.nan)
 
     def swap_state(self, ranking: Ranking) -> np.ndarray:
-        """The state that `swap` reads: that of AP for each threshold, as no exchange helps one user and harms another."""
+        """The state that `swap` reads: AP's for each threshold, as no exchange helps one user and harms another."""
         grades, shares = self._shares(ranking)
         state = new_state(ranking, grades.size)
         for i, (grade, share) in enumerate(zip(grades, shares, strict=True)):

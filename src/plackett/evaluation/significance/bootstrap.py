@@ -28,12 +28,12 @@ def bootstrap(
 ) -> PairedTest:
     r"""Bootstrap test of the mean difference by the shift method, studentised.
 
-    The differences are shifted to mean 0, as the null hypothesis has it, and samples of n queries are drawn from them
+    The differences are shifted to mean 0, as under the null hypothesis, and samples of n queries are drawn from them
     with replacement. With :math:`t = \bar d / s`, the mean over the spread, p is the share of samples whose t is as far
-    from 0 as the observed one, the observed one counted in, (c + 1) / (B + 1). Means that are not divided by their
-    spread reject too often where queries are few: 7.6 % of equal systems at the level 5 % with 30 queries.
+    from 0 as the observed one, including the observed one, (c + 1) / (B + 1). Means that are not divided by their
+    spread reject too often when queries are few: 7.6 % of equal systems at the level 5 % with 30 queries.
 
-    Where all differences are the same, samples say nothing of the spread, and p is that of `fisher`.
+    If all differences are equal, samples say nothing about the spread, and p is that of `fisher`.
 
     Parameters
     ----------
