@@ -446,7 +446,7 @@ class RankingDataset:
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
-        """Short hash of the content: features, labels, queries, weights, positions. Equal data have equal fingerprints."""
+        """Short hash of the content: features, labels, queries, weights, positions. Equal for equal data."""
         digest = hashlib.sha256()  # most processors have instructions for it
         X = self.X
         parts: list[Any] = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]

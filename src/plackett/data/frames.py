@@ -134,8 +134,8 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
                 table = table.insert_column(place + j, column)
         elif not is_number(dtype):
             raise DataError(
-                f"column {name!r} is {dtype}, but features must be numbers: encode it (one-hot or as numbers), or leave "
-                f"it out with drop=[{name!r}] (on the command line --drop {name!r})"
+                f"column {name!r} is {dtype}, but features must be numbers: encode it (one-hot or as numbers), or drop "
+                f"it with drop=[{name!r}] (on the command line --drop {name!r})"
             )
     if sparse:
         return _sparse(table, height), table.columns

@@ -59,7 +59,7 @@ class PermutationSet:
 
     @classmethod
     def from_preferences(cls, n_documents: int, preferences: Preferences) -> PermutationSet:
-        """Orders of ``n_documents`` documents, numbered from 0, that agree with all pairs; none if the pairs form a cycle.
+        """Orders of ``n_documents`` documents, numbered from 0, that agree with all pairs; none if these form a cycle.
 
         >>> from plackett.data.preferences import Preferences
         >>> len(PermutationSet.from_preferences(3, Preferences.from_pairs([(0, 1)])))
