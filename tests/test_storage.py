@@ -140,7 +140,7 @@ BAD_HEADERS = {
     "behind the last array": ({"__metadata__": GOOD_META, "x": entry()}, bytes(9)),
     "overlaps": ({"__metadata__": GOOD_META, "x": entry(), "y": entry(offsets=[4, 12])}, bytes(12)),
     "leaves a hole": ({"__metadata__": GOOD_META, "x": entry(), "y": entry(offsets=[9, 17])}, bytes(17)),
-    "no truth values": ({"__metadata__": GOOD_META, "x": entry("BOOL", [2], [0, 2])}, b"\1\2"),
+    "not booleans": ({"__metadata__": GOOD_META, "x": entry("BOOL", [2], [0, 2])}, b"\1\2"),
 }
 
 

@@ -202,7 +202,7 @@ def test_changes_together_where_no_feature_suffices():
 
 def test_errors(data):
     ranker = pk.rankers.ListNet().fit(data)
-    with pytest.raises(DataError, match="say which with qid"):
+    with pytest.raises(DataError, match="choose one with qid"):
         explain(ranker, data)
     with pytest.raises(DataError, match="no query 'x'"):
         explain(ranker, data, "x")

@@ -173,7 +173,7 @@ def id_array(series: pl.Series) -> np.ndarray:
         bad = (whole.cast(series.dtype) != series).fill_null(True)
         if bad.any():
             row = bad.arg_max() or 0
-            raise DataError(f"column {series.name!r}: {series[row]} in row {row} is not an id; give integers or strings")
+            raise DataError(f"column {series.name!r}: {series[row]} in row {row} is not an id: give integers or text")
         return whole.to_numpy()
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         return series.cast(pl.String).to_numpy().astype(StringDType())

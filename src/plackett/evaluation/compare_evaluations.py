@@ -118,9 +118,7 @@ def _doubts(evaluations: Mapping[str, Any], values: dict[str, np.ndarray]) -> di
 def _kept(values: np.ndarray, measure: Measure) -> np.ndarray:
     """The queries on which the measure has a value for every system."""
     if type(measure).mean is not Measure.mean:
-        raise MeasureError(
-            f"{measure} is not a plain mean over queries, which the tests assume; use evaluate instead"
-        )
+        raise MeasureError(f"{measure} is not a plain mean over queries, which the tests assume; use evaluate instead")
     kept = values[~np.isnan(values).any(axis=1)]
     if not len(kept):
         raise DataError(f"{measure} skipped every query; there is nothing to compare")

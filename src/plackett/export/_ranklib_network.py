@@ -86,7 +86,7 @@ def _layers(scorer: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
     network, features = scorer.network, scorer.features
     if network.name != "sigmoid" or network.n_outputs != 1 or features.log1p:
         raise DataError(
-            "RankLib supports only networks of sigmoid layers: train with architecture='sigmoid' and log1p=False to export"
+            "RankLib has only networks of sigmoid layers: train with architecture='sigmoid' and log1p=False to export"
         )
     names = [f"hidden.{i}" for i in range(len(network.hidden))] + ["output"]
     weights = [scorer.weights[f"{name}.weight"].T.astype(np.float64) for name in names]

@@ -118,7 +118,7 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     """
     scorer = getattr(ranker, "scorer_", None)
     if not isinstance(scorer, LinearScorer) or scorer.weights.shape[1] != 1:
-        raise DataError(f"{type(ranker).__name__} is not a fitted linear ranker with one score; svm_rank supports no other")
+        raise DataError(f"{type(ranker).__name__} is not a fitted linear ranker with one score, as svm_rank needs")
     weights = scorer.weights[:, 0].tolist()
     documents = ranker.card_.get("data", {}).get("rows", 0)
     values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-float(scorer.intercept[0])))
