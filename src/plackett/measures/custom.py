@@ -142,8 +142,8 @@ def _driver(function: Any, name: str, takes_k: bool, compiled: bool) -> tuple[An
                 stacklevel=2,
             )
         else:
-            # Compiled code turns None into 0, so a function that may return None runs as Python, where we can detect
-            # it.
+            # Compiled code turns None into 0, so a function that may return None runs as plain Python,
+            # where we can detect it.
             returned = [signature.return_type for signature in inner.nopython_signatures]
             if all(isinstance(kind, (numba.types.Number, numba.types.Boolean)) for kind in returned):
                 return kernel, inner

@@ -169,7 +169,7 @@ def test_group(put):
     data = read_letor(path)
     assert data.offsets.tolist() == [0, 2, 3]
     assert data.qids.tolist() == [0, 1]
-    with pytest.raises(DataError, match="no group may be given"):
+    with pytest.raises(DataError, match="group must not be given"):
         read_letor(put("1 qid:1 1:1\n", "b.txt"), group=[1])
 
 

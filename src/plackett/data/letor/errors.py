@@ -1,4 +1,4 @@
-"""Where in a LETOR file something is wrong, in words."""
+"""Error messages that locate a problem in a LETOR file."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _excerpt(text: np.ndarray, at: int) -> str:
 
 
 def letor_error(path: str, segments: Iterable[Segment], lines: int, segment: Segment, at: int, what: int) -> DataError:
-    """Error at the byte ``at`` of one of the segments, ``lines`` lines of the file standing before the first."""
+    """Error at the byte ``at`` of one of the segments, with ``lines`` lines of the file before the first."""
     for one in segments:
         if one is segment:
             break

@@ -1,4 +1,4 @@
-"""Datasets to LETOR text."""
+"""Write datasets as LETOR text."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _check_ids(qids: Strings, path: Any) -> None:
 
 
 def _tails(data: RankingDataset) -> Strings:
-    """What stands behind '#' in each row."""
+    """The text after '#' in each row."""
     if data.comments is not None:
         tails, name = data.comments, "comment"
     elif data.docids is not None:
