@@ -98,7 +98,7 @@ def test_a_dataset_of_ranks_and_a_table_in_any_row_order_agree():
         (lambda: RankLists.from_runs({"x": TWICE}), "query 'q': the run 'x' has document 'a' twice"),
         (lambda: RankLists.from_arrays([[1, np.inf]], ["q"], docids=["a"]), "query 'q', list '1': document 'a' has"),
         (lambda: RankLists.from_arrays([[1]], kind="rank"), "kind='rank'"),
-        (lambda: RankLists.from_runs([RUNS["bm25"]] * 2, names=["x", "x"]), "2 different ones"),
+        (lambda: RankLists.from_runs([RUNS["bm25"]] * 2, names=["x", "x"]), "2 different names"),
         (lambda: RRF(weights={"bm52": 1}).scores(RankLists.from_runs(RUNS)), "unknown list 'bm52'"),
         (lambda: RRF(weights=[1, -1]).scores(RankLists.from_runs(RUNS)), "weight -1.0 of list 'dense'"),
         (lambda: RRF(weights=[1]).scores(RankLists.from_runs(RUNS)), "weights must be 2 numbers"),

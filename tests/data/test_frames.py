@@ -171,7 +171,7 @@ def frame(**changes):
         (frame(), {"docid": "url"}, "no column 'url' for docid"),
         (frame(), {"features": ["bm25", "tfidf"]}, "features: there is no column 'tfidf'; there are"),
         (frame(title=list("abcd")), {}, r"column 'title' is String, but features must be numbers: .*drop=\['title'\]"),
-        (frame(lists=[[1], [1, 2], [1], [1]]), {}, "'lists'.*equally long"),
+        (frame(lists=[[1], [1, 2], [1], [1]]), {}, "'lists'.*equal length"),
         (frame(qid=["a", None, "b", "b"]), {}, "'qid': the id in row 1 is missing"),
         (frame(qid=[1.0, 2.5, 1.0, 1.0]), {}, "2.5 in row 1 is not an id"),
         (frame(label=[1, 2, None, 0]), {}, "'label': the value in row 2 is missing .use -1"),
