@@ -76,7 +76,7 @@ def test_refusals():
         custom.measure(lambda labels: 0.0, name="nDCG")
     with pytest.raises(pk.MeasureError, match="labels, k"):
         custom.measure(lambda labels, k, z: 0.0, name="three")
-    with pytest.raises(pk.MeasureError, match="no name"):
+    with pytest.raises(pk.MeasureError, match="not a valid measure name"):
         custom.measure(lambda labels: 0.0)
 
 

@@ -105,7 +105,7 @@ def test_gamma_prior():
     value = objective(orders, "all", np.ones(3), (2.0, 1.0))
     best = minimize(value, np.zeros(3), tol=1e-10).x
     np.testing.assert_allclose(found.scores, best, atol=1e-4)
-    with pytest.warns(UserWarning, match="not settled"):
+    with pytest.warns(UserWarning, match="not converged"):
         steps = [PlackettLuce.fit(orders, prior=(2.0, 1.0), max_iter=n).scores for n in range(1, 6)]
     assert (np.diff([value(s) for s in steps]) <= 1e-12).all()
     strong = [[0, 1], [1, 0], [0, 1], [1, 2], [2, 1], [2, 0]]
