@@ -272,7 +272,10 @@ def test_a_threshold_below_splits_float32_the_same_way(threshold, value):
         (":9: a <tree> without weight", LAMBDAMART.replace(' weight="0.5"', "")),
         ("ends inside a tree", LAMBDAMART.split("</tree>")[0]),
         ("no <tree>", "## MART\n<ensemble></ensemble>"),
-        (":1: not a RankLib model|:2: expected a tag", '## MART\n<!DOCTYPE a [<!ENTITY b "c">]>\n<ensemble></ensemble>'),
+        (
+            ":1: not a RankLib model|:2: expected a tag",
+            '## MART\n<!DOCTYPE a [<!ENTITY b "c">]>\n<ensemble></ensemble>',
+        ),
         (":2: expected", "## MART\n<ensemble>&lt;</ensemble>"),
         (
             "deeper than",
