@@ -14,7 +14,7 @@ __public__ = ["geo_risk", "trisk", "urisk", "zrisk"]
 
 
 class RewardRisk(NamedTuple):
-    """Total gain on the queries that got better and total loss on those that got worse, per query of all queries."""
+    """Total gain on queries that got better and total loss on those that got worse, divided by the number of queries."""
 
     reward: float
     risk: float
