@@ -14,7 +14,7 @@ __public__ = ["geo_risk", "trisk", "urisk", "zrisk"]
 
 
 class RewardRisk(NamedTuple):
-    """Total gain on queries that got better and total loss on those that got worse, divided by the number of queries."""
+    """Total gain of queries that got better and total loss on those that got worse, over the number of queries."""
 
     reward: float
     risk: float
