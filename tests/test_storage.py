@@ -137,10 +137,10 @@ BAD_HEADERS = {
     "has shape \\[2.0\\]": ({"__metadata__": GOOD_META, "x": entry(shape=[2.0])}, bytes(8)),
     "has shape \\[0, ": ({"__metadata__": GOOD_META, "x": entry(shape=[0, 2**62, 2**62], offsets=[0, 0])}, b""),
     "truncated; array 'x'": ({"__metadata__": GOOD_META, "x": entry()}, bytes(7)),
-    "behind the last array": ({"__metadata__": GOOD_META, "x": entry()}, bytes(9)),
+    "after the last array": ({"__metadata__": GOOD_META, "x": entry()}, bytes(9)),
     "overlaps": ({"__metadata__": GOOD_META, "x": entry(), "y": entry(offsets=[4, 12])}, bytes(12)),
     "leaves a hole": ({"__metadata__": GOOD_META, "x": entry(), "y": entry(offsets=[9, 17])}, bytes(17)),
-    "no truth values": ({"__metadata__": GOOD_META, "x": entry("BOOL", [2], [0, 2])}, b"\1\2"),
+    "not booleans": ({"__metadata__": GOOD_META, "x": entry("BOOL", [2], [0, 2])}, b"\1\2"),
 }
 
 

@@ -14,17 +14,17 @@ from typing import IO
 
 __all__ = ["being_written", "replacing"]
 
-#: Temporary files that a killed process left are removed when nobody wrote to them for so many seconds: those of a
-#: process of this machine that is gone, and any others (a folder may be shared by several machines).
+#: Temporary files of killed processes are removed after this many seconds without a write: for a process of this
+#: machine that has ended, and for any other (several machines may share a folder).
 _IDLE_GONE = 600
 _IDLE_UNKNOWN = 86_400
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside ``path``; at the end of the block it takes the place of ``path`` in one step.
+    """Open a temporary file next to ``path``; at the end of the block it replaces ``path`` in one step.
 
-    When the block fails, the temporary file is removed and ``path`` is as it was. What a killed process left behind
+    If the block fails, the temporary file is removed and ``path`` is unchanged. What a killed process left behind
     (``.name.machine-process-number.tmp``) is removed by the next one that writes the same file, after a while.
 
     >>> import tempfile

@@ -1,4 +1,4 @@
-"""A line chart as SVG, without any library: what studies and plans show next to their tables."""
+"""A line chart as SVG without any library, shown by studies and plans next to their tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def line_chart(
     log_x: bool = False,
     log_y: bool = False,
 ) -> str:
-    """An SVG with a line for each series of x and y; points that are no numbers (or not positive on a log scale) are
+    """An SVG with a line for each series of x and y; points that are not numbers (or not positive on a log scale) are
     left out.
 
     >>> line_chart({"a": ([1, 2], [3, 4])}, title="t", x_label="x", y_label="y").startswith("<svg")

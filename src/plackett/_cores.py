@@ -19,7 +19,7 @@ def n_threads(n_jobs: int | None = None) -> int:
 
     The cores are those that the system lets the process run on (affinity), no more than its share of processor time
     (the limit of a container), and no more than the environment variables ``PLACKETT_NUM_THREADS``,
-    ``OMP_NUM_THREADS`` and ``OMP_THREAD_LIMIT`` say. A positive ``n_jobs`` is taken as it is.
+    ``OMP_NUM_THREADS`` and ``OMP_THREAD_LIMIT`` say. A positive ``n_jobs`` is used unchanged.
 
     >>> n_threads(3)
     3

@@ -10,11 +10,11 @@ __all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "Plack
 
 
 class PlackettWarning(UserWarning):
-    """Something was understood, but perhaps not as meant."""
+    """The input was accepted, but perhaps not as intended."""
 
 
 class DataError(ValueError):
-    """Bad data; the message names the place, what was found there and what to do."""
+    """Bad data; the message names the location, what was found and what to do."""
 
 
 class MeasureError(ValueError):
@@ -31,9 +31,9 @@ class MissingExtraError(ImportError):
 
 @contextlib.contextmanager
 def reading(path: Any, what: str) -> Iterator[None]:
-    """Turn whatever a damaged or hostile file brings about into a `DataError` that names it.
+    """Turn any error caused by a damaged or hostile file into a `DataError` that names the file.
 
-    Errors of the disk, and a lack of memory, stay what they are.
+    Disk errors and out-of-memory errors are passed on unchanged.
     """
     try:
         yield

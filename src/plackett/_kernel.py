@@ -45,7 +45,7 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     Numba's own cache looks at the file of the function alone: a cached caller would keep the old code of a helper
     that was edited in another file. Here every kernel has a stamp made of its own file, of the stamps of the kernels
     it calls and of the constants it reads, and the stamp names the cache folder. Without a writable folder the
-    kernel is compiled anew in each process.
+    kernel is compiled again in each process.
 
     Helpers must be defined above the kernels that call them.
     """
@@ -141,7 +141,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def _after_fork() -> None:
-    """Forget the pools of the parent: their threads are not there in the child, and work would wait for ever."""
+    """Drop the parent's pools: their threads do not exist in the child, and work would wait forever."""
     global _config_lock
     _pool.cache_clear()
     _config_lock = threading.Lock()
@@ -156,7 +156,7 @@ _PARTS = 4
 
 
 def ranges(offsets: np.ndarray, parts: int) -> Iterator[tuple[int, int]]:
-    """Cut the queries into at most ``parts`` ranges of about equally many rows."""
+    """Split the queries into at most ``parts`` ranges with about the same number of rows."""
     n_queries = offsets.size - 1
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1)[1:-1])
     edges = [0, *np.unique(np.clip(cuts, 0, n_queries)).tolist(), n_queries]

@@ -38,7 +38,7 @@ class OverloadFiles:
         self.name = name
 
     def load(self, key: Any) -> Any:
-        """What was saved under the key; None where there is nothing, or nothing sound."""
+        """The data saved under the key; None if there is none, or if it is damaged."""
         path = self._path(key)
         try:
             content = path.read_bytes()
@@ -53,7 +53,7 @@ class OverloadFiles:
         return None
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep ``data``. Where the disk is full or read-only it is compiled again in the next process."""
+        """Save ``data``. If the disk is full or read-only, the next process compiles it again."""
         from numba.core.serialize import dumps
 
         content = dumps((key, data))

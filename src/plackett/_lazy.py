@@ -1,4 +1,4 @@
-"""Sub-packages whose names are imported when first used, and which give all their items when called."""
+"""Sub-packages whose names are imported on first use, and which return all their items when called."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def open_package(
 ) -> None:
     """Make the public names of a sub-package its attributes, imported when first used.
 
-    ``plackett.measures`` is a package and, as the interface promises, ``plackett.measures()`` gives every measure by
+    ``plackett.measures`` is a package and, as the interface promises, ``plackett.measures()`` returns every measure by
     name.
 
     Parameters
     ----------
     kind
-        Kind of the items that a call gives; without it the package cannot be called.
+        Kind of the items that a call returns; without it the package cannot be called.
     named
         Further attributes, with the module of the package that has each.
     value
         What an item's attribute is, given the class or function that implements it.
     everything
-        What a call gives, where not the items of the kind.
+        What a call returns, if not the items of the kind.
     """
     known = PACKAGES.get(package.removeprefix("plackett."), {})
     further = named or {}

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["NOT_LITERAL", "call"]
 
-#: What Python raises for a text that is no literal, one that is nested too deep included.
+#: What Python raises for text that is not a literal, including one nested too deeply.
 NOT_LITERAL = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
 
 

@@ -1,4 +1,4 @@
-"""Opening a file, whatever it holds."""
+"""Load a file of any kind."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
-    """What a ``.plackett`` file holds: a ranker, a pipeline that ends in one, or a `RankingDataset`.
+    """Load a ``.plackett`` file: a ranker, a pipeline that ends in one, or a `RankingDataset`.
 
-    Models of RankLib, QuickRank and svm_rank are known by their first line and read as well (`plackett.read_ranklib`,
-    `plackett.read_quickrank`, `plackett.read_svm_rank`). Loading runs no code of the file, whoever wrote it.
+    Models of RankLib, QuickRank and svm_rank are recognised by their first line and also read (`plackett.read_ranklib`,
+    `plackett.read_quickrank`, `plackett.read_svm_rank`). Loading never runs code from the file.
 
     Parameters
     ----------
     mmap
-        Map a dataset into memory instead of reading it; False is for a file that others may cut short while it is in
+        Map a dataset into memory instead of reading it; pass False for a file that may be truncated while in
         use, see `plackett.data.native.open_dataset`. Models are always read.
 
     Raises
     ------
     DataError
-        Where the file is damaged, of a newer format or no file of plackett's at all. Memory and time are bounded by the
+        If the file is damaged, of a newer format or not a plackett file. Memory and time are bounded by the
         size of the file.
 
     Examples

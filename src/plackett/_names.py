@@ -1,4 +1,4 @@
-"""Names that people type: found whatever their case, hyphens and underscores; near misses are suggested."""
+"""Look up names that people type, ignoring case, hyphens and underscores, and suggest near misses."""
 
 from __future__ import annotations
 

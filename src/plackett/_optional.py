@@ -1,4 +1,4 @@
-"""Optional libraries: the one place that imports them and says what to install where one is missing."""
+"""Optional libraries: the one place that imports them and says what to install if one is missing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def optional(module: str, purpose: str) -> Any:
     except ImportError as error:
         top = module.partition(".")[0]
         if error.name is not None and error.name.partition(".")[0] != top:
-            raise  # it is there, and lacks something itself
+            raise  # installed, but one of its own imports is missing
         library = LIBRARIES[top]
         raise MissingExtraError(
             f"{purpose} {library.title}, which is not installed: pip install 'plackett[{library.extra}]'", name=top

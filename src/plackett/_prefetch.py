@@ -1,4 +1,4 @@
-"""Asking the processor for memory before it is needed: rows in random order are otherwise mostly waited for."""
+"""Prefetch memory before it is needed: otherwise, access to rows in random order is mostly waiting."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def progress(items: Iterable[T], description: str, total: int | None = None, *, verbose: bool = True) -> Iterator[T]:
-    """The items as they are, with a bar on standard error once the work has taken two seconds.
+    """Yield the items, with a progress bar on standard error once the work has taken two seconds.
 
     >>> list(progress([1, 2], "counting"))
     [1, 2]

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 __all__ = ["harmless"]
 
-#: What makes a spreadsheet run the text of a cell as a formula. A plain number is none.
+#: Text that a spreadsheet runs as a formula. A plain number is not one.
 _FORMULA = r"^\s*[=+\-@\t\r]"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def harmless(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with an apostrophe before texts and names that a spreadsheet would run as formulas.
+    """Prefix texts and names that a spreadsheet would run as formulas with an apostrophe.
 
     >>> import polars as pl
     >>> harmless(pl.DataFrame({"qid": ["=1+1", "-3.5", "a"]}))["qid"].to_list()

@@ -1,4 +1,4 @@
-"""One file of named arrays and a few words about them: the container of datasets and models.
+"""One file of named arrays with metadata: the container of datasets and models.
 
 The layout is that of safetensors: eight bytes with the length of the header (little endian), the header in JSON, and
 the bytes of the arrays one after another without holes. The header is padded with spaces so that the arrays begin at
@@ -97,11 +97,11 @@ def read(
     Parameters
     ----------
     kind
-        The kind of file that is expected; another one is refused.
+        The expected kind of file; another kind raises an error.
     mmap
         Map the file into memory: it opens at once, and pages are read when they are used. Otherwise all of it is
-        read now. Either way the arrays are read-only. When a mapped file becomes shorter, the system ends the process
-        (SIGBUS) at the next look at what is gone.
+        read now. Either way the arrays are read-only. If a mapped file is truncated, the system kills the process
+        (SIGBUS) when it reads the missing part.
     """
     try:
         with open(path, "rb") as file:
@@ -122,7 +122,7 @@ def read(
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Metadata of a file, whose arrays are left alone."""
+    """Read the metadata of a file without its arrays."""
     try:
         with open(path, "rb") as file:
             _, header = _header(path, file, os.fstat(file.fileno()).st_size)
@@ -160,7 +160,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _metadata(path: Any, metadata: Any, kind: str | None) -> dict[str, str]:
@@ -194,11 +194,11 @@ def _arrays(path: Any, header: dict[str, Any], block: np.ndarray) -> dict[str, n
             )
         dtype = _DTYPES[header[name]["dtype"]]
         if dtype.kind == "b" and (block[begin:stop] > 1).any():
-            raise DataError(f"{path}: damaged, array {name!r} holds bytes that are no truth values")
+            raise DataError(f"{path}: damaged, array {name!r} holds bytes that are not booleans")
         arrays[name] = block[begin:stop].view(dtype).reshape(header[name]["shape"])
         end = stop
     if end != block.size:
-        raise DataError(f"{path}: {block.size - end} bytes behind the last array; the file is damaged")
+        raise DataError(f"{path}: {block.size - end} bytes after the last array; the file is damaged")
     return arrays
 
 

@@ -130,9 +130,9 @@ def find(
     more: Iterable[str] = (),
     shown: Callable[[Item], str] = attrgetter("name"),
 ) -> Item:
-    """The item of a kind that a name means: its own name, its class or an alias, whatever the spelling.
+    """Find the item of a kind by its name, class or alias, in any spelling.
 
-    Case, ``_``, ``-`` and blanks do not matter. An unknown name is refused with the nearest known ones.
+    Case, ``_``, ``-`` and blanks do not matter. The error for an unknown name suggests the closest known ones.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def find(
 
 
 def stored_class(kind: str, name: str) -> Any:
-    """The class of a kind whose ``kind`` a model file names; spelled as it is, as no user wrote it.
+    """The class of a kind that a model file names by ``kind``; the spelling must match exactly.
 
     >>> stored_class("scorer", "linear").__name__
     'LinearScorer'
@@ -362,7 +362,7 @@ def _typed_imports(init: str) -> list[str]:
 
 
 def page(package: Path) -> str:
-    """Text of ``docs/catalogue.md``: what there is, with papers, and what is still open."""
+    """Text of ``docs/catalogue.md``: all items, with papers, and what is still open."""
     found = scan(package)
     done = {i for item in found for i in item.ids}
     needed = requirements()

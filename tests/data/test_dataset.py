@@ -105,7 +105,7 @@ def test_immutable():
         data.y[0] = 5
     with pytest.raises(AttributeError):
         data.y = None
-    with pytest.raises(pk.DataError, match="qids cannot be exchanged"):
+    with pytest.raises(pk.DataError, match="qids cannot be replaced"):
         data.replace(qids=data.qids)
     with pytest.raises(pk.DataError, match="y has 1 rows"):
         data.replace(y=np.zeros(1))

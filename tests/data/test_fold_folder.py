@@ -40,12 +40,12 @@ def test_one_fold_other_names_compressed_without_validation(tmp_path):
 
 
 def test_errors_say_what_is_there(tmp_path):
-    with pytest.raises(DataError, match="is no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         read_folds(tmp_path / "nowhere")
     with pytest.raises(DataError, match="no folds.*it has nothing"):
         read_folds(tmp_path)
     (tmp_path / "data.txt").write_text("")
-    with pytest.raises(DataError, match="it has data.txt. Name a file"):
+    with pytest.raises(DataError, match="it has data.txt. Pass a file"):
         read_folds(tmp_path)
     _fold(tmp_path / "a", 1, ("train.txt", "train.tsv"))
     with pytest.raises(DataError, match="two files for train: train.tsv and train.txt"):

@@ -112,7 +112,7 @@ def test_the_column_does_without_routing():
 
 
 def test_refusals():
-    with pytest.raises(DataError, match="needs to know the query"):
+    with pytest.raises(DataError, match="needs the query"):
         list(QueryKFold().split(X))
     with pytest.raises(DataError, match="only 2 queries"):
         list(QueryKFold().split(np.zeros((3, 1)), qid=[1, 1, 2]))

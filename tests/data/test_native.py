@@ -91,7 +91,7 @@ def rewritten(path, **changes):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"offsets": np.array([0, 3, 2, 5])}, "offsets do not begin at 0 and rise"),
+        ({"offsets": np.array([0, 3, 2, 5])}, "offsets do not begin at 0 and increase"),
         ({"offsets": np.array([0, 2, 4, 6])}, "instead of 6"),
         ({"offsets": None}, "offsets is missing"),
         ({"qids__bytes": None}, "qids are missing"),

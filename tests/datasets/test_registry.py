@@ -42,5 +42,5 @@ def test_istella_totals():
 
 def test_names_are_forgiving():
     assert info("MSLR_WEB10K") is info("mslr-web10k")
-    with pytest.raises(DataError, match=r"no dataset is called 'mq2009'; there are .*mq2008"):
+    with pytest.raises(DataError, match=r"unknown dataset 'mq2009'; the datasets are .*mq2008"):
         info("mq2009")

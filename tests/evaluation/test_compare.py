@@ -158,7 +158,7 @@ def test_evaluations_are_aligned_by_query(case, result):
 
 def test_errors_name_what_is_wrong(case):
     qid, y, scores = case
-    with pytest.raises(DataError, match="baseline='best' is none of the systems: s0, s1, s2"):
+    with pytest.raises(DataError, match="baseline='best' is not one of the systems: s0, s1, s2"):
         compare(y, scores, "nDCG", qid=qid, baseline="best")
     with pytest.raises(DataError, match="two systems"):
         compare(y, {"s0": scores["s0"]}, "nDCG", qid=qid)
@@ -172,7 +172,7 @@ def test_errors_name_what_is_wrong(case):
         compare(y, scores, "nDCG", qid=qid, interval="exact")
     with pytest.raises(ValueError, match="alpha"):
         compare(y, scores, "nDCG", qid=qid, alpha=5)
-    with pytest.raises(MeasureError, match="GMAP is not the plain mean"):
+    with pytest.raises(MeasureError, match="GMAP is not a plain mean"):
         compare(y, scores, "GMAP", qid=qid)
     one, other = pk.evaluate([1], [1], "nDCG", qid=["a"]), pk.evaluate([1], [1], "nDCG", qid=["b"])
     with pytest.raises(DataError, match="different queries"):
@@ -292,7 +292,7 @@ def test_measures_that_cannot_tell_systems_apart_are_noticed():
     assert pk.evaluate(alike, scores, ["AP", "nDCG", "AP(rel=3)"], qid=qid).doubts == {
         "AP": "AP has the same value for every order: in each query all documents are relevant, or none is.",
         "nDCG": "nDCG has the same value for every order: in each query all documents have the same label.",
-        "AP(rel=3)": "AP(rel=3) has the same value for every order: no document is relevant, as no label is 3 or more.",
+        "AP(rel=3)": "AP(rel=3) has the same value for every order: no document is relevant: no label is 3 or more.",
     }
     only_relevant = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}}  # judgements often list relevant documents only
     run = {"q1": {"d1": 2.0, "d9": 3.0}, "q2": {"d1": 1.0, "d3": 2.0}}

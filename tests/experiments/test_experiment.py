@@ -671,7 +671,7 @@ def test_mistakes_in_data(data):
         run([data, data])
     with pytest.raises(DataError, match="data is int"):
         run(3)
-    with pytest.raises(DataError, match="no dataset is called"):
+    with pytest.raises(DataError, match="unknown dataset"):
         run("mq2009")
     with pytest.raises(DataError, match="data is ndarray"):
         run(np.zeros((3, 3)))

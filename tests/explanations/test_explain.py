@@ -202,7 +202,7 @@ def test_changes_together_where_no_feature_suffices():
 
 def test_errors(data):
     ranker = pk.rankers.ListNet().fit(data)
-    with pytest.raises(DataError, match="say which with qid"):
+    with pytest.raises(DataError, match="choose one with qid"):
         explain(ranker, data)
     with pytest.raises(DataError, match="no query 'x'"):
         explain(ranker, data, "x")
@@ -210,7 +210,7 @@ def test_errors(data):
     with pytest.raises(DataError, match="no document 99"):
         found.document(99)
     best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
-    with pytest.raises(DataError, match="above .* already"):
+    with pytest.raises(DataError, match="already above"):
         found.to_pass(best, worst)
     with pytest.raises(DataError, match="not a Pipeline"):
         explain(make_pipeline(ranker), data, 3)

@@ -97,8 +97,8 @@ BOMB = """<?xml version="1.0"?>
     ("match", "text"),
     [
         ("expected a tag", BOMB),
-        (":2: a model of type 'METACLEAVER'", TREES.replace("LAMBDAMART", "METACLEAVER")),
-        (":2: a model of type ''", TREES.replace("<type>LAMBDAMART</type>", "")),
+        (":2: unsupported model type 'METACLEAVER'", TREES.replace("LAMBDAMART", "METACLEAVER")),
+        (":2: unsupported model type ''", TREES.replace("<type>LAMBDAMART</type>", "")),
         (":12: expected a feature number", TREES.replace("<feature>2", "<feature>0")),
         (":13: expected a threshold", TREES.replace("<threshold>0.1", "<threshold>nan")),
         (":10: expected the weight of the tree", TREES.replace('weight="0.1"', 'weight="&lt;"').replace("&lt;", "x")),

@@ -262,8 +262,8 @@ def test_a_threshold_below_splits_float32_the_same_way(threshold, value):
 @pytest.mark.parametrize(
     ("match", "text"),
     [
-        (":1: not a model of RankLib", "## Neural Gas\n1:2"),
-        (":1: not a model of RankLib", ""),
+        (":1: not a RankLib model", "## Neural Gas\n1:2"),
+        (":1: not a RankLib model", ""),
         (":9: expected <tree>", LAMBDAMART.replace("<ensemble>", "<ensemble>\n<split>", 1).replace("\t<tree", "<tree")),
         (":11: expected a feature number", LAMBDAMART.replace("<feature>2 ", "<feature>0 ")),
         (":12: expected a threshold", LAMBDAMART.replace(" 1.5 ", " NaN ")),
@@ -272,7 +272,10 @@ def test_a_threshold_below_splits_float32_the_same_way(threshold, value):
         (":9: a <tree> without weight", LAMBDAMART.replace(' weight="0.5"', "")),
         ("ends inside a tree", LAMBDAMART.split("</tree>")[0]),
         ("no <tree>", "## MART\n<ensemble></ensemble>"),
-        (":1: not a model|:2: expected a tag", '## MART\n<!DOCTYPE a [<!ENTITY b "c">]>\n<ensemble></ensemble>'),
+        (
+            ":1: not a RankLib model|:2: expected a tag",
+            '## MART\n<!DOCTYPE a [<!ENTITY b "c">]>\n<ensemble></ensemble>',
+        ),
         (":2: expected", "## MART\n<ensemble>&lt;</ensemble>"),
         (
             "deeper than",

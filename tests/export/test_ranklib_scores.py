@@ -29,9 +29,9 @@ def test_round_trip(tmp_path):
     [
         (":1: the data have no document 1 of query 'b'", "b\t1\t3.0"),
         (":1: the data have no document 0 of query 'c'", "c\t0\t3.0"),
-        (":2: document 0 of query 'b' is there twice", "b\t0\t3.0\nb\t0\t3.0"),
+        (":2: document 0 of query 'b' occurs twice", "b\t0\t3.0\nb\t0\t3.0"),
         (":1: expected a score", "b\t0\tx"),
-        (":1: expected query, place and score", "b 0 1"),
+        (":1: expected query, position and score", "b 0 1"),
         ("no score for document 0 of query 7", "b\t0\t3.0"),
     ],
 )

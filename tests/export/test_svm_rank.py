@@ -45,14 +45,14 @@ def test_round_trip(tmp_path):
         write_svm_rank(ranker, tmp_path / "model.dat")
         np.testing.assert_array_equal(read_svm_rank(tmp_path / "model.dat").predict(data), ranker.predict(data))
     assert "60 # number of training documents" in (tmp_path / "model.dat").read_text()
-    with pytest.raises(ValueError, match="no fitted linear ranker"):
+    with pytest.raises(ValueError, match="not a fitted linear ranker"):
         write_svm_rank(pk.LambdaMART(n_estimators=2, n_jobs=1).fit(data), tmp_path / "model.dat")
 
 
 @pytest.mark.parametrize(
     ("match", "text"),
     [
-        (":1: not a model of svm_rank", "0 # kernel type"),
+        (":1: not an svm_rank model", "0 # kernel type"),
         (":2: kernel '2'", MODEL.replace("0 # kernel type", "2 # kernel type")),
         (":3: expected a line", MODEL.replace("parameter -d", "parameter -e")),
         ("1 support vectors instead of 2", MODEL.rsplit("-2 ", 1)[0]),

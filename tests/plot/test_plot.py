@@ -102,7 +102,7 @@ def test_differences_turn_the_sign_where_small_is_good(found):
     expected = np.sort(by_system["a <b>line</b>"] - by_system["trees"])[::-1]
     np.testing.assert_allclose(bars.y, expected, rtol=1e-4, atol=1e-12)
     assert pk.plot.differences(found).data[0].y[0] >= 0
-    with pytest.raises(DataError, match="no system 'nobody'"):
+    with pytest.raises(DataError, match="unknown system 'nobody'"):
         pk.plot.differences(found, "nobody")
     with pytest.raises(DataError, match="two different"):
         pk.plot.differences(found, "trees", "trees")

@@ -1,4 +1,4 @@
-"""Rank aggregation: one order out of several lists, one method per file. ``plackett.aggregation()`` gives all by name.
+"""Rank aggregation: one ranking from several, one method per file. ``plackett.aggregation()`` returns all by name.
 
 >>> from plackett.aggregation import Borda, RankLists
 >>> lists = RankLists.from_orders([["a", "b", "c"], ["b", "a", "c"], ["b", "c", "a"]])

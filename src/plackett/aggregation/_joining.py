@@ -1,4 +1,4 @@
-"""Runs brought together: for each query the documents of any of them, and the score that each run gives."""
+"""Join runs: for each query, the documents of all runs, and the score that each run gives them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def join_runs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, pl.Series, tuple[np.ndarray, np.ndarray] | None]:
     """Table of scores, offsets, query ids and document ids, as `RankLists` holds them.
 
-    The last is the places of the documents (see `Places`) where every run has them by falling score, or None.
+    The last is the ranks of the documents (see `Places`) if every run lists them by descending score, otherwise None.
 
-    Ids are compared by their hash, entry by entry inside a query, and the strings of all entries that were taken for
-    the same document are compared once at the end: joining columns of strings would take several times as long.
+    Ids are compared by hash, entry by entry within a query. At the end, the strings of all entries matched to the same
+    document are compared once. Joining columns of strings would take several times as long.
     """
     import polars as pl
 
@@ -68,7 +68,7 @@ def join_runs(
 
 
 def _frame(run: Any, name: str) -> pl.DataFrame:
-    """Columns qid, docid, score; whether a document comes twice is seen later, while joining."""
+    """Columns qid, docid, score; duplicate documents are detected later, while joining."""
     import polars as pl
 
     if is_table(run):
@@ -135,7 +135,7 @@ def _number(lo, hi, offsets, entries, hashes, row, first, counts):  # type: igno
 
 @kernel
 def _fill(entries, query, row, which, scores, values, before):  # type: ignore[no-untyped-def]
-    """Put each score in its cell: the first entry whose cell was taken, or -1, and whether all scores are falling.
+    """Put each score in its cell. Return the first entry whose cell was taken, or -1, and whether scores descend.
 
     ``before`` counts the entries of the same query and run that came earlier.
     """

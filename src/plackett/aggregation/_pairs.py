@@ -22,7 +22,7 @@ def count_pairs(before, a, n, weights, column, wins):  # type: ignore[no-untyped
             continue
         for i in range(n):
             place = before[a + i, m]
-            column[i] = np.nan if place < 0 else np.float64(place)  # NaN is before nothing
+            column[i] = np.nan if place < 0 else np.float64(place)  # NaN comes before nothing
         for i in range(n):
             place = column[i]
             for j in range(n):

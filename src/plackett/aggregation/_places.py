@@ -1,4 +1,4 @@
-"""Places of documents in lists, from scores."""
+"""Positions of documents in lists, from scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["best_first", "longest_list", "places"]
 
 @kernel
 def longest_list(lo, hi, offsets):  # type: ignore[no-untyped-def]
-    """Most documents of a query."""
+    """Largest number of documents of a query."""
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -21,9 +21,9 @@ def longest_list(lo, hi, offsets):  # type: ignore[no-untyped-def]
 
 @kernel
 def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-untyped-def]
-    """How many documents of a list stand before each, and how many up to it and its ties.
+    """How many documents of a list come before each one, and how many up to it including ties.
 
-    With ``fill`` the documents that a list lacks are one tie at its end, without it they are -1.
+    With ``fill``, the documents that a list lacks are tied at its end; without it they are -1.
     """
     longest = longest_list(lo, hi, offsets)
     keys = np.empty(longest, np.float64)
@@ -64,7 +64,7 @@ def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-unty
 
 @kernel
 def best_first(lo, hi, offsets, scores, rows):  # type: ignore[no-untyped-def]
-    """Rows of each query by falling score, equal ones in order."""
+    """Rows of each query by descending score; equal scores keep their order."""
     longest = longest_list(lo, hi, offsets)
     keys = np.empty(longest, np.float64)
     spare = np.empty(longest, np.float64)

@@ -1,4 +1,4 @@
-"""What an aggregation method is: a frozen object with parameters that scores the documents of several lists."""
+"""The base class of aggregation methods: frozen objects that score the documents of several lists."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["Aggregation"]
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregation:
-    """Base class of all methods.
+    """Base class of all aggregation methods.
 
     A subclass is a frozen dataclass whose fields are the parameters; `_scores` does the work.
 
     Parameters
     ----------
     weights
-        How much each list counts: numbers of 0 or more in the order of the lists, or a dict by their names (those not
-        named count 1). All count the same without it. `fit` finds weights from judgements.
+        How much each list counts: numbers of 0 or more in the order of the lists, or a dict by list name (lists not
+        named count 1). By default all lists count the same. `fit` finds weights from judgements.
     """
 
     name: ClassVar[str]
@@ -44,15 +44,15 @@ class Aggregation:
         raise NotImplementedError
 
     def scores(self, lists: RankLists, *, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row of the lists, larger is better. Documents that no list has, or only lists of
-        weight 0, come last in their query.
+        """Score of each row of the lists, larger is better. Documents that appear in no list, or only in
+        lists of weight 0, come last in their query.
         """
         weights = self.list_weights(lists)
         found = self._scores(lists, weights, n_jobs)
         lost = lists.unlisted if weights.all() else np.flatnonzero(~lists.listed[:, weights != 0].any(axis=1))
         if lost.size:
             found = np.array(found)
-            found[lost] = np.inf  # out of the way of the minimum
+            found[lost] = np.inf  # ignored by the minimum
             lowest = np.minimum.reduceat(found, lists.offsets[:-1])
             found[lost] = lists.per_row(np.where(np.isfinite(lowest), lowest, 1.0))[lost] - 1.0
         return found
@@ -64,21 +64,21 @@ class Aggregation:
     def order(self, lists: RankLists) -> list[Any]:
         """The aggregated list of a single query: document ids, best first; equal scores in the order of the rows."""
         if lists.n_queries != 1:
-            raise DataError(f"order is for one query, and here are {lists.n_queries}; use run or scores")
+            raise DataError(f"order works on one query, got {lists.n_queries}; use run or scores")
         best = np.argsort(-self.scores(lists), kind="stable")
         return [lists.docids[int(row)] for row in best]
 
     def fit(self, lists: RankLists, judgements: Any, measure: Any = "nDCG@10", *, n_jobs: int | None = None) -> Self:
-        """The same method with the weights that do best on judged queries; see `plackett.aggregation.tuning`.
+        """The same method with the weights that perform best on judged queries; see `plackett.aggregation.tuning`.
 
         Parameters
         ----------
         lists
             The lists of the judged queries.
         judgements
-            One label per row of the lists, or qrels in any form that `plackett.evaluate_run` takes.
+            One label per row of the lists, or qrels in any form that `plackett.evaluate_run` accepts.
         measure
-            What to make large: a name such as ``"AP"``, or a measure.
+            What to maximise: a name such as ``"AP"``, or a measure.
         """
         from plackett.aggregation.judged import judge
         from plackett.aggregation.tuning import best_weights
@@ -93,7 +93,7 @@ class Aggregation:
         if isinstance(given, Mapping):
             for name in given:
                 if name not in lists.names:
-                    raise DataError(f"weights: there is no list {name!r}; the lists are {', '.join(lists.names)}")
+                    raise DataError(f"weights: unknown list {name!r}; the lists are {', '.join(lists.names)}")
             given = [given.get(name, 1.0) for name in lists.names]
         weights = np.array(given, float)
         if weights.shape != (lists.n_lists,):

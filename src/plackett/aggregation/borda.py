@@ -19,13 +19,13 @@ class Borda(Aggregation):
 
     .. math:: s(d) = \sum_m w_m \, (n - r_m(d))
 
-    The order by these scores has the least weighted sum of squared rank differences to the lists. Ties share the mean
-    of their places.
+    The order by these scores has the smallest weighted sum of squared rank differences to the lists. Ties share the
+    mean of their ranks.
 
     Parameters
     ----------
     unranked
-        ``"below"``: the documents that a list lacks share the points that it has left, as in BordaFuse; ``"unknown"``:
+        ``"below"``: the documents that a list lacks share its remaining points, as in BordaFuse; ``"unknown"``:
         they get none.
 
     Examples

@@ -33,9 +33,9 @@ class CombBySum(Aggregation):
 
 @dataclass(frozen=True, kw_only=True)
 class CombByOrder(Aggregation):
-    """Methods that take one of a document's scores: the share of them that may lie below it says which."""
+    """Methods that take a quantile of a document's scores."""
 
-    #: 0 the least, 1 the largest, ½ the median.
+    #: 0 is the smallest, 1 the largest, ½ the median.
     quantile: ClassVar[float]
 
     normalize: str | None = "min-max"
@@ -89,13 +89,13 @@ class CombSUM(CombBySum):
 
     .. math:: s(d) = \sum_{m \ni d} w_m x_m(d)
 
-    where x is the score that a list gives a document, after normalisation; lists that lack it do not count.
+    where x is the normalised score that a list gives the document; lists that lack it do not count.
 
     Parameters
     ----------
     normalize
-        How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
-        ``rank``, ``borda``, or None to take them as they are.
+        How to make scores of different lists comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
+        ``rank``, ``borda``, or None to use them unchanged.
 
     Examples
     --------
@@ -124,13 +124,13 @@ class CombMNZ(CombBySum):
 
     .. math:: s(d) = N(d) \sum_{m \ni d} w_m x_m(d)
 
-    where x is the score that a list gives a document, after normalisation; lists that lack it do not count.
+    where x is the normalised score that a list gives the document; lists that lack it do not count.
 
     Parameters
     ----------
     normalize
-        How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
-        ``rank``, ``borda``, or None to take them as they are.
+        How to make scores of different lists comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
+        ``rank``, ``borda``, or None to use them unchanged.
 
     Examples
     --------
@@ -159,13 +159,13 @@ class CombANZ(CombBySum):
 
     .. math:: s(d) = \frac{1}{N(d)} \sum_{m \ni d} w_m x_m(d)
 
-    where x is the score that a list gives a document, after normalisation; lists that lack it do not count.
+    where x is the normalised score that a list gives the document; lists that lack it do not count.
 
     Parameters
     ----------
     normalize
-        How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
-        ``rank``, ``borda``, or None to take them as they are.
+        How to make scores of different lists comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
+        ``rank``, ``borda``, or None to use them unchanged.
 
     Examples
     --------
@@ -189,17 +189,17 @@ class CombANZ(CombBySum):
 
 @dataclass(frozen=True, kw_only=True)
 class CombMAX(CombByOrder):
-    r"""CombMAX: the largest score that a list gives.
+    r"""CombMAX: the largest score that any list gives the document.
 
     .. math:: s(d) = \max_{m \ni d} w_m x_m(d)
 
-    where x is the score that a list gives a document, after normalisation; lists that lack it do not count.
+    where x is the normalised score that a list gives the document; lists that lack it do not count.
 
     Parameters
     ----------
     normalize
-        How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
-        ``rank``, ``borda``, or None to take them as they are.
+        How to make scores of different lists comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
+        ``rank``, ``borda``, or None to use them unchanged.
 
     Examples
     --------
@@ -221,17 +221,17 @@ class CombMAX(CombByOrder):
 
 @dataclass(frozen=True, kw_only=True)
 class CombMED(CombByOrder):
-    r"""CombMED: the median of the scores that the lists give.
+    r"""CombMED: the median of the scores that the lists give the document.
 
     .. math:: s(d) = \operatorname{median}_{m \ni d} w_m x_m(d)
 
-    where x is the score that a list gives a document, after normalisation; lists that lack it do not count.
+    where x is the normalised score that a list gives the document; lists that lack it do not count.
 
     Parameters
     ----------
     normalize
-        How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
-        ``rank``, ``borda``, or None to take them as they are.
+        How to make scores of different lists comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
+        ``rank``, ``borda``, or None to use them unchanged.
 
     Examples
     --------
@@ -253,17 +253,17 @@ class CombMED(CombByOrder):
 
 @dataclass(frozen=True, kw_only=True)
 class CombMIN(CombByOrder):
-    r"""CombMIN: the least score that a list gives.
+    r"""CombMIN: the smallest score that any list gives the document.
 
     .. math:: s(d) = \min_{m \ni d} w_m x_m(d)
 
-    where x is the score that a list gives a document, after normalisation; lists that lack it do not count.
+    where x is the normalised score that a list gives the document; lists that lack it do not count.
 
     Parameters
     ----------
     normalize
-        How scores of different lists are made comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
-        ``rank``, ``borda``, or None to take them as they are.
+        How to make scores of different lists comparable: ``min-max``, ``max``, ``sum``, ``zmuv`` (z-scores),
+        ``rank``, ``borda``, or None to use them unchanged.
 
     Examples
     --------

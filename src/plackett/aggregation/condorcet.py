@@ -21,18 +21,18 @@ __all__ = ["Condorcet"]
 class Condorcet(Aggregation):
     """Condorcet fusion: documents sorted by the majority of the lists.
 
-    Of each two neighbours in the result no (weighted) majority of the lists prefers the lower one. Where majorities
-    contradict each other (a before b, b before c, c before a) many orders are like that. This one starts with the
-    number of documents that each beats, ties counting one half, and inserts one document after the other, from the
-    top, above those right before it that it beats. So a document that beats all others comes first, and documents
-    that all beat all the rest come before these. Scores are n for the first document of a query, then n − 1, …;
-    documents that are alike keep the order of their rows.
+    For any two neighbours in the result, no (weighted) majority of the lists prefers the lower one. If majorities
+    contradict each other (a before b, b before c, c before a), many orders satisfy this. This one first sorts documents
+    by the number of others they beat (ties count one half), then inserts them one by one from the top, moving each
+    above the documents right before it that it beats. So a document that beats all others comes first, and a group of
+    documents that all beat the rest comes before the rest. Scores are n for the first document of a query, then
+    n − 1, …; equivalent documents keep their row order.
 
     Parameters
     ----------
     unranked
         ``"below"``: a list puts the documents that it lacks below its own, and does not vote on two of them;
-        ``"unknown"``: it votes on its own only.
+        ``"unknown"``: it votes only on its own.
 
     Notes
     -----

@@ -18,34 +18,34 @@ from plackett.aggregation.lists import RankLists
 
 __all__ = ["CPS", "log_likelihood", "stagewise_objective"]
 
-#: Costs that differ by less are equal.
+#: Costs that differ by less than this are equal.
 _TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class CPS(Aggregation):
-    r"""Coset-permutation distance based stagewise model: documents are chosen one after the other, best first.
+    r"""Coset-permutation distance based stagewise model: chooses documents one by one, best first.
 
     .. math:: P(\pi) = \prod_i \frac{e^{-\sum_m \theta_m c_m(\pi(i))}}{\sum_{j \ge i} e^{-\sum_m \theta_m c_m(\pi(j))}}
 
     The cost :math:`c_m(d)` is the number of documents not yet chosen that list m has above d (ties count half). With
-    one list this is the Mallows model. `fit` finds the most probable θ, which may be below 0 for a list that is upside
-    down; the score of a document says at which stage it is the most probable choice: n for the first, n − 1, …
-    Documents of equal cost are chosen together and share the mean of their places.
+    one list this is the Mallows model. `fit` finds the most probable θ, which may be negative for a reversed
+    list. The score of a document tells at which stage it is the most probable choice: n for the first, n − 1, …
+    Documents of equal cost are chosen together and share the mean of their ranks.
 
     Parameters
     ----------
     weights
-        The θ of the lists; equal without fitting.
+        The θ of the lists; equal unless fitted.
     alpha
         Strength of an L2 penalty on θ, times the length of the longest list, in `fit`.
     unranked
-        ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: it charges no costs for them.
+        ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: they cost nothing in that list.
 
     Notes
     -----
-    In `fit` documents of equal label are each chosen against all of the same or a lower label, so that the likelihood
-    does not depend on the order of the rows; without equal labels it is the model's. The logarithm is concave in θ.
+    In `fit`, each document is chosen against all documents of the same or a lower label, so the likelihood does not
+    depend on the order of the rows. Without equal labels it is the model's likelihood. Its logarithm is concave in θ.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class CPS(Aggregation):
         lists, judgements
             As in `Aggregation.fit`; documents without a label, or with one below 0, are left out.
         measure
-            Not used: the likelihood is what is made large.
+            Not used: `fit` maximises the likelihood.
         """
         from scipy.optimize import minimize
 
@@ -115,9 +115,9 @@ def stagewise_objective(
     unranked: str = "below",
     n_jobs: int | None = None,
 ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """What `CPS.fit` makes small, with its gradient: mean of −log P over the queries, plus α/2 ‖θ · scale‖².
+    """The objective of `CPS.fit`, with its gradient: mean of −log P over the queries, plus α/2 ‖θ · scale‖².
 
-    It is a function of θ · scale: costs grow with the length of the lists, and this brings all near to 1.
+    It is a function of θ · scale: costs grow with the length of the lists, and scaling brings them close to 1.
     """
     share = np.ones(lists.n_queries) if query_weight is None else query_weight
     share = share / share.sum()
@@ -140,7 +140,7 @@ def log_likelihood(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log-likelihood of the labels of each query, and its gradient for θ (queries × lists).
 
-    ``sample_weight`` says how much the choice of each document counts; one of weight 0 is not there.
+    ``sample_weight`` is the weight of each document's choice; a document of weight 0 is left out.
     """
     labels = np.ascontiguousarray(labels, float)
     weight = np.ones(lists.n_rows) if sample_weight is None else np.ascontiguousarray(sample_weight, float)
@@ -165,7 +165,7 @@ def log_likelihood(
 
 @kernel
 def _above(other, own):  # type: ignore[no-untyped-def]
-    """1 if the first place is above the second, ½ if they are tied, 0 where one of them is unknown."""
+    """1 if the first position is above the second, ½ if they are tied, 0 if one of them is unknown."""
     if other < 0 or own < 0 or other > own:
         return 0.0
     return 1.0 if other < own else 0.5
@@ -242,7 +242,7 @@ def _likelihood(lo, hi, offsets, before, labels, weight, theta, values, slopes):
                 if left[i]:
                     top = max(top, labels[a + i])
                     lowest = min(lowest, labels[a + i])
-            if top <= lowest:  # nothing to tell apart any more
+            if top <= lowest:  # nothing left to distinguish
                 break
             largest = -np.inf
             for i in range(n):

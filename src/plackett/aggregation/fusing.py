@@ -1,4 +1,4 @@
-"""Methods by name, and the two calls that people use: `aggregate` for tables, `fuse` for runs."""
+"""Methods by name, and the two main functions: `aggregate` for tables, `fuse` for runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __public__ = ["aggregate", "fuse"]
 
 
 def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any) -> Aggregation:
-    """A method by its name or one of its other names, in any spelling (``comb_sum``, ``CombSUM``), with parameters.
+    """Make a method from its name or an alias, in any spelling (``comb_sum``, ``CombSUM``), with parameters.
 
     >>> find_method("rrf", k=10)
     RRF(weights=None, k=10)
@@ -52,15 +52,15 @@ def aggregate(
     n_jobs: int | None = None,
     **parameters: Any,
 ) -> np.ndarray:
-    """Score of each document from several lists of them.
+    """Score documents by aggregating several ranked lists.
 
     Parameters
     ----------
     lists
-        `RankLists`, a `RankingDataset` whose features are ranks (1 is the best, NaN is not ranked), or a table of such
-        ranks of one query.
+        `RankLists`, a `RankingDataset` whose features are ranks (1 is best, NaN means not ranked), or a table of such
+        ranks for one query.
     method
-        Name or object; ``plackett.aggregation()`` has all.
+        Name or object; ``plackett.aggregation()`` lists them all.
     parameters
         Parameters of the method, such as ``weights``.
 
@@ -89,17 +89,17 @@ def fuse(
     n_jobs: int | None = None,
     **parameters: Any,
 ) -> pl.DataFrame:
-    """One run out of several.
+    """Fuse several runs into one.
 
     Parameters
     ----------
     runs
-        Runs in a list or by name: paths, frames or dicts as `plackett.evaluate_run` takes them.
+        A list or dict of runs: paths, frames or dicts, as for `plackett.evaluate_run`.
     method
-        Name or object; ``plackett.aggregation()`` has all.
+        Name or object; ``plackett.aggregation()`` lists them all.
     qrels, measure
-        With judgements the method is fitted first: the weights of the runs are those with the best mean of the measure
-        on the judged queries (of ``CPS``: the most probable ones).
+        With judgements, the method is fitted first: it uses the run weights with the best mean of the measure on the
+        judged queries (for ``CPS``, the most probable weights).
     parameters
         Parameters of the method, such as ``k`` of ``RRF``, ``normalize`` of ``CombSUM``, ``weights``.
 

@@ -1,4 +1,4 @@
-"""Fuzzy rank aggregation: how much better each document is than the others, by a quantifier."""
+"""Fuzzy rank aggregation: how much better each document is than the others, using a quantifier."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ __all__ = ["Fuzzy"]
 
 @dataclass(frozen=True, kw_only=True)
 class Fuzzy(Aggregation):
-    r"""Fuzzy aggregation after Shimura: a document is good as far as it is at least as good as most others.
+    r"""Shimura's fuzzy aggregation: a document is good to the degree that it is at least as good as most others.
 
     With w(u, v) the weight of the lists that prefer u to v, the membership of u in "at least as good as v" is
 
     .. math:: f(u \mid v) = \frac{w(u, v)}{\max\big(w(u, v), w(v, u)\big)}
 
-    (1 where no list compares them). The score of u is the ordered weighted average of its n − 1 memberships, sorted
+    (1 if no list compares them). The score of u is the ordered weighted average of its n − 1 memberships, sorted
     from large to small, with the weights :math:`(k/(n-1))^\alpha - ((k-1)/(n-1))^\alpha` of the quantifier
-    :math:`r^\alpha`: the mean for α = 1, nearer and nearer to the least membership (Shimura's rule) for larger α.
+    :math:`r^\alpha`: the mean for α = 1, approaching the smallest membership (Shimura's rule) as α grows.
 
     Parameters
     ----------
     alpha
         Exponent α of the quantifier, above 0; 2 is Yager's "most".
     unranked
-        ``"below"``: a list prefers its own documents to those that it lacks; ``"unknown"``: it only compares its own.
+        ``"below"``: a list prefers its own documents to those that it lacks; ``"unknown"``: it compares only its own.
 
     Examples
     --------

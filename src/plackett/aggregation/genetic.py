@@ -18,30 +18,30 @@ from plackett.aggregation.lists import RankLists
 
 __all__ = ["Genetic"]
 
-#: What an order is judged by: the sum over the lists of its distance to each.
+#: Distances between orders; the cost of an order is the sum of its distances to the lists.
 DISTANCES = ("footrule", "kendall")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Genetic(Aggregation):
-    """Genetic search for the order with the least weighted sum of distances to the lists.
+    """Genetic search for the order with the smallest weighted sum of distances to the lists.
 
-    The first generation is the order of each list, Borda's order, and random ones. A child is the order crossover of
-    the better ones of two pairs of orders drawn at random: a stretch of one parent in its place, the rest as the other
-    parent has it. Some children have one document moved to a random place. The best order of all is kept, so the result
-    is never farther from the lists than Borda's order or any one of them. Scores are n for the first document of a
-    query, then n − 1, …
+    The first generation holds the order of each list, Borda's order, and random ones. Each parent is the better of two
+    orders drawn at random, and a child is the order crossover of two parents: it keeps a stretch of one parent in place
+    and takes the rest in the order of the other. In some children one document moves to a random position. The best
+    order is always kept, so the result is never farther from the lists than Borda's order or any one of them. Scores
+    are n for the first document of a query, then n − 1, …
 
     Parameters
     ----------
     distance
-        ``"footrule"``, Σ |place − rank|, or ``"kendall"``, the number of pairs the other way round.
+        ``"footrule"``, Σ |place − rank|, or ``"kendall"``, the number of pairs in opposite order.
     population, generations
-        Number of orders that live at once, and how often they are replaced.
+        Number of orders in a generation, and number of generations.
     crossover, mutation
-        Chance of a child to have two parents; to have a document moved.
+        Probability that a child has two parents, and that one of its documents is moved.
     unranked
-        ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: it has no say about them.
+        ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: it says nothing about them.
     random_state
         Seed. The result does not depend on the order of the queries or on the number of threads.
 
@@ -75,7 +75,7 @@ class Genetic(Aggregation):
             raise DataError("Genetic: population must be 2 or more, and generations 0 or more")
         for name in ("crossover", "mutation"):
             if not 0 <= getattr(self, name) <= 1:
-                raise DataError(f"Genetic: {name}={getattr(self, name)}; give a chance from 0 to 1")
+                raise DataError(f"Genetic: {name}={getattr(self, name)}; give a probability from 0 to 1")
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         out = np.empty(lists.n_rows)

@@ -1,4 +1,4 @@
-"""Judgements beside lists, so that many aggregations of the same lists are measured fast."""
+"""Judgements joined with lists, to measure many aggregations of the same lists quickly."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Judged", "judge"]
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A dataset of labels; ``rows`` are the rows of the lists that its rows stand for, -1 for judged but not listed."""
+    """A dataset of labels; ``rows`` maps its rows to rows of the lists, -1 for judged but not listed."""
 
     data: RankingDataset
     rows: np.ndarray
 
     def value(self, scores: np.ndarray, measure: Measure, n_jobs: int | None = None) -> float:
-        """Mean of a measure over the judged queries, negated where smaller is better.
+        """Mean of a measure over the judged queries, negated if smaller is better.
 
         Documents with a score of minus infinity count as not retrieved.
         """
@@ -35,7 +35,7 @@ class Judged:
         return measure.worth(value)
 
     def labels(self, n_rows: int) -> np.ndarray:
-        """Label of each row of the lists; -2 where it has none."""
+        """Label of each row of the lists; -2 if it has none."""
         labels = np.full(n_rows, -2.0)
         listed = self.rows >= 0
         labels[self.rows[listed]] = self.data.labels[listed]
@@ -54,10 +54,10 @@ def judge(lists: RankLists, judgements: Any) -> Judged:
     if isinstance(judgements, (np.ndarray, list)) and np.asarray(judgements).dtype.kind in "iufb":
         labels = np.asarray(judgements, float)
         if labels.shape != (lists.n_rows,):
-            raise DataError(f"labels of shape {labels.shape} beside lists of {lists.n_rows} documents")
+            raise DataError(f"labels have shape {labels.shape}, but the lists have {lists.n_rows} documents")
         data = RankingDataset.from_arrays(None, labels, group=lists.group)
         return Judged(data, np.arange(lists.n_rows))
-    numbered = lists.run(-np.arange(lists.n_rows, dtype=float))  # the score says which row it was
+    numbered = lists.run(-np.arange(lists.n_rows, dtype=float))  # the score encodes the row
     joined = join_run(judgements, numbered, complete=True)
     if not joined.retrieved.any():
         raise DataError("no query of the lists is judged: do the query ids agree?")

@@ -1,4 +1,4 @@
-"""Kemeny's order: the one that contradicts the lists least."""
+"""Kemeny's order: the one that disagrees least with the lists."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ __all__ = ["Kemeny", "consensus", "solve_block"]
 
 @dataclass(frozen=True, kw_only=True)
 class Kemeny(Aggregation):
-    r"""Kemeny's order: the least weighted number of pairs that stand the other way round in the lists.
+    r"""Kemeny's order: minimises the weighted number of pairs that the lists put in opposite order.
 
     .. math:: \min_\pi \sum_m w_m \, \#\{(u, v) : u \prec_\pi v,\; v \prec_m u\}
 
-    Finding it is NP-hard from four lists on. The documents are first cut into blocks of which each beats all later ones
-    by majority; the best order never crosses those borders, so a Condorcet winner comes first. A block of at most
-    ``exact`` documents is solved exactly, by dynamic programming over its subsets (2ⁿ n² steps). A longer one starts in
-    the order of its majority wins (sorting by degree) and moves single documents to their best place until no move
-    helps, in at most 100 passes of n² steps. Scores are n for the first document of a query, then n − 1, …
+    Finding it is NP-hard for four lists or more. The documents are first split into blocks such that each block beats
+    all later ones by majority; the best order never crosses these borders, so a Condorcet winner comes first. A block
+    of at most ``exact`` documents is solved exactly, by dynamic programming over its subsets (2ⁿ n² steps). A longer
+    one starts in the order of its majority wins (sorting by degree) and moves single documents to their best position
+    until no move helps, in at most 100 passes of n² steps. Scores are n for the first document of a query, then n − 1,
+    …
 
     Parameters
     ----------
     exact
         Longest block to solve exactly, at most 20.
     unranked
-        ``"below"``: a list puts the documents that it lacks below its own, in no order among them; ``"unknown"``: it
-        only orders its own.
+        ``"below"``: a list puts the documents that it lacks below its own, with no order among them; ``"unknown"``: it
+        orders only its own.
 
     Examples
     --------
@@ -63,13 +64,13 @@ class Kemeny(Aggregation):
 
     def __post_init__(self) -> None:
         if not 0 <= self.exact <= 20:
-            raise DataError(f"Kemeny: exact={self.exact}; give 0 to 20 (each document more doubles time and memory)")
+            raise DataError(f"Kemeny: exact={self.exact}; give 0 to 20 (each extra document doubles time and memory)")
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         return consensus(lists, weights, self.exact, self.unranked, n_jobs)
 
     def distance(self, lists: RankLists, scores: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-        """Weighted number of pairs, per query, that these scores put the other way round than the lists."""
+        """Weighted number of pairs, per query, that these scores and the lists put in opposite order."""
         out = np.empty(lists.n_queries)
         before = lists.places(self.unranked).before
         weights = self.list_weights(lists)
@@ -97,7 +98,7 @@ def consensus(
 
 @kernel
 def solve_block(block, wins, cost, last):  # type: ignore[no-untyped-def]
-    """Best order of a few documents: the cheapest way to have a subset first, for each subset."""
+    """Best order of a few documents: for each subset, the cheapest way to rank it first."""
     n = block.size
     cost[: 1 << n] = np.inf
     cost[0] = 0.0
@@ -157,7 +158,7 @@ def _consensus(lo, hi, offsets, before, weights, exact, first, out):  # type: ig
         argsort_descending(degree, order, spare, spare_order, n)
         start = 0
         total = 0.0
-        for end in range(1, n + 1):  # the first so many beat all others when they have all the wins there can be
+        for end in range(1, n + 1):  # the first ``end`` beat all others if they have every possible win
             total += degree[end - 1]
             if total == end * (n - end) + 0.5 * end * (end - 1):
                 block = order[start:end]

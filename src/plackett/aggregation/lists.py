@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["UNRANKED", "Places", "RankLists"]
 __public__ = ["RankLists"]
 
-#: What it means that a list lacks a document that others have.
+#: How to treat a document that a list lacks but others have.
 UNRANKED = {
-    "below": "it stands below all documents of the list, tied with the others that the list lacks",
+    "below": "it ranks below all documents of the list, tied with the others that the list lacks",
     "unknown": "the list says nothing about it",
 }
 
 
 class Places(NamedTuple):
-    """Where each list has each document: how many documents stand before it, and how many up to its ties and itself.
+    """Position of each document in each list: how many documents come before it, and how many up to it and its ties.
 
-    Tables of int32, rows × lists; -1 in both where the list says nothing about the document.
+    Tables of int32, rows × lists; -1 in both if the list says nothing about the document.
     """
 
     before: np.ndarray
@@ -40,22 +40,22 @@ class Places(NamedTuple):
 
     @property
     def ranks(self) -> np.ndarray:
-        """Rank of each document, 1 is the top; ties share the mean of their places. NaN where there is none."""
+        """Rank of each document, 1 is the top; ties share the mean of their ranks. NaN if there is none."""
         return np.where(self.before < 0, np.nan, 0.5 * (self.before + 1.0 + self.upto))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankLists:
-    """For each query several lists of documents, complete or not.
+    """Several ranked lists of documents for each query, complete or not.
 
-    Made by `from_runs`, `from_dataset`, `from_orders` or `from_arrays`. Rows are documents, grouped by query; the rows
-    of query ``q`` are ``offsets[q]:offsets[q + 1]``.
+    Create it with `from_runs`, `from_dataset`, `from_orders` or `from_arrays`. Rows are documents, grouped by query;
+    the rows of query ``q`` are ``offsets[q]:offsets[q + 1]``.
 
     Attributes
     ----------
     values
-        Rows × lists, float64: the score that the list gives the document, larger is better (of a list of ranks: minus
-        the rank). NaN where the list does not have the document.
+        Rows × lists, float64: the score that the list gives the document, larger is better (for a list of ranks: minus
+        the rank). NaN if the list does not have the document.
     offsets, qids
         First row of each query and its end; the ids of the queries.
     ids
@@ -82,10 +82,10 @@ class RankLists:
 
     @classmethod
     def from_runs(cls, runs: Sequence[Any] | Mapping[str, Any], *, names: Sequence[str] | None = None) -> RankLists:
-        """Lists of TREC runs: paths, frames or dicts as `plackett.evaluate_run` takes them, in a list or by name.
+        """Make lists from TREC runs: paths, frames or dicts, as for `plackett.evaluate_run`, in a list or by name.
 
-        A query or a document may be missing in some of the runs. A document that a run has twice for a query, a score
-        that is no number and a run without documents are refused.
+        Some runs may lack a query or a document. Raises an error if a run has a document twice for a query, a score
+        that is not a number, or no documents.
         """
         from plackett.aggregation._joining import join_runs
 
@@ -94,13 +94,13 @@ class RankLists:
         names = _names(names, len(runs))
         values, offsets, qids, docids, found = join_runs(runs, names)
         lists = cls(values, offsets, qids, docids, names)
-        if found is not None:  # the runs were sorted: no need to sort them again
+        if found is not None:  # the runs are already sorted
             lists.__dict__["_known_places"] = Places(*found)
         return lists
 
     @classmethod
     def from_dataset(cls, data: RankingDataset, *, kind: str = "ranks") -> RankLists:
-        """Lists of a dataset whose features are ranks (LETOR's aggregation sets; NaN is not ranked) or ``"scores"``.
+        """Make lists from a dataset whose features are ranks (LETOR's aggregation sets) or ``"scores"``; NaN: unranked.
 
         >>> data = RankingDataset.from_arrays([[1, 2], [2, np.nan]], [1, 0], qid=["q", "q"])
         >>> RankLists.from_dataset(data).values.tolist()
@@ -120,7 +120,7 @@ class RankLists:
         docids: Any = None,
         names: Sequence[str] | None = None,
     ) -> RankLists:
-        """Lists of a table documents × lists of ranks or ``"scores"``, NaN is not ranked; rows in any order.
+        """Make lists from a documents × lists table of ranks or ``"scores"``; NaN means not ranked, rows in any order.
 
         The rows of the result are grouped by query, in the order of first appearance.
 
@@ -135,9 +135,9 @@ class RankLists:
 
     @classmethod
     def from_orders(cls, orders: Any, *, documents: Iterable[Any] | None = None) -> RankLists:
-        """Lists of orders of document ids, best first: a list of them for one query, or a dict query: list of them.
+        """Make lists from orders of document ids, best first: a list of orders for one query, or a dict by query.
 
-        ``documents`` are those that there are, for all queries; without them those that occur.
+        ``documents`` are all documents, for every query; by default those that occur in the orders.
 
         >>> RankLists.from_orders([["a", "b"], ["b"]]).ranks.tolist()
         [[1.0, nan], [2.0, 1.0]]
@@ -181,17 +181,17 @@ class RankLists:
             raise DataError("there are no lists to aggregate")
         if values.shape[0] == 0:
             raise DataError("the lists have no documents")
-        # a copy of the offsets: those of a dataset may be read-only, and kernels would be compiled once more for them
+        # copy the offsets: those of a dataset may be read-only, and kernels would be compiled again for them
         lists = cls(np.ascontiguousarray(values), np.array(offsets, np.int64), qids, docids, names)
         for q in np.flatnonzero(lists.group == 0)[:1]:
             raise DataError(f"query {lists.qids[q]!r} has no documents in any list")
-        largest = np.fmax.reduce(np.abs(lists.values), axis=0)  # NaN only where a column has nothing else
+        largest = np.fmax.reduce(np.abs(lists.values), axis=0)  # NaN only if a column has nothing else
         for m in np.flatnonzero(np.isnan(largest))[:1]:
             raise DataError(f"list {names[m]!r} is empty: it ranks no document of any query")
         for m in np.flatnonzero(np.isinf(largest))[:1]:
             row = int(np.flatnonzero(np.isinf(lists.values[:, m]))[0])
             where = f"query {lists.query_of(row)!r}, list {names[m]!r}: document {lists.document(row)}"
-            raise DataError(f"{where} has an infinite value; leave out what is not ranked (NaN)")
+            raise DataError(f"{where} has an infinite value; use NaN for documents that are not ranked")
         return lists
 
     # -------------------------------------------------------------------------------------------------------- numbers
@@ -225,7 +225,7 @@ class RankLists:
 
     @cached_property
     def docids(self) -> pl.Series:
-        """Ids of the documents as a polars column; row numbers where none were given."""
+        """Ids of the documents as a polars column; row numbers if none were given."""
         import polars as pl
 
         if isinstance(self.ids, pl.Series):
@@ -239,7 +239,7 @@ class RankLists:
 
     @cached_property
     def unlisted(self) -> np.ndarray:
-        """Rows that no list has."""
+        """Rows that are in no list."""
         return np.flatnonzero(~self.listed.any(axis=1))
 
     @cached_property
@@ -248,12 +248,12 @@ class RankLists:
         return np.diff(self.offsets)
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
-        """Values of queries, repeated for their rows."""
+        """Repeat per-query values for each of their rows."""
         return np.repeat(values, self.group, axis=0)
 
     @cached_property
     def memo(self) -> dict[Any, np.ndarray]:
-        """Tables that methods derived from the lists alone and can use again with other weights."""
+        """Tables derived from the lists alone, which methods reuse with other weights."""
         return {}
 
     def once(self, key: Any, make: Callable[[], np.ndarray]) -> np.ndarray:
@@ -278,24 +278,24 @@ class RankLists:
         return found
 
     def places(self, unranked: str = "unknown") -> Places:
-        """Where each list has each document; ``unranked`` is one of `UNRANKED`."""
+        """Position of each document in each list; ``unranked`` is one of `UNRANKED`."""
         if unranked not in UNRANKED:
             raise DataError(f"unranked={unranked!r}; give {' or '.join(map(repr, UNRANKED))}")
         return self._filled_places if unranked == "below" else self._known_places
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """Rank of each document in each list among the documents here; ties share the mean. NaN is not ranked."""
+        """Rank of each document in each list among the documents here; ties share the mean. NaN means not ranked."""
         return self._known_places.ranks
 
     def column(self, m: int) -> np.ndarray:
-        """Scores of one list alone; minus infinity where it lacks the document."""
+        """Scores of one list alone; minus infinity if it lacks the document."""
         return np.nan_to_num(self.values[:, m], nan=-np.inf)
 
     # ---------------------------------------------------------------------------------------------------------- parts
 
     def select(self, queries: Any) -> RankLists:
-        """Lists of some of the queries, by number or by a mask."""
+        """Select queries, by number or by mask."""
         index = np.arange(self.n_queries)[np.asarray(queries)]
         sizes = self.group[index]
         offsets = np.concatenate(([0], np.cumsum(sizes)))
@@ -309,7 +309,7 @@ class RankLists:
 
         scores = np.ascontiguousarray(scores, float)
         if scores.shape != (self.n_rows,):
-            raise DataError(f"scores of shape {scores.shape} beside lists of {self.n_rows} documents")
+            raise DataError(f"scores have shape {scores.shape}, but the lists have {self.n_rows} documents")
         query = np.repeat(np.arange(self.n_queries), self.group)
         rows = np.empty(self.n_rows, np.int64)
         over_queries(best_first, self.offsets, scores, rows)
@@ -323,5 +323,5 @@ def _names(names: Sequence[str] | None, n_lists: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(i) for i in range(n_lists))
     if len(names) != n_lists or len(set(names)) != n_lists:
-        raise DataError(f"names must be {n_lists} different ones, one per list; got {list(names)}")
+        raise DataError(f"names must be {n_lists} different names, one per list; got {list(names)}")
     return tuple(str(name) for name in names)

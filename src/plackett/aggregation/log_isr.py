@@ -24,7 +24,7 @@ class LogISR(Aggregation):
     Parameters
     ----------
     sigma
-        Above 0, so that documents of a single list keep their order; 0 is the form of the paper, in which they all
+        Above 0, documents that are in only one list keep their order; 0 is the form of the paper, in which they all
         score 0.
 
     Examples

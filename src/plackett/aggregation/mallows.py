@@ -18,29 +18,29 @@ from plackett.permutation_models._kendall import fit_theta
 
 __all__ = ["MallowsConsensus"]
 
-#: The turns end when no θ moves by more than this share of the largest.
+#: The iteration stops when no θ changes by more than this share of the largest.
 _SETTLED = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class MallowsConsensus(Aggregation):
-    r"""Every list is a Mallows draw around an unknown order π of its query, with a concentration of its own.
+    r"""Mallows model: every list is a draw around an unknown order π of its query, with its own concentration.
 
     .. math:: P(\sigma_1, \dots, \sigma_M \mid \pi) \propto \exp\Big(-\sum_m \theta_m\, d(\sigma_m, \pi)\Big)
 
-    with d the number of pairs the other way round; a list that stops is the first ranks of a draw. Without labels, the
-    most probable orders for given θ (Kemeny's, with weights θ) and the most probable θ for given orders (`Mallows`)
-    take turns, the θ over all queries: lists that agree less with the others come to count less. Aggregate many
-    queries in one call, so that θ has something to go by.
+    with d the number of pairs in opposite order; a partial list is the first ranks of a draw. No labels are needed: the
+    method alternates between the most probable orders for given θ (Kemeny's, with weights θ) and the most probable θ
+    for given orders (`Mallows`), shared by all queries. Lists that agree less with the others get less weight.
+    Aggregate many queries in one call, so that there is enough data to estimate θ.
 
     Parameters
     ----------
     max_iter
-        Most turns; 0 leaves all θ equal, which is Kemeny's order. The turns end before where no θ moves by more than a
-        millionth of the largest.
+        Maximum number of iterations; 0 leaves all θ equal, which is Kemeny's order. Stops early when no θ changes by
+        more than a millionth of the largest.
     prior
-        How many queries each list is given in addition, of mean length and in random order: it keeps θ finite where a
-        list agrees with the orders in everything.
+        Number of pseudo-queries added to each list, of mean length and in random order. It keeps θ finite if a list
+        agrees completely with the orders.
     exact
         As in `Kemeny`.
     weights
@@ -48,9 +48,9 @@ class MallowsConsensus(Aggregation):
 
     Notes
     -----
-    The turns maximise over the orders, where the paper sums over them by sampling. Orders of blocks longer than
-    ``exact`` come from `Kemeny`'s local search, which starts from the order of the turn before and makes at most 100
-    passes, and so need not be the best: a turn costs a query of n documents n² steps per list and n² per pass.
+    The iteration maximises over the orders, while the paper sums over them by sampling. Orders of blocks longer than
+    ``exact`` come from `Kemeny`'s local search, which starts from the previous order and makes at most 100 passes, so
+    they may not be optimal. For a query of n documents, an iteration costs n² steps per list and n² per pass.
 
     Examples
     --------
@@ -125,10 +125,10 @@ def _count_draws(offsets, before, draws):  # type: ignore[no-untyped-def]
 
 @kernel
 def _distances(lo, hi, offsets, before, scores, out):  # type: ignore[no-untyped-def]
-    """Pairs that each list has the other way round; what it lacks stands below, in no order.
+    """Pairs that each list has in opposite order; documents it lacks rank below, in no order.
 
-    Documents come in the order of their scores, and a Fenwick tree counts those that came before them although the
-    list has them behind: n log n steps instead of n².
+    Documents are visited in the order of their scores, and a Fenwick tree counts those visited earlier that the list
+    ranks lower: n log n steps instead of n².
     """
     longest = longest_list(lo, hi, offsets)
     rows = np.empty(longest, np.int64)
@@ -148,7 +148,7 @@ def _distances(lo, hi, offsets, before, scores, out):  # type: ignore[no-untyped
                 place = before[a + rows[came], m]
                 if place >= 0:
                     wrong += came
-                    j = place + 1  # places up to this one, ties included
+                    j = place + 1  # positions up to this one, including ties
                     while j > 0:
                         wrong -= tree[j]
                         j -= j & -j

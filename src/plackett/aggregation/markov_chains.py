@@ -19,19 +19,19 @@ __all__ = ["MC1", "MC2", "MC3", "MC4", "MarkovChain"]
 
 @dataclass(frozen=True, kw_only=True)
 class MarkovChain(Aggregation):
-    """Methods that walk from document to better document, and rank by how much time the walk spends on each.
+    """Methods that walk from document to better document and rank by the time the walk spends on each.
 
     Parameters
     ----------
     teleport
-        Chance δ of each step to go to any document of the query instead: the walk then has one stationary
-        distribution, π = (1 − δ) π T + δ/n, whatever the lists are.
+        Probability δ of jumping to a random document of the query at each step. It ensures a unique stationary
+        distribution, π = (1 − δ) π T + δ/n, for any lists.
     unranked
         ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: only lists that have a document
-        move a walk from it, as in the paper.
+        move the walk away from it, as in the paper.
     tol, max_iter
-        The walk ends when the distribution moves by less than this in sum, or after so many steps; the distance
-        shrinks by 1 − δ or more per step.
+        The walk stops when the distribution changes by less than ``tol`` in total, or after ``max_iter`` steps. The
+        distance shrinks at least by a factor of 1 − δ per step.
     """
 
     teleport: float = 0.05
@@ -44,10 +44,10 @@ class MarkovChain(Aggregation):
             raise DataError(f"{self.name}: teleport={self.teleport}; give a share between 0 and 1")
 
     def _steps(self, places: Places, weights: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Chance, per row and list, to go to each one of the documents that lie before; and where those end.
+        """Probability, per row and list, of moving to each of the documents before it; and where those end.
 
-        The first is a table of floats, the second one of the two tables of `places`: ``before`` where a walk may also
-        go to ties and to the document itself, ``upto`` where it only goes to better ones.
+        The first is a table of floats, the second one of the two tables of `places`: ``before`` if a walk may also
+        go to ties and to the document itself, ``upto`` if it goes only to better ones.
         """
         raise NotImplementedError
 
@@ -106,12 +106,12 @@ class MC1(MarkovChain):
     Parameters
     ----------
     teleport
-        Chance of each step to go to any document of the query instead.
+        Probability of jumping to a random document of the query at each step.
     unranked
         ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: only the lists that have a
         document count for it, as in the paper.
     tol, max_iter
-        The walk ends when the distribution moves by less than this in sum, or after so many steps.
+        The walk stops when the distribution changes by less than ``tol`` in total, or after ``max_iter`` steps.
 
     Examples
     --------
@@ -142,12 +142,12 @@ class MC2(MarkovChain):
     Parameters
     ----------
     teleport
-        Chance of each step to go to any document of the query instead.
+        Probability of jumping to a random document of the query at each step.
     unranked
         ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: only the lists that have a
         document count for it, as in the paper.
     tol, max_iter
-        The walk ends when the distribution moves by less than this in sum, or after so many steps.
+        The walk stops when the distribution changes by less than ``tol`` in total, or after ``max_iter`` steps.
 
     Examples
     --------
@@ -178,12 +178,12 @@ class MC3(MarkovChain):
     Parameters
     ----------
     teleport
-        Chance of each step to go to any document of the query instead.
+        Probability of jumping to a random document of the query at each step.
     unranked
         ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: only the lists that have a
         document count for it, as in the paper.
     tol, max_iter
-        The walk ends when the distribution moves by less than this in sum, or after so many steps.
+        The walk stops when the distribution changes by less than ``tol`` in total, or after ``max_iter`` steps.
 
     Examples
     --------
@@ -210,17 +210,17 @@ class MC4(MarkovChain):
     """MC4: draw any document; go there if a majority of the lists prefers it to the current one.
 
     Scores are the stationary probabilities of the walk. A document that beats every other one by majority (a Condorcet
-    winner) comes first, for every ``teleport``: each other document sends to it, and it sends nowhere.
+    winner) comes first, for every ``teleport``: every other document leads to it, and it leads nowhere.
 
     Parameters
     ----------
     teleport
-        Chance of each step to go to any document of the query instead.
+        Probability of jumping to a random document of the query at each step.
     unranked
         ``"below"``: the documents that a list lacks are tied at its end; ``"unknown"``: only the lists that have both
         documents vote, as in the paper.
     tol, max_iter
-        The walk ends when the distribution moves by less than this in sum, or after so many steps.
+        The walk stops when the distribution changes by less than ``tol`` in total, or after ``max_iter`` steps.
 
     Notes
     -----

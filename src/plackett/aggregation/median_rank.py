@@ -16,17 +16,17 @@ __all__ = ["MedianRank"]
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRank(Aggregation):
-    r"""Documents by the weighted median of their ranks; equal medians by mean rank.
+    r"""Median rank: sorts documents by the weighted median of their ranks; ties are broken by mean rank.
 
     The median rank m is the middle of the ranks r with at most half of the weight below and at most half above. The
     score is :math:`-m - 10^{-3}\, \bar r / (n + 1)`: medians are multiples of ¼, so the mean only breaks their ties. An
-    order by median rank has at most twice the least footrule distance to complete lists.
+    order by median rank has at most twice the smallest footrule distance to complete lists.
 
     Parameters
     ----------
     unranked
-        ``"below"``: a list ranks the documents that it lacks in the middle of the places it has left; ``"unknown"``:
-        it has no say about them.
+        ``"below"``: a list ranks the documents that it lacks in the middle of its remaining ranks; ``"unknown"``:
+        it says nothing about them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scores of different lists brought to one scale, per query and list; the names are those of ranx."""
+"""Normalisation of the scores of different lists, per query and list; the names are those of ranx."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from plackett.aggregation.lists import RankLists
 
 __all__ = ["NORMALISATIONS", "normalize"]
 
-#: A spread below this counts as none.
+#: A spread below this counts as zero.
 _LEAST = 1e-9
 
 
 def normalize(lists: RankLists, name: str | None, n_jobs: int | None = None) -> np.ndarray:
-    """Values of the lists on one scale, rows × lists, NaN where a list lacks a document (``borda`` has no NaN).
+    """Values of the lists on one scale, rows × lists; NaN if a list lacks a document (``borda`` has no NaN).
 
     ``min-max``: (x − min)/(max − min). ``max``: x/max. ``sum``: (x − min)/Σ(x − min). ``zmuv``: (x − mean)/standard
     deviation. ``rank``: 1 − (r − 1)/N with N documents in the list. ``borda``: 1 − (r − 1)/n with n documents of the
-    query, and documents that the list lacks share what is left. None: as they are.
+    query, and documents that the list lacks share the rest. None: unchanged.
 
     >>> lists = RankLists.from_arrays([[4.0], [2.0], [0.0]], kind="scores")
     >>> normalize(lists, "min-max").ravel().tolist()
@@ -36,7 +36,7 @@ def normalize(lists: RankLists, name: str | None, n_jobs: int | None = None) -> 
 
 
 def _linear(shift_and_spread: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Callable[..., np.ndarray]:
-    """A normalisation (x − shift)/spread, whose two are made from count, sum, least, largest, standard deviation."""
+    """A normalisation (x − shift)/spread, with both computed from count, sum, min, max and standard deviation."""
 
     def apply(lists: RankLists, n_jobs: int | None) -> np.ndarray:
         stats = np.empty((5, lists.n_queries, lists.n_lists))

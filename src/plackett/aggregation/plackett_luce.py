@@ -18,26 +18,26 @@ __all__ = ["BayesianPlackettLuce"]
 
 @dataclass(frozen=True, kw_only=True)
 class BayesianPlackettLuce(Aggregation):
-    r"""Every list draws its documents one after the other, by strengths that have a Gamma prior.
+    r"""Bayesian Plackett–Luce: every list draws its documents one by one, by strengths with a Gamma prior.
 
     .. math:: P(\sigma \mid v) = \prod_i \frac{v_{\sigma(i)}}{\sum_{j \ge i} v_{\sigma(j)}}, \qquad
               v \sim \mathrm{Gamma}(a, b)
 
-    The score is the logarithm of the most probable strength, by minorisation and maximisation, or with ``samples`` the
+    The score is the logarithm of the most probable strength, by minorisation–maximisation, or with ``samples`` the
     posterior mean of the logarithm, by Gibbs sampling with exponential waiting times. Tied documents are each drawn
     against their ties and all below.
 
     Parameters
     ----------
     prior
-        (a, b), with a > 1 and b > 0. With few lists the strengths stay near to each other; only their ratios matter.
+        (a, b), with a > 1 and b > 0. With few lists the strengths stay close together; only their ratios matter.
     samples
-        0: most probable strengths; otherwise the number of Gibbs sweeps that count, after a fifth as many that do not.
+        0: most probable strengths; otherwise the number of Gibbs sweeps, after a fifth as many for burn-in.
     unranked
-        ``"below"``: a list was drawn from all documents of the query, those that it lacks being left over;
-        ``"unknown"``: from its own only.
+        ``"below"``: a list was drawn from all documents of the query, and those it lacks were left over;
+        ``"unknown"``: only from its own.
     max_iter, tol
-        Most steps, and the largest change of a log-strength at which to end.
+        Maximum number of steps, and the largest change of a log-strength at which to stop.
     random_state
         Seed of the sampling.
 
@@ -73,7 +73,7 @@ class BayesianPlackettLuce(Aggregation):
             raise DataError(f"BayesianPlackettLuce: samples={self.samples}; give 0 or more")
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        lists.places(self.unranked)  # refuses a wrong name
+        lists.places(self.unranked)  # rejects a wrong name
         out = np.empty(lists.n_rows)
         before, upto = lists.places()
         shape, rate = float(self.prior[0]), float(self.prior[1])
@@ -88,7 +88,7 @@ class BayesianPlackettLuce(Aggregation):
 
 @kernel
 def _choices(n, listed, start, everything):  # type: ignore[no-untyped-def]
-    """How many documents there were to draw from, when those before ``start`` were gone."""
+    """How many documents were left to draw from, after those before ``start``."""
     return (n if everything else listed) - start
 
 
@@ -168,7 +168,7 @@ def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, m
             for i in range(n):
                 exposure[i] = (shape - 1.0 + wins[i]) / (rate + exposure[i])
                 total += exposure[i]
-            level = (shape - 1.0) * n / (rate * total)  # the best one; small steps would be long in finding it
+            level = (shape - 1.0) * n / (rate * total)  # the optimum; small steps would take long to find it
             moved = 0.0
             for i in range(n):
                 new = exposure[i] * level
@@ -189,7 +189,7 @@ def _gibbs(lo, hi, offsets, before, upto, weights, everything, shape, rate, samp
     waits = np.empty(longest, np.float64)
     v = np.empty(longest, np.float64)
     for q in range(lo, hi):
-        # Numba's own generator of this thread; anew for every query, so that draws depend on its lists alone
+        # Numba's generator for this thread, reseeded for every query, so that draws depend only on its lists
         np.random.seed(seed)  # noqa: NPY002
         a = offsets[q]
         n = offsets[q + 1] - a

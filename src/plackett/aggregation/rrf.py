@@ -26,7 +26,7 @@ class RRF(Aggregation):
     Parameters
     ----------
     k
-        How slowly the ranks lose weight, 0 or more.
+        How slowly the weight falls with rank, 0 or more.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Weights of lists from judged queries."""
+"""Weights of lists, fitted on judged queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["best_weights"]
 
-#: What the weight of one list is multiplied by, in turn.
+#: Factors to try on the weight of a list.
 _FACTORS = (0.0, 0.5, 0.8, 1.25, 2.0)
 _SWEEPS = 5
 _LEAST_GAIN = 1e-5
@@ -27,9 +27,9 @@ def best_weights(
 ) -> tuple[float, ...]:
     """Weights whose aggregation has the largest mean of a measure, found by coordinate ascent.
 
-    From the method's own weights, one list after the other has its weight multiplied by the factor that does best;
-    the sweeps end when one brings nothing. Each step is a whole aggregation and evaluation, so this works for every
-    method and every measure, and it can only go up on the queries it sees. The weights come out with mean 1.
+    Starting from the method's own weights, the weight of each list in turn is multiplied by the best factor; the search
+    stops when a sweep brings no improvement. Each step is a whole aggregation and evaluation, so this works for every
+    method and measure, and the value on the training queries never falls. The weights have mean 1.
     """
     measure = parse(measure) if isinstance(measure, str) else measure
     weights = method.list_weights(lists)
@@ -43,7 +43,7 @@ def best_weights(
         before = best
         for m in range(weights.size):
             kept = weights.copy()
-            base = kept[m] or kept.mean()  # a list that was dropped may come back
+            base = kept[m] or kept.mean()  # a dropped list may come back
             for factor in _FACTORS:
                 candidate = kept.copy()
                 candidate[m] = base * factor

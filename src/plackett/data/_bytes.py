@@ -14,9 +14,9 @@ __all__ = ["bare_suffix", "read_bytes"]
 
 
 def read_bytes(path: str | os.PathLike[str]) -> np.ndarray:
-    """Content of a file as uint8, decompressed where it is compressed.
+    """Content of a file as uint8, decompressed if necessary.
 
-    It is read and not mapped: a mapped file that becomes shorter ends the process.
+    The file is read, not mapped: truncating a mapped file would kill the process.
     """
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder, not a file")

@@ -19,8 +19,8 @@ __all__ = ["CODECS", "Codec", "codec_of", "pieces", "replacing_compressed"]
 
 #: Compressed input is taken in small pieces: Zstandard can make 32,000 bytes of one.
 _COMPRESSED_PIECE = 1 << 12
-#: A text that takes more memory than this, and is so many times as large as its file, is refused: it was made to fill
-#: the memory of whoever opens it.
+#: Text that takes more memory than this, and is this many times as large as its file, is rejected as a
+#: decompression bomb.
 _MOST_BYTES = 1 << 30
 _MOST_TIMES = 1000
 _PLAIN_PIECE = 1 << 20
@@ -57,7 +57,7 @@ CODECS = (
 
 
 def codec_of(path: str, head: bytes) -> Codec | None:
-    """Codec that a file was made with, told by its first bytes; None for plain text."""
+    """Codec of a file, detected by its first bytes; None for plain text."""
     for codec in CODECS:
         if head.startswith(codec.magic):
             return codec
@@ -108,7 +108,7 @@ def _decompressed(path: str, file: BinaryIO, piece: bytes, codec: Codec) -> Iter
         if total > max(_MOST_BYTES, _MOST_TIMES * file.tell()):
             raise DataError(
                 f"{path}: the {codec.name} data expands more than {_MOST_TIMES} times, to over {total} bytes. "
-                "Decompress it first if that is what it should do"
+                "Decompress it first if that is intended"
             )
         if out:
             yield out

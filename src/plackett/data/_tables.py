@@ -1,4 +1,4 @@
-"""Any table as a polars frame, and columns found in it by the names that people use."""
+"""Convert any table to a polars frame, and find its columns by their usual names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def as_polars(table: Any) -> pl.DataFrame:
         try:
             return pl.DataFrame(table)
         except (TypeError, pl.exceptions.PolarsError) as error:
-            raise DataError(f"these columns make no table: {error}") from None
+            raise DataError(f"these columns do not form a table: {error}") from None
     if hasattr(table, "__dataframe__"):
         return pl.from_dataframe(table)
     raise DataError(
@@ -119,14 +119,14 @@ def _pandas_column(name: str, column: Any) -> pl.Series:
 
 
 def look(table: pl.DataFrame, limit: int = 12) -> str:
-    """What a table looks like, for error messages."""
+    """Describe a table, for error messages."""
     columns = [f"{name} ({dtype})" for name, dtype in table.schema.items()]
     more = f", and {len(columns) - limit} more" if len(columns) > limit else ""
     return f"the table has {table.height} rows and the columns {', '.join(columns[:limit]) or 'none'}{more}"
 
 
 def find_column(table: pl.DataFrame, role: str, name: str | None = None, *, needed: bool = True) -> str | None:
-    """Column that plays a role: the one named, or, where the name is just the role, one of the usual names.
+    """Column with a role: the one named or, if the name is just the role, one of the usual names.
 
     >>> import polars as pl
     >>> find_column(pl.DataFrame({"query_id": [1], "rel": [0]}), "qid")
@@ -161,7 +161,7 @@ def _same(column: str, alias: str) -> bool:
 
 
 def id_array(series: pl.Series) -> np.ndarray:
-    """Ids of a column as int64 or strings; a missing id or another type is refused."""
+    """Ids of a column as int64 or strings; a missing id or another type raises an error."""
     import polars as pl
 
     if series.null_count():
@@ -173,7 +173,7 @@ def id_array(series: pl.Series) -> np.ndarray:
         bad = (whole.cast(series.dtype) != series).fill_null(True)
         if bad.any():
             row = bad.arg_max() or 0
-            raise DataError(f"column {series.name!r}: {series[row]} in row {row} is no id; ids are whole or strings")
+            raise DataError(f"column {series.name!r}: {series[row]} in row {row} is not an id: give integers or text")
         return whole.to_numpy()
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         return series.cast(pl.String).to_numpy().astype(StringDType())

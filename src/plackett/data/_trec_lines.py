@@ -1,4 +1,4 @@
-"""Lines of fields between white space, the form of every TREC file, as columns."""
+"""Read lines of whitespace-separated fields, the form of every TREC file, as columns."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _block_end(raw: np.ndarray, start: int) -> int:
 
 
 def _parse(path: Any, text: bytes, schema: dict[str, Any], value: str) -> pl.DataFrame:
-    """Columns of tidy text; a value that is no number is null."""
+    """Columns of tidy text; a value that is not a number becomes null."""
     import polars as pl
 
     def read(schema: dict[str, Any]) -> pl.DataFrame:
@@ -99,7 +99,7 @@ def _parse(path: Any, text: bytes, schema: dict[str, Any], value: str) -> pl.Dat
 
 
 def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], place: Callable[[int], str]) -> None:
-    """Refuse a table in which a key occurs twice; ``place(row)`` says where a row comes from."""
+    """Reject a table in which a key occurs twice; ``place(row)`` says where a row comes from."""
     import polars as pl
 
     # one number per row is compared first: equal rows have equal hashes, and different ones nearly never

@@ -1,4 +1,4 @@
-"""An order of rows and queries that depends on their content alone."""
+"""An order of rows and queries that depends only on their content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column of a table is what."""
+"""The roles of the columns of a table."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["OWN", "Columns", "choose_columns", "log_columns"]
 
 #: Columns that `plackett.RankingDataset.to_polars` writes and that are no features.
 OWN = ("qid", "docid", "label", "sample_weight", "query_weight", "position", "subtopics", "subtopic_weight", "comment")
-#: Names of whole numbers that tell things apart rather than measure them.
+#: Names of integer columns that identify things rather than measure them.
 _ID = re.compile(r"(?i:(^|[_\-. ])(id|uuid|index|idx)|^unnamed: \d+|^)$|[a-z](Id|ID)$")
-#: Rows from which a column that counts 0, 1, 2, … is taken for a row number.
+#: Number of rows from which a column that counts 0, 1, 2, … is considered a row number.
 _COUNTED = 20
 _log = logging.getLogger("plackett.data")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table were taken for."""
+    """The roles that the columns of a table were given."""
 
     #: Column of each role that there is: ``qid``, ``label``, ….
     roles: dict[str, str]
@@ -49,7 +49,7 @@ def _some(names: Sequence[str], most: int = 6) -> str:
 
 
 def log_columns(columns: Columns, where: str) -> None:
-    """Log what was taken for what; the command line shows it."""
+    """Log the role of each column; the command line shows it."""
     _log.info("%s: %s", where, columns)
 
 
@@ -71,7 +71,7 @@ def choose_columns(
     _check_there(table, dropped, "drop")
     whole, table = table, table.drop(dropped)
     named = _checked_features(table, features)
-    # a column that is asked for as a feature is not guessed to be something else
+    # a column named as a feature is not guessed to be something else
     free = table if named is None else table.drop([name for name in named if name not in names.values()])
     roles: dict[str, str] = {}
     for role in ("qid", "label", "docid", "sample_weight", "query_weight", "position"):
@@ -104,7 +104,7 @@ def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: boo
         if needed:
             usual = ", ".join(map(repr, ALIASES["label"]))
             raise DataError(
-                f"there is no column {usual}; name it with label=..., or say label=None for a table without labels: "
+                f"there is no column {usual}; name it with label=..., or pass label=None for a table without labels: "
                 f"{look(table)}"
             )
         return

@@ -1,4 +1,4 @@
-"""One dataset out of several."""
+"""Concatenate datasets."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __public__ = ["concat"]
 
 
 def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
-    """The queries of all datasets, one dataset after the other.
+    """Concatenate datasets: the queries of all of them, one dataset after the other.
 
-    A query must not be in two of them, and what one has (labels, weights, document ids, …) all must have. The number
-    of subtopics may differ.
+    No query may be in two of them, and all must have the same fields (labels, weights, document ids, …). The number of
+    subtopics may differ.
 
     >>> a = RankingDataset.from_arrays([[1.0]], [0], qid=["a"])
     >>> b = RankingDataset.from_arrays([[2.0], [3.0]], [1, 2], qid=["b", "b"])
@@ -68,7 +68,7 @@ def _joined(parts: list[RankingDataset], name: str, join: Any) -> Any:
     if len(missing) == len(values):
         return None
     if missing:
-        raise DataError(f"dataset {missing[0]} has no {name}, others have")
+        raise DataError(f"dataset {missing[0]} has no {name}, but others do")
     return join(values)
 
 

@@ -20,7 +20,7 @@ class Contradictions(NamedTuple):
     Attributes
     ----------
     opposed
-        The pair is there in the other direction too.
+        The opposite pair also exists.
     cyclic
         The pair lies on a cycle of preferences (an opposed pair is the shortest one): all pairs on cycles cannot be
         satisfied together.
@@ -34,8 +34,8 @@ class Contradictions(NamedTuple):
 def contradictions(data: RankingDataset | Preferences) -> Contradictions:
     """Find preferences that go in both directions or in circles.
 
-    A pair lies on a cycle just where its two documents are in the same strongly connected component of the graph of
-    preferences. A cycle of m pairs costs every scoring function at least one of them.
+    A pair lies on a cycle if and only if its two documents are in the same strongly connected component of the graph of
+    preferences. Every scoring function violates at least one pair of a cycle.
 
     Parameters
     ----------

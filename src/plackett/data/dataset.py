@@ -32,21 +32,21 @@ __public__ = ["RankingDataset"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RankingDataset:
-    """Documents grouped by query: features, labels and whatever else is known of them. Immutable.
+    """Documents grouped by query, with features, labels and other optional fields. Immutable.
 
-    Rows of one query are contiguous: query ``i`` has the rows ``offsets[i]:offsets[i + 1]``. Queries come in the
-    order of their first row, rows of a query in the order they were given. Everything that stands beside a dataset
-    (scores, predictions, weights) is in this grouped order; `to_input_order` and `from_input_order` convert to and
-    from the order of the arrays or of the file that the dataset was made from.
+    Rows of one query are contiguous: query ``i`` has the rows ``offsets[i]:offsets[i + 1]``. Queries are in the
+    order of their first row, rows of a query in the order given. Everything that accompanies a dataset (scores,
+    predictions, weights) is in this grouped order; `to_input_order` and `from_input_order` convert to and from the
+    order of the arrays or file that the dataset was made from.
 
-    Make one with `from_arrays`, `from_frame`, `plackett.read_letor` or `plackett.read`.
+    Create one with `from_arrays`, `from_frame`, `plackett.read_letor` or `plackett.read`.
 
     Attributes
     ----------
     X
         Features, ``(n_rows, n_features)``, float32, C order, or a SciPy CSR matrix. NaN is a missing value.
     y
-        Labels, float64; larger is better, below 0 is unjudged. None where only preferences are known.
+        Labels, float64; larger is better, below 0 is unjudged. None if only preferences are known.
     offsets
         First row of each query, int64, length ``n_queries + 1``.
     qids
@@ -60,14 +60,14 @@ class RankingDataset:
     positions
         Position at which each document was shown to users (1 is the top), int32, or None.
     subtopics, subtopic_weight
-        For diversity: relevance of each document to each subtopic of its query, float32 ``(n_rows, T)``, NaN where
-        the query has no such subtopic; probability of each subtopic, ``(n_queries, T)``, or None for equal ones.
+        For diversity: relevance of each document to each subtopic of its query, float32 ``(n_rows, T)``, NaN if
+        the query has no such subtopic; probability of each subtopic, ``(n_queries, T)``, or None for uniform.
     feature_names
         Name of each feature, or None.
     comments
-        The comment behind each row of a LETOR file, or None.
+        The comment at the end of each line of a LETOR file, or None.
     input_rows
-        Row of the input that each row came from, or None where the input was grouped already.
+        Row of the input that each row came from, or None if the input was already grouped.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class RankingDataset:
         feature_names: Sequence[str] | None = None,
         comments: Strings | None = None,
     ) -> RankingDataset:
-        """Dataset of arrays whose rows may be in any order.
+        """Make a dataset from arrays, whose rows may be in any order.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class RankingDataset:
         y
             Labels; numbers, larger is better, below 0 is unjudged.
         qid
-            Query id of each row, integers or strings, in any order. Without it (and without ``group``) all rows are
+            Query id of each row, integers or strings, in any order. Without it (and without ``group``) all rows form
             one query.
         group
             Instead of ``qid``: number of rows of each query, rows already grouped (LightGBM's form).
@@ -215,23 +215,23 @@ class RankingDataset:
         position: str | None = "position",
         labels_needed: bool = True,
     ) -> RankingDataset:
-        """Dataset of a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
+        """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
 
         Parameters
         ----------
         frame
             The table.
         qid, label, docid, sample_weight, query_weight, position
-            Names of columns. Where left as they are, the usual names are understood: ``query_id`` or ``query`` for
+            Names of columns. By default the usual names are recognised: ``query_id`` or ``query`` for
             ``qid``; ``relevance``, ``grade``, ``judgement``, ``rating``, … for ``label``; ``docno``, ``doc_id``,
-            ``product``, … for ``docid``. Only ``qid`` and ``label`` must be there; ``label=None`` is for a table
+            ``product``, … for ``docid``. Only ``qid`` and ``label`` are required; pass ``label=None`` for a table
             without labels.
         features
-            Names of the feature columns, or a polars selector; by default all columns that have no role.
+            Names of the feature columns, or a polars selector; by default all columns without another role.
         drop
             Columns to leave out.
         labels_needed
-            False for data that are only to be scored: labels are taken where there are any.
+            False for data that will only be scored: labels are used if there are any.
 
         Notes
         -----
@@ -294,9 +294,9 @@ class RankingDataset:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise DataError(
-            "a RankingDataset is no array, and scikit-learn's own tools do not know it: give them data.X, data.y and "
-            "qid=data.qid (pipelines and searches hand qid on after sklearn.set_config(enable_metadata_routing=True)). "
-            "Rankers, QueryNormalizer, pipelines of these, and plackett.cross_validate take the dataset itself"
+            "a RankingDataset is not an array, and scikit-learn's own tools do not accept it: pass data.X, data.y and "
+            "qid=data.qid (pipelines and searches pass qid on after sklearn.set_config(enable_metadata_routing=True)). "
+            "Rankers, QueryNormalizer, pipelines of these, and plackett.cross_validate accept the dataset itself"
         )
 
     def __len__(self) -> int:
@@ -314,7 +314,7 @@ class RankingDataset:
 
     @property
     def row_weight(self) -> np.ndarray:
-        """Weight of each row: that of the document times that of its query, 1 where neither is given.
+        """Weight of each row: that of the document times that of its query, 1 if neither is given.
 
         >>> RankingDataset.from_arrays(None, [1, 0, 0], qid=[1, 1, 2], query_weight=[2.0, 1.0]).row_weight.tolist()
         [2.0, 2.0, 1.0]
@@ -333,7 +333,7 @@ class RankingDataset:
 
     @property
     def labels(self) -> np.ndarray:
-        """The labels; an error where the dataset has none."""
+        """The labels; an error if the dataset has none."""
         if self.y is None:
             raise DataError("this dataset has no labels (y is None)")
         return self.y
@@ -350,7 +350,7 @@ class RankingDataset:
 
     @cached_property
     def max_grade(self) -> int | None:
-        """The largest label where all labels are whole numbers below 64 (grades, as nearly always); None otherwise."""
+        """The largest label if all labels are whole numbers below 64 (grades, the usual case), otherwise None."""
         from plackett._sort import largest_grade
 
         grade = largest_grade(self.labels)
@@ -358,7 +358,7 @@ class RankingDataset:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What measures derived from the labels alone and can use again for other scores."""
+        """Values derived from the labels alone, cached for measures to reuse with other scores."""
         return {}
 
     def __repr__(self) -> str:
@@ -371,7 +371,7 @@ class RankingDataset:
     # ---------------------------------------------------------------------------------------------------- order
 
     def to_input_order(self, values: Any) -> np.ndarray:
-        """Values in grouped order, brought into the order of the rows that the dataset was made from."""
+        """Reorder values from the grouped order to the order of the input rows."""
         values = self._aligned(values)
         if self.input_rows is None:
             return values
@@ -380,20 +380,20 @@ class RankingDataset:
         return out
 
     def from_input_order(self, values: Any) -> np.ndarray:
-        """Values in the order of the input, brought into the grouped order of the dataset."""
+        """Reorder values from the order of the input to the grouped order of the dataset."""
         values = self._aligned(values)
         return values if self.input_rows is None else values[self.input_rows]
 
     def _aligned(self, values: Any) -> np.ndarray:
         values = np.asarray(values)
         if values.shape[:1] != (self.n_rows,):
-            raise DataError(f"values of shape {values.shape} beside a dataset of {self.n_rows} rows")
+            raise DataError(f"values have shape {values.shape}, but the dataset has {self.n_rows} rows")
         return values
 
     # ---------------------------------------------------------------------------------------------------- parts
 
     def select(self, queries: Any) -> RankingDataset:
-        """Dataset of some of the queries, given by number or by a mask, in the order given.
+        """Select queries by number or by mask, in the order given.
 
         >>> data = RankingDataset.from_arrays(None, [0, 1, 2], qid=["a", "b", "b"])
         >>> data.select([1]).y.tolist()
@@ -406,7 +406,7 @@ class RankingDataset:
             index = np.flatnonzero(index)
         index = index.astype(np.int64)
         if index.size and not (-self.n_queries <= index.min() and index.max() < self.n_queries):
-            raise DataError(f"query numbers must lie in 0..{self.n_queries - 1}")
+            raise DataError(f"query numbers must be in 0..{self.n_queries - 1}")
         index %= max(self.n_queries, 1)
         sizes = self.group[index]
         offsets = np.concatenate(([0], np.cumsum(sizes)))
@@ -431,10 +431,10 @@ class RankingDataset:
         return dataclass_replace(self, **taken)
 
     def replace(self, **changes: Any) -> RankingDataset:
-        """Copy with some fields exchanged (rows and queries stay the same)."""
+        """Copy with some fields replaced (rows and queries stay the same)."""
         for name, value in changes.items():
             if name in ("offsets", "qids", "input_rows"):
-                raise DataError(f"{name} cannot be exchanged; make a new dataset")
+                raise DataError(f"{name} cannot be replaced; make a new dataset")
             if name in ("X", "y", "sample_weight", "docids") and value is not None and value.shape[0] != self.n_rows:
                 raise DataError(f"{name} has {value.shape[0]} rows, the dataset {self.n_rows}")
         for name in ("sample_weight", "query_weight"):
@@ -446,7 +446,7 @@ class RankingDataset:
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
-        """Short hash of the content: features, labels, queries, weights, positions. Equal data, equal fingerprint."""
+        """Short hash of the content: features, labels, queries, weights, positions. Equal for equal data."""
         digest = hashlib.sha256()  # most processors have instructions for it
         X = self.X
         parts: list[Any] = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]

@@ -1,4 +1,4 @@
-"""Datasets in files of any known format, told apart by their names and, failing that, by what they begin with."""
+"""Datasets in files of any known format, detected by suffix or else by the first bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Format(NamedTuple):
     module: str
     reader: str
     writer: str
-    #: Bytes that tell the format of a file without a known suffix, and where they stand.
+    #: Bytes that identify the format of a file without a known suffix, and their position.
     magic: bytes = b""
     magic_at: int = 0
 
@@ -44,7 +44,7 @@ FORMATS = (
 NATIVE, LETOR = FORMATS[0], FORMATS[-1]
 #: Formats whose columns have names.
 TABLES = FORMATS[1:3]
-#: What `read` takes for tables alone.
+#: Options of `read` that apply only to tables.
 _TABLE_OPTIONS = (
     "qid",
     "label",
@@ -60,17 +60,17 @@ _BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes
 
 
 def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
-    """Dataset of a file.
+    """Read a dataset from a file.
 
-    The format is told by the suffix: ``.plackett`` (native), ``.parquet``, ``.csv`` and ``.tsv``, ``.txt`` and others
-    (LETOR or SVMlight text); text may be compressed (``.gz``, ``.xz``, ``.zst``). A file with another suffix is looked
-    into, and is LETOR text if it is text at all.
+    The suffix determines the format: ``.plackett`` (native), ``.parquet``, ``.csv`` and ``.tsv``, ``.txt`` and others
+    (LETOR or SVMlight text); text may be compressed (``.gz``, ``.xz``, ``.zst``). For any other
+    suffix the content decides; plain text is read as LETOR.
 
     Parameters
     ----------
     options
         Passed on to the reader of the format: `plackett.read_letor`, `plackett.data.tables.read_parquet`, …. For
-        tables they say which column is what, as in `plackett.RankingDataset.from_frame`.
+        tables they name the columns, as in `plackett.RankingDataset.from_frame`.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     format = format_of(path)
     named = [name for name in _TABLE_OPTIONS if name in options]
     if named and format not in TABLES:
-        raise DataError(f"{path}: {named[0]} names a column of a table (.csv, .parquet), and this is {format.name}")
+        raise DataError(f"{path}: {named[0]} names a column of a table (.csv, .parquet), but this is {format.name}")
     return getattr(import_module(format.module), format.reader)(path, **options)
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:
-    """The format of a file that is there, by its suffix or by what it begins with."""
+    """The format of an existing file, by its suffix or its first bytes."""
     if Path(path).is_dir():
         files = sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())[:5]
         raise DataError(f"{path} is a folder; name one of its files ({', '.join(files) or 'it has none'})")
@@ -96,7 +96,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write a dataset in the format that the suffix says; see `read`. The file appears complete or not at all.
+    """Write a dataset in the format given by the suffix; see `read`. The file appears complete or not at all.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) ->
     """
     format = _BY_SUFFIX.get(bare_suffix(path))
     if format is None:
-        raise DataError(f"{path}: which format is this? {_known()}")
+        raise DataError(f"{path}: unknown format. {_known()}")
     getattr(import_module(format.module), format.writer)(data, path, **options)
 
 

@@ -1,4 +1,4 @@
-"""Folds as LETOR, MSLR and many others have them: a folder per fold with files train, vali and test."""
+"""Folds as in LETOR, MSLR and many others: one folder per fold, with files train, vali and test."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from plackett.data.splits import Fold
 __all__ = ["PART_NAMES", "read_folds"]
 __public__ = ["read_folds"]
 
-#: What releases call the parts of a fold.
+#: File names that releases use for the parts of a fold.
 PART_NAMES = {"train": ("train", "training"), "valid": ("vali", "valid", "validation"), "test": ("test",)}
 
 
 def read_folds(folder: str | os.PathLike[str], **options: Any) -> list[Fold]:
-    r"""The folds in a folder: one where it has the files itself, otherwise one per subfolder that has them.
+    r"""Read the folds in a folder: one fold if the files are in it, otherwise one per subfolder that has them.
 
     A part is a file called train (or training), vali (or valid, validation) or test, in any format that
-    `plackett.read` knows, compressed or not. A fold needs train and test; ``valid`` is None where there is no such
+    `plackett.read` knows, compressed or not. A fold needs train and test; ``valid`` is None if there is no such
     file. Folds come in the order of their numbers.
 
     Parameters
@@ -45,19 +45,19 @@ def read_folds(folder: str | os.PathLike[str], **options: Any) -> list[Fold]:
     """
     path = Path(folder)
     if not path.is_dir():
-        raise DataError(f"{path} is no folder")
+        raise DataError(f"{path} is not a folder")
     folders = [path] if _parts(path) else sorted((p for p in path.iterdir() if p.is_dir() and _parts(p)), key=_number)
     if not folders:
         found = ", ".join(sorted(entry.name for entry in path.iterdir())[:5]) or "nothing"
         raise DataError(
             f"{path} has no folds: no files train, vali and test, nor folders (Fold1, Fold2, …) with these; it has "
-            f"{found}. Name a file to have it cut into folds"
+            f"{found}. Pass a file to split it into folds"
         )
     return [_read(_parts(each), each, options) for each in folders]
 
 
 def _parts(folder: Path) -> dict[str, Path]:
-    """The files of a fold by role; none where nothing is called train."""
+    """The files of a fold by role; empty if there is no train file."""
     found: dict[str, Path] = {}
     for entry in sorted(folder.iterdir()):
         stem = entry.name.lower().partition(".")[0]
@@ -81,7 +81,7 @@ def _read(paths: dict[str, Path], folder: Path, options: dict[str, Any]) -> Fold
     n = max(part.n_features for part in parts.values())
 
     def whole(role: str) -> RankingDataset:
-        """LETOR text names only the features that are not 0: a part may seem to have fewer than the others."""
+        """LETOR text lists only nonzero features, so a part may seem to have fewer than the others."""
         narrow = parts[role].n_features < n and format_of(paths[role]) is LETOR
         return read(paths[role], **options, n_features=n) if narrow else parts[role]
 

@@ -34,22 +34,22 @@ def from_frame(
     labels_needed: bool = True,
     sparse: bool = False,
 ) -> RankingDataset:
-    """Dataset of a table of pandas, polars (also lazy) or Arrow, one row per document, in any order.
+    """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
 
-    What was taken as what is logged (``logging.getLogger("plackett.data")``, level INFO).
+    The role of each column is logged (``logging.getLogger("plackett.data")``, level INFO).
 
     Parameters
     ----------
     frame
         The table. Anything with the Arrow PyCapsule interface will do; pandas needs no pyarrow.
     qid, label, docid, sample_weight, query_weight, position
-        Names of columns. Where left as they are, the usual names are understood, whatever their case, hyphens and
+        Names of columns. By default the usual names are recognised, whatever their case, hyphens and
         underscores: ``query_id``, ``search_id``, ``topic`` or ``query`` for ``qid``; ``relevance``, ``grade``,
         ``judgement``, ``rel``, ``y`` or, failing these, ``rating`` for ``label``; ``docno``, ``doc_id``,
-        ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label`` must be there;
-        ``label=None`` is for a table without labels. ``query_weight`` must not differ inside a query.
+        ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label`` are required;
+        pass ``label=None`` for a table without labels. ``query_weight`` must not vary within a query.
     features
-        Names of the feature columns (or a polars selector); by default all columns that have no role. Numbers and
+        Names of the feature columns (or a polars selector); by default all columns without another role. Numbers and
         booleans are features, and so are lists of numbers of one length, which become one feature per entry
         (PyTerrier's ``features``). Missing values become NaN. Columns with a usual name of the query's or the
         document's id are never features unless named here. A column of whole numbers that looks like an id or a row
@@ -57,11 +57,11 @@ def from_frame(
     drop
         Columns to leave out.
     labels_needed
-        False for data that are only to be scored: a table without labels is accepted, and labels that are missing or
-        are no numbers are left out.
+        False for data that will only be scored: a table without labels is accepted, and labels that are missing or
+        not numeric are left out.
     sparse
-        Make a SciPy CSR matrix of the features: their zeros are not stored. A table does not know whether the data it
-        was made from were sparse.
+        Store the features as a SciPy CSR matrix, without their zeros. A table does not record whether its data were
+        sparse.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def from_frame(
 
 
 def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> RankingDataset:
-    """The dataset, once it is known which column is what."""
+    """Build the dataset once the roles of the columns are known."""
     found = chosen.roles
     X, names = _features(table, list(chosen.features), sparse)
 
@@ -134,8 +134,8 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
                 table = table.insert_column(place + j, column)
         elif not is_number(dtype):
             raise DataError(
-                f"column {name!r} is {dtype}, and features are numbers: encode it (one-hot or as numbers), or leave "
-                f"it out with drop=[{name!r}] (on the command line --drop {name!r})"
+                f"column {name!r} is {dtype}, but features must be numbers: encode it (one-hot or as numbers), or drop "
+                f"it with drop=[{name!r}] (on the command line --drop {name!r})"
             )
     if sparse:
         return _sparse(table, height), table.columns
@@ -181,7 +181,7 @@ def _nested(series: pl.Series, dtype: Any = np.float32) -> np.ndarray:
     if isinstance(series.dtype, pl.List):
         lengths = series.list.len()
         if series.null_count() or lengths.n_unique() > 1:
-            raise DataError(f"column {series.name!r}: its lists must be there and equally long")
+            raise DataError(f"column {series.name!r}: its lists must be present and of equal length")
         series = series.list.to_array(lengths[0] if lengths.len() else 0)
     elif not isinstance(series.dtype, pl.Array):
         raise DataError(f"column {series.name!r} is {series.dtype}; lists of numbers were expected")
@@ -207,7 +207,7 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
 
     The columns are ``qid`` and, where the dataset has them, ``docid``, ``label``, ``sample_weight``,
     ``query_weight``, ``position``, ``subtopics``, ``subtopic_weight`` and ``comment``; then the features by their
-    names, or ``f1``, ``f2``, … `from_frame` makes the same dataset of it, except for preferences, which do not fit
+    names, or ``f1``, ``f2``, … `from_frame` restores the same dataset, except for preferences, which do not fit
     into rows.
 
     >>> to_polars(RankingDataset.from_arrays([[0.5]], [1], qid=["a"])).columns
@@ -235,7 +235,7 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
     names = data.feature_names or [f"f{j + 1}" for j in range(data.n_features)]
     clash = {series.name for series in columns}.intersection(names)
     if clash or len(set(names)) < len(names):
-        raise DataError(f"feature names must be unique and not {', '.join(OWN)}; found {sorted(clash) or 'doubles'}")
+        raise DataError(f"feature names must be unique and not {', '.join(OWN)}; found {sorted(clash) or 'duplicates'}")
     table = pl.DataFrame(columns)
     if not names:
         return table

@@ -1,4 +1,4 @@
-"""Ids and groups: rows of one query brought together, ids kept as they were given."""
+"""Ids and groups: collects the rows of each query and keeps ids as given."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ids_array(values: Any, name: str = "ids") -> np.ndarray:
 def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Group rows by id: offsets, the id of each group in order of first appearance, and the rows in grouped order.
 
-    The last is None where the rows are grouped already.
+    The last is None if the rows are already grouped.
 
     >>> group_rows(np.array([7, 7, 3, 7]))
     (array([0, 3, 4]), array([7, 3]), array([0, 1, 3, 2]))

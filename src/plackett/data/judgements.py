@@ -1,4 +1,4 @@
-"""The three kinds of judgements, grades, preferences and total orders, and how one becomes another."""
+"""Conversions between the three kinds of judgements: grades, preferences and total orders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def to_pointwise(data: RankingDataset, *, share: bool = False) -> np.ndarray:
 
     With labels the target is the label. With preferences only, it is the number of documents of the query that the
     document beats directly, :math:`y_u = |\{v : (u, v) \in S\}|` (a repeated pair counts once), or with ``share``
-    that number divided by :math:`m - 1`. A complete total order of :math:`m` documents so becomes
+    that number divided by :math:`m - 1`. A complete total order of :math:`m` documents thus becomes
     :math:`y = m - \text{rank}`; for an order given by ranks, see `order_to_grades`.
 
     >>> from plackett import RankingDataset
@@ -43,7 +43,7 @@ def to_pointwise(data: RankingDataset, *, share: bool = False) -> np.ndarray:
 
 @fulfils("data.to_pairwise", paper="Liu 2011, section 1.3.3.2")
 def to_pairwise(data: RankingDataset) -> Preferences:
-    """Preferences of a dataset: those it holds, or else all pairs of unequal labels.
+    """Preferences of a dataset: its own, or else all pairs of unequal labels.
 
     >>> from plackett import RankingDataset
     >>> to_pairwise(RankingDataset.from_arrays(None, [1, 0, 1], group=[3])).to_pairs().tolist()
@@ -55,8 +55,8 @@ def to_pairwise(data: RankingDataset) -> Preferences:
 def order_to_grades(data: RankingDataset, ranks: Any) -> np.ndarray:
     r"""Grades :math:`y_j = m - \pi(j)` of a total order: the last of :math:`m` documents gets 0.
 
-    ``ranks`` holds the place of each row in the order of its query; only the order of the numbers counts, equal
-    ones get the same grade, and NaN (not in the order) becomes -1, unjudged.
+    ``ranks`` holds the position of each row in the order of its query. Only the order of the numbers matters; equal
+    ranks get the same grade, and NaN (not in the order) becomes -1, unjudged.
 
     >>> from plackett import RankingDataset
     >>> order_to_grades(RankingDataset.from_arrays(None, None, group=[3, 2]), [1, 3, 2, 8, 5]).tolist()
@@ -79,10 +79,11 @@ def order_to_grades(data: RankingDataset, ranks: Any) -> np.ndarray:
 
 @fulfils("data.judgments", paper="Liu 2011, section 1.2.2")
 def to_order(data: RankingDataset) -> np.ndarray:
-    """Rank of each document (1 is the best) where the judgements of every query are a total order.
+    """Rank of each document (1 is best) if the judgements of every query form a total order.
 
     Preferences need not name every pair: a chain of neighbours is enough. Judgements that leave the order of two
-    documents open (equal or missing labels, too few pairs) or that contradict each other are refused with the query.
+    documents open (equal or missing labels, too few pairs) or that contradict each other raise an error that names the
+    query.
 
     >>> from plackett import RankingDataset
     >>> to_order(RankingDataset.from_arrays(None, [5, 7, 6], group=[3])).tolist()

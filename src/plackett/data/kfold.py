@@ -1,4 +1,4 @@
-"""Cross-validation that never cuts a query."""
+"""Cross-validation that never splits a query."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __public__ = ["QueryKFold"]
 
 
 class QueryKFold(BaseCrossValidator):
-    """K folds of whole queries, for `cross_validate`, `GridSearchCV` and the like.
+    """K-fold cross-validation over whole queries, for `cross_validate`, `GridSearchCV` and similar tools.
 
-    The queries, in order of appearance, are cut into ``n_splits`` parts of equally many queries; each part is the
-    test set once. The ids come as ``qid`` (by metadata routing, nothing to request), as ``groups``, or from ``X``: a
-    frame with a column ``qid`` or a `RankingDataset`. A dataset is split into datasets, everything else into row
+    The queries, in order of appearance, are split into ``n_splits`` parts with the same number of queries; each part is
+    the test set once. Pass the ids as ``qid`` (by metadata routing, nothing to request), as ``groups``, or from ``X``:
+    a frame with a column ``qid`` or a `RankingDataset`. A dataset is split into datasets, everything else into row
     numbers.
 
     Parameters
@@ -71,7 +71,7 @@ class QueryKFold(BaseCrossValidator):
             qid = X["qid"]
         if qid is None:
             raise DataError(
-                "QueryKFold needs to know the query of each row: give qid= (inside scikit-learn with "
+                "QueryKFold needs the query of each row: give qid= (inside scikit-learn with "
                 "sklearn.set_config(enable_metadata_routing=True)), groups=, or a frame with a column qid"
             )
         ids = ids_array(qid, "qid")

@@ -16,10 +16,10 @@ __public__ = ["labelled_pairs"]
 
 @fulfils("M-09", paper="Mohri, Rostamizadeh, Talwalkar 2012")
 def labelled_pairs(first: Any, second: Any, sign: Any) -> RankingDataset:
-    """Dataset of pairs (x, x′) with a sign: +1 where x′ is the better one, −1 where x is, 0 where neither is.
+    """Make a dataset from pairs (x, x′) with a sign: +1 if x′ is better, −1 if x is, 0 if neither.
 
-    Every pair is a query of two documents, with labels 0 and 1 or, for the sign 0, the same label twice: rankers over
-    pairs leave those out, and `RankSVM` takes them into account where ``tie_weight`` is positive.
+    Every pair is a query of two documents, with labels 0 and 1 or, for the sign 0, the same label twice: pairwise
+    rankers ignore those, and `RankSVM` uses them if ``tie_weight`` is positive.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What two parts of a split have in common and should not."""
+"""Overlap between two parts of a split that should have nothing in common."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __public__ = ["leaks"]
 
 @dataclass(frozen=True)
 class Leaks:
-    """What `leaks` found.
+    """Result of `leaks`.
 
     Attributes
     ----------
     queries
-        Queries of the second part whose id is one of the first part's.
+        Queries of the second part whose id also occurs in the first.
     lists
         Queries of the second part whose documents, all of them, have the same features as those of a query of the
         first.
@@ -35,7 +35,7 @@ class Leaks:
 
 
 def leaks(train: RankingDataset, test: RankingDataset) -> Leaks:
-    """What of the second part could have been learnt by heart from the first.
+    """Find queries and documents of the second part that also occur in the first.
 
     >>> train = RankingDataset.from_arrays([[1, 2], [3, 4], [5, 6]], qid=[1, 1, 2])
     >>> test = RankingDataset.from_arrays([[3, 4], [1, 2], [5, 7]], qid=[8, 8, 2])

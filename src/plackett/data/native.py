@@ -39,7 +39,7 @@ def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     path
-        By custom its name ends in ``.plackett``.
+        Its name conventionally ends in ``.plackett``.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingD
     Parameters
     ----------
     mmap
-        False reads the whole file now, for a file that may be changed in place or lies on an unreliable share: when a
-        mapped file becomes shorter, the system ends the process (SIGBUS) at the next look at what is gone. Files that
-        plackett writes are replaced as a whole, which does no harm.
+        False reads the whole file now. Use it for a file that may be changed in place or is on an unreliable network
+        share: if a mapped file is truncated, the system kills the process (SIGBUS) when it reads the missing part.
+        Files that plackett writes are replaced as a whole, which is safe.
     """
     with reading(path, "the dataset file"):
         arrays, metadata = _storage.read(path, kind="dataset", mmap=mmap)
@@ -92,7 +92,7 @@ def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:
 
 
 class _Opener:
-    """Makes a dataset of arrays that may be damaged: kernels trust offsets and row numbers, so all are checked."""
+    """Makes a dataset from arrays that may be damaged. Kernels trust offsets and row numbers, so all are checked."""
 
     def __init__(self, path: Any, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
         self.path = path
@@ -141,7 +141,7 @@ class _Opener:
 
     def check_offsets(self, name: str, offsets: np.ndarray, end: int | None = None) -> None:
         if offsets.size == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
-            raise self.damaged(f"{name} do not begin at 0 and rise")
+            raise self.damaged(f"{name} do not begin at 0 and increase")
         if end is not None and offsets[-1] != end:
             raise self.damaged(f"{name} end at {offsets[-1]} instead of {end}")
 

@@ -1,4 +1,4 @@
-"""The orders that a judgement allows: the equivalent permutation set."""
+"""The orders that agree with a judgement: the equivalent permutation set."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ MAX_ENUMERATED = 8
 class PermutationSet:
     r"""All orders of the documents of one query that agree with its judgements, :math:`\Omega_y`.
 
-    :math:`\Omega_y` holds the orders in which :math:`u` stands before :math:`v` whenever :math:`l_u > l_v`, or
+    :math:`\Omega_y` holds the orders in which :math:`u` comes before :math:`v` whenever :math:`l_u > l_v`, or
     whenever the pair :math:`(u, v)` is a preference. An order is an array of documents from the top down. An
-    unjudged document (label below 0) may stand anywhere.
+    unjudged document (label below 0) may be anywhere.
 
-    Make one from labels, or with `from_preferences`.
+    Create one from labels, or with `from_preferences`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class PermutationSet:
 
     @classmethod
     def from_preferences(cls, n_documents: int, preferences: Preferences) -> PermutationSet:
-        """Orders of ``n_documents`` documents, numbered from 0, that agree with all the pairs; none if these cycle.
+        """Orders of ``n_documents`` documents, numbered from 0, that agree with all pairs; none if these form a cycle.
 
         >>> from plackett.data.preferences import Preferences
         >>> len(PermutationSet.from_preferences(3, Preferences.from_pairs([(0, 1)])))
@@ -139,9 +139,9 @@ class PermutationSet:
         return orders
 
     def best(self, scores: Any) -> np.ndarray:
-        """The order in which, from the top down, the document of the highest score that may come next does.
+        """The greedy order: at each position, the document with the highest score that may come next.
 
-        For labels that is: by label, and by score within a label. Equal scores: the smaller number first.
+        For labels, this sorts by label, then by score. Equal scores: the smaller number first.
         """
         scores = np.asarray(scores, np.float64)
         if scores.shape != (self.n_documents,):
@@ -176,7 +176,7 @@ class PermutationSet:
 
 @fulfils("data.to_listwise", paper="Liu 2011, section 1.3.3.3")
 def sample_order(data: RankingDataset, random_state: Any = None) -> np.ndarray:
-    """For every query one order drawn uniformly from those that agree with the labels: rows, from the top down.
+    """For every query, draw one order uniformly from those that agree with the labels: rows, from the top down.
 
     The result is a permutation of the rows of ``data``, query by query.
 
@@ -189,9 +189,9 @@ def sample_order(data: RankingDataset, random_state: Any = None) -> np.ndarray:
 
 
 def best_order(data: RankingDataset, scores: Any) -> np.ndarray:
-    """For every query the order that agrees with the labels and is best for the scores: rows, from the top down.
+    """For every query, the order that agrees with the labels and best fits the scores: rows, from the top down.
 
-    That is by label, within a label by score, and equal scores by row. Unjudged documents come last.
+    It sorts by label, then by score, then by row. Unjudged documents come last.
 
     >>> from plackett import RankingDataset
     >>> data = RankingDataset.from_arrays(None, [0, 1, 1], group=[3])
@@ -200,7 +200,7 @@ def best_order(data: RankingDataset, scores: Any) -> np.ndarray:
     """
     scores = np.asarray(scores, np.float64)
     if scores.shape != (data.n_rows,):
-        raise DataError(f"scores of shape {scores.shape} beside a dataset of {data.n_rows} rows")
+        raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
     return np.lexsort((-scores, -np.maximum(data.labels, -1), data.query_of_row))
 
 

@@ -19,9 +19,9 @@ __public__ = ["pool"]
 
 @fulfils("data.pooling", paper="Harman 1993")
 def pool(runs: Sequence[Any], depth: int = 100) -> pl.DataFrame:
-    """Documents to judge: for each query the union of the first ``depth`` documents of every run.
+    """Pool documents to judge: for each query, the union of the first ``depth`` documents of every run.
 
-    Whatever is outside the pool stays unjudged. Documents of a run are ranked by descending score, and equal scores
+    Documents outside the pool stay unjudged. Documents of a run are ranked by descending score, and equal scores
     by descending document id, as trec_eval does.
 
     Parameters
@@ -30,7 +30,7 @@ def pool(runs: Sequence[Any], depth: int = 100) -> pl.DataFrame:
         The runs, each in one of the forms of `plackett.data.trec.as_run`: path of a TREC file, table, dict of dicts
         ``{qid: {docid: score}}`` or triples.
     depth
-        How many documents of each run and query are taken.
+        How many documents to take from each run and query.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def pool(runs: Sequence[Any], depth: int = 100) -> pl.DataFrame:
     if depth < 1:
         raise DataError(f"depth must be 1 or more, got {depth}")
     if isinstance(runs, (str, os.PathLike, Mapping)) or not isinstance(runs, Sequence):
-        raise DataError("runs must be a list of runs; a single run goes into a list of one")
+        raise DataError("runs must be a list of runs; put a single run in a list")
     if not runs:
         raise DataError("there are no runs to pool")
     return (

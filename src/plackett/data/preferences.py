@@ -22,20 +22,20 @@ __public__ = ["Preferences"]
 class Preferences:
     r"""Ordered pairs of documents, "winner before loser". Immutable.
 
-    A query has a set :math:`S` of ordered pairs :math:`(u, v)`, each saying that document :math:`u` belongs before
-    document :math:`v`. The pairs may contradict each other: cycles and a pair in both directions are legal, and so
-    are repeated pairs. Pairs never cross queries, and no document is preferred to itself.
+    A query has a set :math:`S` of ordered pairs :math:`(u, v)`, each saying that document :math:`u` should come before
+    document :math:`v`. The pairs may contradict each other: cycles, pairs in both directions and repeated pairs are
+    allowed. Pairs never cross queries, and no document is preferred to itself.
 
     Inside a `RankingDataset` (``data.preferences``) the documents are grouped row numbers of the dataset and the
     pairs are sorted by query. `from_pairs` makes preferences over the rows of an input; they become grouped when a
-    dataset is made of that input.
+    dataset is made from that input.
 
     Parameters
     ----------
     winner, loser
         Row of the preferred and of the other document of each pair, int64.
     margin
-        By how much the winner's score should be ahead, float64, 0 or more; None where nothing is known.
+        By how much the winner's score should exceed the loser's, float64, 0 or more; None if unknown.
     weight
         Weight of each pair, float64, 0 or more; None for 1.
 
@@ -78,7 +78,7 @@ class Preferences:
 
     @classmethod
     def from_pairs(cls, pairs: Any, *, margin: Any = None, weight: Any = None) -> Preferences:
-        """Preferences of pairs (winner row, loser row), the rows of the input that a dataset will be made of.
+        """Make preferences from pairs (winner row, loser row), numbered by the rows of a dataset's input.
 
         >>> len(Preferences.from_pairs([(0, 1), (1, 2), (2, 0)]))
         3
@@ -119,8 +119,8 @@ class Preferences:
     def from_labels(cls, data: RankingDataset, *, margin: bool = True) -> Preferences:
         r"""All pairs of unequal labels of each query; the margin is the difference of the labels.
 
-        Equal labels form no pair, and an unjudged document (label below 0) is in none. A query with :math:`m_k`
-        documents of level :math:`k` has :math:`\sum_{a<b} m_a m_b` pairs: mind the memory of long lists. Pairs are
+        Equal labels and unjudged documents (label below 0) form no pairs. A query with :math:`m_k`
+        documents of level :math:`k` has :math:`\sum_{a<b} m_a m_b` pairs: long lists need much memory. Pairs are
         ordered by the row of the winner, then of the loser.
 
         >>> from plackett import RankingDataset
@@ -136,7 +136,7 @@ class Preferences:
 
     @classmethod
     def from_order(cls, data: RankingDataset, ranks: Any, *, adjacent: bool = False) -> Preferences:
-        """Pairs of a total order given by the rank of each document (1 is the best; NaN is not in the order).
+        """Pairs of a total order given by the rank of each document (1 is best; NaN means not in the order).
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class Preferences:
         lowest, highest = (f.reduceat(self.winner, first[some]) if some.size else 0 for f in (np.minimum, np.maximum))
         inside = (lowest >= query_offsets[some]) & (highest < query_offsets[some + 1])
         if first[0] != 0 or first[-1] != len(self) or not np.all(inside):
-            raise DataError("the pairs are not sorted by query; make a dataset of them first")
+            raise DataError("the pairs are not sorted by query; make a dataset from them first")
         return first
 
     def regrouped(self, rows: np.ndarray | None, offsets: np.ndarray) -> Preferences:
@@ -210,7 +210,7 @@ class Preferences:
         Parameters
         ----------
         rows
-            Input row of each grouped row, or None where the input was grouped already.
+            Input row of each grouped row, or None if the input was already grouped.
         offsets
             First grouped row of each query.
         """
@@ -297,7 +297,7 @@ def _fill_pairs(lo, hi, offsets, values, first, winner, loser):  # type: ignore[
         for u in range(offsets[q], offsets[q + 1]):
             value = values[u]
             for v in range(offsets[q], offsets[q + 1]):
-                if n < end:  # write always, keep where it is a pair: which it is cannot be foreseen by the processor
+                if n < end:  # always write, keep only pairs: a branch here would be unpredictable
                     winner[n] = u
                     loser[n] = v
                     n += 1 if value > values[v] else 0

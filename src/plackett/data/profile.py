@@ -1,4 +1,4 @@
-"""Facts about a dataset, for a first look at it."""
+"""Summary of a dataset, for a first look."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK = 4_000_000
 
 @dataclass(frozen=True)
 class Profile:
-    """What `profile` found.
+    """Result of `profile`.
 
     Attributes
     ----------
@@ -30,15 +30,15 @@ class Profile:
     density
         Share of the cells that are not zero (missing ones count as not zero); NaN without cells.
     list_length
-        Documents a query: ``min``, ``mean``, ``median``, ``max``.
+        Documents per query: ``min``, ``mean``, ``median``, ``max``.
     labels
         Label to number of documents, by label; None without labels.
     unjudged
         Documents with a label below 0.
     queries_without_relevant
-        Queries that have no document with a label above 0: measures say nothing of them.
+        Queries that have no document with a label above 0: measures say nothing about them.
     queries_of_one_label
-        Queries whose judged documents all have the same label: nothing can be learnt from them.
+        Queries whose judged documents all have the same label: nothing can be learned from them.
     missing
         Number of missing values of each feature that has some, by feature name or number.
     constant
@@ -81,7 +81,7 @@ class Profile:
 
 
 def profile(data: RankingDataset) -> Profile:
-    """Facts about a dataset. Features without names are numbered from 1 on, as in LETOR files.
+    """Summarise a dataset. Features without names are numbered from 1, as in LETOR files.
 
     >>> data = RankingDataset.from_arrays([[1, 0], [1, 0], [3, 0]], [0, 2, 0], qid=[1, 1, 2])
     >>> facts = profile(data)

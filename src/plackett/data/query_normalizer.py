@@ -19,7 +19,7 @@ __public__ = ["QueryNormalizer"]
 
 
 class QueryNormalizer(TransformerMixin, BaseEstimator):
-    r"""Bring each feature to one scale within each query.
+    r"""Normalise each feature within each query.
 
     With :math:`x_1 \dots x_m` the values of one feature over the documents of one query:
 
@@ -32,14 +32,14 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
     ``rank``    rank of :math:`x_i` from below, ties sharing their mean rank, scaled to 0…1
     ==========  =====================================================================================================
 
-    A feature that is constant in a query becomes 0 there (under ``sum``: one of zeros stays 0). NaN stays NaN and
-    counts for nothing else. Nothing is learned from the training data: a query is normalised by itself, so that the
-    documents of a query must be transformed together.
+    A feature that is constant in a query becomes 0 there (with ``sum``, only a feature of zeros stays 0). NaN stays NaN
+    and is otherwise ignored. Nothing is learned from the training data: each query is normalised by itself, so its
+    documents must be transformed together.
 
-    ``X`` is an array or frame with a ``qid`` beside it (in any order), a frame with a column ``qid`` (which is kept
-    as it is) or a `RankingDataset` (a dataset comes back). In a scikit-learn pipeline ``qid`` arrives by metadata
-    routing, without further requests; without routing, the column does the same. Sparse input is refused where it
-    would become dense, that is by all methods but ``sum``.
+    ``X`` is an array or frame with a separate ``qid`` (in any order), a frame with a ``qid`` column (which is kept
+    unchanged) or a `RankingDataset` (returns a dataset). In a scikit-learn pipeline, ``qid`` arrives by metadata
+    routing, without further requests; without routing, use the column. Sparse input is rejected if it would become
+    dense, that is by all methods except ``sum``.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
         return self.fit(X, y, qid=qid).transform(X, qid=qid)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns that come out: those that went in."""
+        """Names of the output columns: the same as the input."""
         check_is_fitted(self)
         if input_features is not None and len(input_features) != len(self._columns_out):
             raise ValueError(f"input_features should have length equal to number of features, {len(self._columns_out)}")
@@ -143,7 +143,7 @@ def _has_qid(X: Any) -> bool:
 def _groups(qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
     if qid is None:
         warnings.warn(
-            "no qid: all rows are taken as one query. Give qid=, or a frame with a column qid; in a scikit-learn "
+            "no qid: all rows are treated as one query. Give qid=, or a frame with a column qid; in a scikit-learn "
             "pipeline switch on sklearn.set_config(enable_metadata_routing=True)",
             PlackettWarning,
             stacklevel=5,
@@ -157,7 +157,7 @@ def _groups(qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def _with_columns(frame: Any, features: np.ndarray) -> Any:
-    """The frame with its features exchanged; the column ``qid`` stays where it is."""
+    """The frame with its features replaced; the column ``qid`` stays in place."""
     names = [name for name in frame.columns if name != "qid"]
     if not hasattr(frame, "iloc"):
         import polars as pl

@@ -17,7 +17,7 @@ __all__ = ["document_rows"]
 
 
 def document_rows(data: RankingDataset, qid: Any, docid: Any) -> np.ndarray:
-    """Row of each named document of each named query; an id that is not there or not unique is refused.
+    """Row of each named document of each named query; an error if an id is missing or not unique.
 
     Ids of another type are compared as text, so that ``7`` finds ``"7"``.
 

@@ -33,7 +33,7 @@ def _range(X, a, b, low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _units(low, high, unit):  # type: ignore[no-untyped-def]
-    """What to multiply each column with so that differences, sums and squares are numbers; 1 unless it is huge."""
+    """Factor for each column so that differences, sums and squares do not overflow; 1 unless it is huge."""
     for j in range(unit.size):
         unit[j] = _TINY if max(abs(low[j]), abs(high[j])) > _HUGE else 1.0
 
@@ -166,7 +166,7 @@ METHODS = {"minmax": _minmax, "zscore": _zscore, "sum": _sum, "rank": _rank}
 
 
 def check_method(method: str, X: Any) -> None:
-    """Refuse a name that is not a method, and sparse features that the method would make dense."""
+    """Reject an unknown method, and sparse features that the method would make dense."""
     if method not in METHODS:
         raise DataError(f"method is {method!r}; it must be one of {', '.join(map(repr, METHODS))}")
     if hasattr(X, "tocsr") and method != "sum":

@@ -15,9 +15,9 @@ __all__ = ["read_scores", "write_scores"]
 
 
 def read_scores(path: str | os.PathLike[str]) -> np.ndarray:
-    """Scores of a text file with one number per line.
+    """Read scores from a text file with one number per line.
 
-    Where a line has several columns (RankLib writes query, index, score) the last one counts. Blank lines at the end
+    If a line has several columns (RankLib writes query, index, score), the last one is used. Blank lines at the end
     are ignored.
 
     >>> import tempfile
@@ -55,7 +55,7 @@ def _is_number(text: bytes) -> bool:
 
 
 def write_scores(scores: Any, path: str | os.PathLike[str]) -> None:
-    """Write one score per line, as many digits as it takes to read the same number back."""
+    """Write one score per line, with enough digits to read back the same number."""
     text = "\n".join(map(repr, np.asarray(scores, np.float64).tolist())) + "\n"
     with replacing(path) as file:
         file.write(text.encode())

@@ -1,4 +1,4 @@
-"""Splits that never cut a query: LETOR's five folds, and stratified parts."""
+"""Splits that keep queries whole: LETOR's five folds, and stratified parts."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: 
 
     With parts :math:`S_1 \dots S_5`, fold :math:`k` has :math:`S_k, S_{k+1}, S_{k+2}` for training, :math:`S_{k+3}`
     for validation and :math:`S_{k+4}` for the test, indices modulo 5. Every part is tested once, validated once and
-    trained on three times. The published figure is the plain mean of the five test figures, even where the parts
+    trained on three times. Published results are the plain mean over the five test parts, even if the parts
     differ in size.
 
     Parameters
     ----------
     data
         The parts in order, as datasets; or one dataset, whose queries are cut in order of appearance into
-        ``n_parts`` parts of equal size (the first ones take what is left over: 106 queries make 22, 21, 21, 21,
-        21); or the query id of each row, for folds of row numbers. The releases follow no one rule (OHSUMED is cut
-        into 21, 21, 21, 21, 22): give their parts, or use `plackett.datasets.load`, to get the official folds.
+        ``n_parts`` parts of equal size (the first ones take the remainder: 106 queries make 22, 21, 21, 21,
+        21); or the query id of each row, for folds of row numbers. The releases do not follow a single rule (OHSUMED is
+        split into 21, 21, 21, 21, 22): give their parts, or use `plackett.datasets.load`, to get the official folds.
     n_parts
-        Number of parts, at least 3; all but two train.
+        Number of parts, at least 3; all but two are for training.
 
     Examples
     --------
@@ -99,20 +99,19 @@ def split_queries(
     stratify: bool = True,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    """Random parts of whole queries, alike in list lengths and labels.
+    """Split whole queries at random into parts with similar list lengths and labels.
 
     Parameters
     ----------
     data
-        A dataset (datasets come back), or the query id of each row (arrays of row numbers come back).
+        A dataset (returns datasets), or the query id of each row (returns arrays of row numbers).
     sizes
         Share of the queries of each part, adding up to 1; the numbers are rounded so that every query is in a part.
     y
-        Labels beside query ids, for the stratification.
+        Labels, if ``data`` is query ids, for the stratification.
     stratify
-        Queries are put in order of their mean gain ``2**y - 1`` (in ten classes) and, within a class, of their
-        length, and neighbours are dealt out to the parts in proportion to the sizes. Without it the parts are drawn
-        at random.
+        Queries are sorted by mean gain ``2**y - 1`` (in ten classes) and, within a class, by length, and neighbours
+        are distributed to the parts in proportion to the sizes. Without it, the parts are drawn at random.
     random_state
         Seed. The parts do not depend on the order of the queries in the data.
 

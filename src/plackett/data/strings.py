@@ -1,4 +1,4 @@
-"""A column of strings as one block of bytes and the places where each begins."""
+"""A column of strings as one block of bytes and the offset of each string."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Strings"]
 class Strings:
     """Immutable column of byte strings: ``data[offsets[i]:offsets[i + 1]]`` is entry ``i``.
 
-    The form in which ids and comments come out of a text file and lie in the native file. Entries need not be valid
+    The form of ids and comments when read from a text file and in the native file. Entries need not be valid
     UTF-8; undecodable bytes become U+FFFD in `to_numpy` and are kept as they are in the bytes.
 
     >>> Strings.from_values(["a", "", "dé"]).to_numpy().tolist()
@@ -31,7 +31,7 @@ class Strings:
 
     @classmethod
     def from_values(cls, values: Iterable[Any] | np.ndarray) -> Strings:
-        """Column of any sequence of strings (or of things whose `str` is meant, such as integers)."""
+        """Make a column from any sequence of strings (or of objects to convert with `str`, such as integers)."""
         array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
         if array.dtype.kind == "S":
             data = b"".join(array.tolist())

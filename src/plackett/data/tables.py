@@ -29,7 +29,7 @@ _MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
 
 
 def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset:
-    """Dataset of a parquet file with one row per document.
+    """Read a dataset from a parquet file with one row per document.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset
 def write_parquet(data: RankingDataset, path: str | os.PathLike[str]) -> None:
     """Write a dataset to a parquet file, one row per document, with the columns of `plackett.RankingDataset.to_polars`.
 
-    Preferences do not fit into rows and are refused: use the native file then.
+    Preferences do not fit into rows and raise an error: use the native file instead.
     """
     table = _rows(data, path)
     with replacing(path) as file:
@@ -64,9 +64,9 @@ def write_parquet(data: RankingDataset, path: str | os.PathLike[str]) -> None:
 
 
 def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **columns: Any) -> RankingDataset:
-    r"""Dataset of separated text with a line of column names first; ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+    r"""Read a dataset from CSV or TSV text with a header line; ``.gz``, ``.xz`` and ``.zst`` are decompressed.
 
-    Ids are integers where all of them are written as integers are (``17``, but not ``017``), else strings. An empty
+    Ids are integers if all of them are written as integers (``17``, but not ``017``), otherwise strings. An empty
     field, ``NA``, ``N/A``, ``NULL``, ``None`` or ``?`` is a missing value.
 
     Parameters
@@ -130,11 +130,10 @@ def _without_missing(column: pl.Series) -> pl.Series:
 
 
 def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: str | None = None) -> None:
-    """Write a dataset as separated text with column names; a missing value is an empty field.
+    """Write a dataset as CSV or TSV text with a header line; a missing value is an empty field.
 
-    Numbers are written so that they are read back exactly, and so are texts: an id or comment that a spreadsheet would
-    run as a formula (``=…``) stays as it is, as this is a format to read again. Preferences and subtopics do not fit
-    and are refused.
+    Numbers and text are read back exactly. An id or comment that a spreadsheet would run as a formula (``=…``) is not
+    escaped, because this format is meant to be read again. Preferences and subtopics do not fit and raise an error.
     """
     import polars.selectors as cs
 

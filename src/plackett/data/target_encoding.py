@@ -22,26 +22,26 @@ _UNKNOWN = -1.0
 
 
 class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
-    r"""Replace codes of categories by how good their documents were in other queries.
+    r"""Encode categories by the labels of their documents in other queries (ordered target encoding).
 
-    The queries are put into a random order. For a document of the training data with category c,
+    The queries are shuffled. For a document of the training data with category c,
 
     .. math:: x = \frac{a\,m + \sum_{j : c_j = c} t_j}{a + \#\{j : c_j = c\}},
 
-    where j goes over the documents of *earlier queries* only, as CatBoost does with earlier rows: no label of the
-    document's own query enters, so that a ranker cannot read labels off the feature. Several random orders are
+    where j runs only over documents of *earlier queries*, as CatBoost does with earlier rows. No label of the
+    document's own query is used, so a ranker cannot read labels from the feature. Several random orders are
     averaged. New documents (`transform`) get the statistic over all training queries; a category that was never seen
-    gets m. With ``relative`` t is the label less the mean label of its query and m is 0; otherwise t is the label and
+    gets m. With ``relative``, t is the label minus the mean label of its query and m is 0; otherwise t is the label and
     m the mean label of the earlier queries, or of all of them for new documents. Unjudged documents do not count, and
-    NaN is a category of its own.
+    NaN is its own category.
 
-    `fit_transform` on training data gives the ordered statistics; ``fit(…).transform(…)`` of the same data would give
-    each document a statistic with its own label in it. Pipelines call `fit_transform`.
+    Use `fit_transform` on training data to get the ordered statistics; with ``fit(…).transform(…)`` on the same data,
+    each document's statistic would include its own label. Pipelines call `fit_transform`.
 
     Parameters
     ----------
     features
-        Numbers of the columns that are codes of categories; None is all columns.
+        Indices of the columns that hold category codes; None means all columns.
     smoothing
         a, the number of documents that the prior m counts as.
     relative
@@ -91,7 +91,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, qid: Any = None, **fit_params: Any) -> Any:
-        """Learn, and give training documents the statistics of the queries before theirs."""
+        """Fit, and encode training documents with the statistics of the queries before theirs."""
         if fit_params:
             raise TypeError(f"fit_transform has no parameter {next(iter(fit_params))!r}")
         table, target, query = self._learn(X, y, qid)
@@ -106,7 +106,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         return self._as_given(X, encoded)
 
     def transform(self, X: Any) -> Any:
-        """Statistics over all training queries in place of the codes."""
+        """Replace the codes with statistics over all training queries."""
         check_is_fitted(self)
         table = self._table(X)
         if table.shape[1] != self.n_features_in_:
@@ -185,7 +185,7 @@ def _labels(X: Any, y: Any, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarr
     """Labels, and the query of each row as a number that does not depend on the order of rows."""
     if isinstance(X, RankingDataset):
         if X.y is None:
-            raise DataError("the dataset has no labels, which target statistics are made of")
+            raise DataError("the dataset has no labels, which target statistics need")
         return X.labels, np.unique(X.qids, return_inverse=True)[1][X.query_of_row]
     if y is None or qid is None:
         raise DataError("target statistics need y= and qid=: they leave out the labels of a document's own query")

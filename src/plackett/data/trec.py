@@ -1,8 +1,8 @@
 """TREC judgements (qrels) and runs: files, and the other forms in which people have them.
 
 Inside the package judgements are a polars frame with the columns ``qid``, ``docid`` and ``label``, a run one with
-``qid``, ``docid`` and ``score``; ids are strings. `as_qrels` and `as_run` make them of a path, of a table with the
-column names of ir-measures, PyTerrier or BEIR, of a dict of dicts, or of triples.
+``qid``, ``docid`` and ``score``; ids are strings. `as_qrels` and `as_run` make them from a path, a table with the
+column names of ir-measures, PyTerrier or BEIR, a dict of dicts, or triples.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _KEY = ("qid", "docid")
 
 
 def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
-    r"""Judgements of a qrels file, lines ``query iteration document label``, as columns ``qid, docid, label``.
+    r"""Read judgements from a qrels file, lines ``query iteration document label``, as columns ``qid, docid, label``.
 
     Fields are separated by any white space; blank lines and lines that begin with ``#`` are skipped; ``.gz``,
-    ``.xz`` and ``.zst`` are decompressed. A document that is judged twice for a query is refused with its line.
+    ``.xz`` and ``.zst`` are decompressed. If a document is judged twice for a query, the error names the line.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "qrels")
@@ -45,7 +45,7 @@ def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
 
 
 def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
-    r"""Run of a TREC file, lines ``query Q0 document rank score tag``, as columns ``qid, docid, score``.
+    r"""Read a run from a TREC file, lines ``query Q0 document rank score tag``, as columns ``qid, docid, score``.
 
     The rank is ignored, as trec_eval does: documents are ordered by score. The tag may be missing, and anything may
     follow it. For the rest see `read_qrels`.
@@ -60,7 +60,7 @@ def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
 
 
 def as_qrels(source: Any) -> pl.DataFrame:
-    """Judgements in any form, as a frame with the columns ``qid, docid, label``.
+    """Convert judgements in any form to a frame with the columns ``qid, docid, label``.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def as_qrels(source: Any) -> pl.DataFrame:
 
 
 def as_run(source: Any) -> pl.DataFrame:
-    """Run in any form, as a frame with the columns ``qid, docid, score``; the forms are those of `as_qrels`.
+    """Convert a run in any form to a frame with the columns ``qid, docid, score``; the forms are those of `as_qrels`.
 
     >>> as_run([("q1", "d1", 2.5), ("q1", "d2", 1)]).rows()
     [('q1', 'd1', 2.5), ('q1', 'd2', 1.0)]
@@ -151,7 +151,7 @@ def checked(table: pl.DataFrame, value: str, key: tuple[str, ...]) -> pl.DataFra
 
 
 def qrels_frame(data: RankingDataset) -> pl.DataFrame:
-    """Judgements of a dataset; documents without ids are called by their row number. Unjudged ones are left out.
+    """Judgements of a dataset; documents without ids are named by row number. Unjudged ones are left out.
 
     >>> from plackett import RankingDataset
     >>> qrels_frame(RankingDataset.from_arrays(None, [2, -1], qid=["a", "a"])).rows()
@@ -163,7 +163,7 @@ def qrels_frame(data: RankingDataset) -> pl.DataFrame:
 
 
 def run_frame(data: RankingDataset, scores: Any) -> pl.DataFrame:
-    """Run of scores that stand beside a dataset; documents without ids are called by their row number.
+    """Make a run from the scores of a dataset's rows; documents without ids are named by row number.
 
     >>> from plackett import RankingDataset
     >>> run_frame(RankingDataset.from_arrays(None, [2], qid=["a"], docids=["x"]), [0.5]).rows()
@@ -176,7 +176,7 @@ def _rows_of(data: RankingDataset, value: str, numbers: np.ndarray) -> pl.DataFr
     import polars as pl
 
     if numbers.shape != (data.n_rows,):
-        raise DataError(f"{value}s of shape {numbers.shape} beside a dataset of {data.n_rows} rows")
+        raise DataError(f"{value}s have shape {numbers.shape}, but the dataset has {data.n_rows} rows")
     docids = np.arange(data.n_rows) if data.docids is None else data.docids
     qids = id_series("qid", data.qids).gather(pl.Series(data.query_of_row))
     return checked(pl.DataFrame([qids, id_series("docid", docids), pl.Series(value, numbers)]), value, _KEY)
@@ -193,8 +193,8 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
 def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "plackett") -> None:
     """Write a run (any form that `as_run` takes; see `run_frame`) to a TREC file, compressed if the name ends so.
 
-    Queries keep their order; the documents of each are written by falling score, those of equal score by falling
-    document id, which is the order in which trec_eval ranks them. Scores are read back exactly.
+    Queries keep their order; the documents of each are written by descending score, ties by descending
+    document id, the order in which trec_eval ranks them. Scores are read back exactly.
     """
     import polars as pl
 
@@ -208,7 +208,7 @@ def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "plackett") 
 
 
 def number_text(column: str) -> pl.Expr:
-    """Whole numbers without a decimal point, as trec_eval wants labels."""
+    """Whole numbers without a decimal point, as trec_eval expects labels."""
     import polars as pl
 
     value = pl.col(column)
@@ -217,7 +217,7 @@ def number_text(column: str) -> pl.Expr:
 
 
 def write_lines(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write columns as lines of fields separated by a space; an id with white space in it is refused."""
+    """Write columns as lines of fields separated by a space; an id with white space raises an error."""
     import polars as pl
 
     for name in (name for name, dtype in frame.schema.items() if dtype == pl.String):

@@ -23,12 +23,12 @@ _KEY = ("qid", "subtopic", "docid")
 
 @fulfils("data.trec_diversity", paper="Clarke, Craswell, Soboroff 2009")
 def read_diversity_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
-    r"""Judgements of a file with lines ``topic subtopic document judgement``.
+    r"""Read judgements by subtopic from a file with lines ``topic subtopic document judgement``.
 
     A topic is a query with several subtopics (things that its users may mean); each judgement says whether a
     document is relevant to one of them. The columns are ``qid, subtopic, docid, label``; ids are strings. White
     space, comments and compression are as in `plackett.data.trec.read_qrels`. `plackett.data.trec_join.join_run`
-    makes of it the table of documents and subtopics that diversity measures (α-nDCG, the intent-aware measures) use.
+    turns it into the table of documents and subtopics that diversity measures (α-nDCG, intent-aware measures) use.
 
     References
     ----------
@@ -47,7 +47,7 @@ def read_diversity_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
 
 
 def as_diversity_qrels(source: Any) -> pl.DataFrame:
-    """Judgements by subtopic in any form, as a frame with the columns ``qid, subtopic, docid, label``.
+    """Convert judgements by subtopic in any form to a frame with the columns ``qid, subtopic, docid, label``.
 
     Parameters
     ----------

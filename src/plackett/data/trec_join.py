@@ -1,4 +1,4 @@
-"""Judgements and a run brought together: what evaluation works on."""
+"""Judgements joined with a run, the input of evaluation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["JoinedRun", "join_run"]
 __public__ = ["join_run"]
 
-#: Label of a document of the run that nobody judged; -1, which judgements may hold, is "pooled but not judged".
+#: Label of a document of the run without a judgement; -1, which judgements may hold, is "pooled but not judged".
 NOT_POOLED = -2.0
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedRun:
-    """A run beside its judgements.
+    """A run joined with its judgements.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class JoinedRun:
         For each query the documents of the run, in the order of the run, then those that were judged but not
         retrieved. Labels are those of the judgements; a document of the run without one has -2. No features.
     scores
-        Score of each row, float64, minus infinity where not retrieved.
+        Score of each row, float64, minus infinity if not retrieved.
     retrieved
         Whether each row was in the run.
     missing
-        Ids of the judged queries that the run lacks: part of ``data`` if they were asked for, else left out.
+        Ids of the judged queries that the run lacks: part of ``data`` if ``complete``, otherwise left out.
     unjudged
         Ids of the queries of the run without any judgement, which are left out.
     """
@@ -49,7 +49,7 @@ class JoinedRun:
 
 
 def join_run(qrels: Any, run: Any, *, complete: bool = True, subtopics: bool = False) -> JoinedRun:
-    """Bring judgements and a run together by query and document.
+    """Join judgements and a run by query and document.
 
     Parameters
     ----------

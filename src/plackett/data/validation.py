@@ -1,4 +1,4 @@
-"""What a dataset is made of, checked: every error names the array, the place and what was found there."""
+"""Validation of a dataset's arrays: every error names the array, the position and the value found."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:
 
 
 def count_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:
-    """The number of rows on which all arrays agree."""
+    """The common number of rows of all arrays."""
     if group is not None:
         sizes = {"group (its sum)": int(np.sum(group))}
     else:

@@ -1,4 +1,4 @@
-"""Public datasets and made-up ones: `load`, `available`, `make_ranking`."""
+"""Public and synthetic datasets: `load`, `available`, `make_ranking`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up ranking data that behaves like real one."""
+"""Synthetic ranking data that behaves like real data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plackett.data.dataset import RankingDataset
 
 __all__ = ["make_ranking"]
 
-#: Kinds of features, in the order in which they are handed out.
+#: Kinds of features, in the order they are assigned.
 _CYCLE = (
     "match", "count", "match", "static", "query", "match", "copy", "noise", "match", "count",
     "match", "static", "copy", "noise", "match", "count", "match", "query", "copy", "noise",
@@ -40,38 +40,38 @@ def make_ranking(
 
     .. math:: r = z_0 + z_1 + 0.8\, z_0 z_1 + (1 + t)\, z_2 - 1.5 \max(z_3, 0) + \tanh(2 z_4) + \text{difficulty},
 
-    and the labels are the levels of :math:`r` plus noise that have the wanted proportions, over all documents. The
-    features see the factors through the distortions of real ones; their names tell the kind:
+    and the labels are :math:`r` plus noise, cut into levels with the given proportions over all documents. The
+    features are distorted views of the factors, as in real data. The name of a feature says what kind it is:
 
     ==========  =====================================================================================================
-    ``match``   linear in the factors, with an origin and a scale of its own in every query, as retrieval scores have
+    ``match``   linear in the factors, with a different origin and scale in every query, as for retrieval scores
     ``count``   whole numbers with a heavy tail, at a rate that depends on the query
-    ``static``  lognormal, of the document alone, as link counts are
+    ``static``  lognormal, a property of the document alone, such as link counts
     ``query``   constant in a query; the first one is its type, which matters in combination with others
-    ``copy``    another ``match`` feature once more, with some noise
-    ``noise``   says nothing about relevance
+    ``copy``    a copy of a ``match`` feature, with some noise added
+    ``noise``   unrelated to relevance
     ==========  =====================================================================================================
 
-    The differences between queries are larger than those within: a regression over all documents spends itself on
-    them, and a method that compares the documents of a query does not.
+    Queries differ more from each other than documents within a query do. A regression over all documents fits mostly
+    these differences; a method that compares the documents of one query ignores them.
 
     Parameters
     ----------
     n_queries, n_features
         Size of the data.
     docs_per_query
-        Number of documents of a query: one number for all; a pair (least, most) for random numbers in between; one
-        number for each query; or a function of a NumPy generator and ``n_queries`` that gives those.
+        Number of documents per query: one number for all; a pair (least, most) to draw it at random in between; one
+        number for each query; or a function that takes a NumPy generator and ``n_queries`` and returns these.
     label_proportions
         Share of each label 0, 1, …; kept exactly, up to rounding.
     noise
-        Deviation of the noise in the labels, in deviations of the relevance.
+        Standard deviation of the noise in the labels, relative to that of the relevance.
     missing
         Share of values of ``match``, ``count``, ``static`` and ``copy`` features that are NaN.
     random_state
         Seed. The same seed gives the same data on any number of cores.
     return_relevance
-        Return the relevance without noise as well: what a perfect ranker would sort by.
+        Also return the relevance without noise, which a perfect ranker would sort by.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def make_ranking(
         rows = slice(start, start + _CHUNK)
         relevance[rows], disturbance[rows] = recipe.fill(X[rows], query[rows], np.random.default_rng(seed))
 
-    # a generator for each chunk, of a fixed number of rows: the order in which they are filled does not matter
+    # one generator per chunk of a fixed number of rows, so the order in which chunks are filled does not matter
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(fill, starts, seeds.spawn(len(starts))))
     observed = relevance + noise * relevance.std() * disturbance
@@ -117,7 +117,7 @@ def make_ranking(
 
 
 class _Recipe:
-    """How the features come from the factors: what is drawn once, and the filling of a block of rows."""
+    """How features are made from the factors: the parameters drawn once, and how to fill a block of rows."""
 
     def __init__(self, n_queries: int, n_features: int, missing: float, rng: np.random.Generator) -> None:
         kinds = [_CYCLE[j % len(_CYCLE)] for j in range(n_features)]
@@ -149,7 +149,7 @@ class _Recipe:
         self.slope = np.exp(0.5 * normal(counts["copy"]))
 
     def fill(self, X: np.ndarray, query: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Write the features of some rows; the relevance of these, and a unit of noise for each."""
+        """Write the features of some rows; return their relevance and unit noise for each."""
         z = rng.standard_normal((query.size, _FACTORS), np.float32)
         disturbance = rng.standard_normal(query.size)
         rng.standard_normal(dtype=np.float32, out=X)
@@ -193,7 +193,7 @@ def _sizes(docs_per_query: Any, n_queries: int, rng: np.random.Generator) -> np.
 
 
 def _labels(observed: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Levels of the values with the given shares: the lowest get label 0."""
+    """Cut the values into levels with the given shares; the lowest get label 0."""
     first = np.rint(np.cumsum(shares)[:-1] * observed.size).astype(np.int64)
     inside = first[first < observed.size]
     thresholds = np.full(first.size, np.inf)

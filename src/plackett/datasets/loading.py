@@ -35,7 +35,7 @@ def load(
     sparse: bool = False,
     root: str | os.PathLike[str] | None = None,
 ) -> Fold | RankingDataset:
-    """A public dataset, from files that you have: nothing is downloaded.
+    """Load a public dataset from files you already have; nothing is downloaded.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def load(
         A name of `available`, such as ``"mq2008"``, ``"ohsumed"`` (LETOR 3.0), ``"mslr-web10k"`` or
         ``"yahoo-set1"``.
     fold
-        1 to 5 for the sets with LETOR's five folds. Where the release has only the parts S1 to S5, they are put
-        together as the folds are.
+        1 to 5 for datasets with LETOR's five folds. Where the release has only the parts S1 to S5, they are
+        combined into the folds.
     part
         ``"train"``, ``"valid"`` or ``"test"``; for sets with five folds also ``"S1"`` to ``"S5"``, without a fold.
     variant
-        Version of the features, where the release has several: LETOR 3.0 has ``"QueryLevelNorm"`` (the default, which
-        published figures rest on), ``"Feature-min"`` and ``"Feature-null"``.
+        Version of the features, where the release has several: LETOR 3.0 has ``"QueryLevelNorm"`` (the default, used
+        for published results), ``"Feature-min"`` and ``"Feature-null"``.
     sparse
         Keep the features as a CSR matrix.
     root
@@ -57,7 +57,7 @@ def load(
 
     Returns
     -------
-    With ``part`` a `RankingDataset`; without it a fold, whose ``train``, ``valid`` and ``test`` are read when they are
+    With ``part``, a `RankingDataset`. Without it, a fold whose ``train``, ``valid`` and ``test`` are read when they are
     first used (``valid`` is None where the release has none).
 
     Examples
@@ -88,7 +88,7 @@ def load(
 
 
 def available(root: str | os.PathLike[str] | None = None) -> pl.DataFrame:
-    """The datasets that `load` knows, with the folder in which each was found, or null.
+    """List the datasets that `load` knows, with the folder in which each was found, or null.
 
     >>> available().filter(name="mq2008").select("version", "queries", "documents", "features").row(0)
     ('LETOR 4.0', 784, 15211, 46)
@@ -158,7 +158,7 @@ def _pieces(dataset: DatasetInfo) -> list[str]:
 
 
 class _Files:
-    """Where the files of one dataset lie."""
+    """Locations of the files of one dataset."""
 
     def __init__(
         self, dataset: DatasetInfo, variant: str | None, root: str | os.PathLike[str] | None, required: bool = True
@@ -173,12 +173,12 @@ class _Files:
         if required and not named:
             raise DataError(
                 f"where is {dataset.name}? Set the environment variable PLACKETT_DATA to the folder of your datasets, "
-                f"or give root=. The dataset can be got from {dataset.source}"
+                f"or give root=. The dataset is available from {dataset.source}"
             )
         self.root = Path(named).expanduser() if named else None
 
     def folders(self) -> Iterator[Path]:
-        """Folders to look into; where the versions have folders of their own, those first."""
+        """Folders to search; if each version has its own folder, those come first."""
         for folder in self.dataset.folders if self.root else ():
             base = self.root / folder  # type: ignore[operator]
             if self.variant:
@@ -220,5 +220,5 @@ class _Files:
         folders = "".join(f"\n  {folder}" for folder in self.folders())
         return DataError(
             f"{self.dataset.name} was not found: no file {' or '.join(names)} (also .gz, .xz, .zst, .bz2) in any of"
-            f"{folders}\nIt can be got from {self.dataset.source}"
+            f"{folders}\nIt is available from {self.dataset.source}"
         )

@@ -1,4 +1,4 @@
-"""What is known of the public benchmark datasets: one table."""
+"""Facts about the public benchmark datasets, in one table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DATASETS", "DatasetInfo", "info"]
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetInfo:
-    """Facts about one public dataset, and how its files lie on disk.
+    """Facts about one public dataset, and how its files are laid out on disk.
 
     Attributes
     ----------
@@ -20,18 +20,18 @@ class DatasetInfo:
     n_queries, n_rows, n_features
         Counts as published; ``n_rows`` is None where the release does not state it.
     labels
-        The grades, worst first; empty where the labels are places in a total order.
+        The grades, worst first; empty if the labels are positions in a total order.
     unjudged
-        What became of documents without a judgement.
+        How documents without a judgement are labelled.
     n_folds
         5 for LETOR's rotation, 0 for a fixed split.
     split
         For a fixed split: queries and rows of each part.
     folders, files, variants
         Candidate folders below the data folder, candidate names of the file of a part inside it (with ``{fold}``
-        and ``{part}``), and names of versions in folders of their own, the default first.
+        and ``{part}``), and names of versions that have their own folders, the default first.
     transfer_from
-        Dataset of the same make whose training part is the source of a transfer track.
+        Dataset of the same series whose training part is the source of a transfer track.
     source, citation
         Where to get it, and what to cite.
     """
@@ -264,7 +264,7 @@ def info(name: str) -> DatasetInfo:
     for dataset in _ALL:
         if _plain(dataset.name) == wanted:
             return dataset
-    raise DataError(f"no dataset is called {name!r}; there are {', '.join(DATASETS)}")
+    raise DataError(f"unknown dataset {name!r}; the datasets are {', '.join(DATASETS)}")
 
 
 def _plain(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How good is a ranking: evaluation, comparison, significance, risk. Needs data and measures only."""
+"""Evaluation of rankings: measures, comparison, significance, risk. Needs only data and measures."""
 
 from __future__ import annotations
 

@@ -40,36 +40,36 @@ def compare(
 ) -> Comparison:
     """Compare the scores of several systems on the same documents.
 
-    Every pair of systems (or every system with ``baseline``) is tested on every measure. The pairs of one measure are
-    one family of hypotheses, and its p-values are corrected together; different measures, which look at the same
-    rankings and are strongly dependent, are separate families. To count a difference on any of several measures as a
-    finding, divide ``alpha`` by their number.
+    Every pair of systems (or each system and the ``baseline``) is tested on every measure. The pairs of one measure
+    form one family of hypotheses, whose p-values are corrected together. Different measures are separate families: they
+    look at the same rankings and depend strongly on each other. If you count a difference on any one of several
+    measures as a finding, divide ``alpha`` by the number of measures.
 
     Parameters
     ----------
     data
         A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
     scores
-        Scores of each system by name: in the grouped order of a dataset, or, beside plain labels, in their order.
+        Scores of each system by name, in the grouped order of the dataset or, with plain labels, in their order.
     measures
         Names such as ``"nDCG@10"`` or measure objects.
     qid
-        Beside plain labels: the query of each document, in any order.
+        With plain labels: the query of each document, in any order.
     preset
-        Rules of another tool for every parameter that a measure leaves open.
+        Rules of another tool, for every parameter that a measure does not set.
     test
         ``"fisher"``, ``"student"``, ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``
         (`plackett.evaluation.significance.PAIRED`), ``"tukey"`` for all pairs at once, or a function of two arrays
-        that gives a p-value or an object with ``pvalue``, such as `scipy.stats.ttest_rel`.
+        that returns a p-value or an object with ``pvalue``, such as `scipy.stats.ttest_rel`.
     correction
-        ``"holm"``, ``"bonferroni"``, ``"benjamini-hochberg"`` or None. The Tukey test is corrected by itself.
+        ``"holm"``, ``"bonferroni"``, ``"benjamini-hochberg"`` or None. The Tukey test needs no correction.
     baseline
-        Name of the system that the others are compared with; without it all pairs are.
+        Name of the system that the others are compared with; by default all pairs are compared.
     alpha
-        Level: corrected p-values up to it are significant. Intervals have the level 1 − alpha, each for itself.
+        Level: corrected p-values up to it are significant. Each interval has the level 1 − alpha by itself.
     interval
-        Kind of the confidence intervals: ``"t"``, or ``"bca"`` or ``"percentile"`` from 10,000 bootstrap samples, which
-        are too short for few queries (see `plackett.evaluation.significance.confidence_interval`).
+        Kind of confidence interval: ``"t"``, or ``"bca"`` or ``"percentile"`` from 10,000 bootstrap samples, which are
+        too short for few queries (see `plackett.evaluation.significance.confidence_interval`).
     risk_alpha
         Additional weight of losses in URisk, TRisk and GeoRisk.
     tolerance
@@ -107,7 +107,7 @@ def compare(
     if in_input_order:
         data = RankingDataset.from_arrays(None, data, qid)
     elif qid is not None:
-        raise DataError("qid stands beside plain labels; a RankingDataset knows its queries")
+        raise DataError("qid goes with plain labels; a RankingDataset already has its queries")
     evaluations = {}
     for name, given in named_systems(scores, "scores").items():
         try:

@@ -21,7 +21,7 @@ from plackett.measures.base import Measure
 __all__ = ["compare_evaluations"]
 __public__ = ["compare_evaluations"]
 
-#: A test by name, or a function of two arrays that gives a p-value.
+#: A test by name, or a function of two arrays that returns a p-value.
 Test = str | Callable[[np.ndarray, np.ndarray], Any]
 
 
@@ -37,17 +37,17 @@ def compare_evaluations(
     tolerance: float = TOLERANCE,
     random_state: int = 0,
 ) -> Comparison:
-    """Compare systems that were evaluated already: results of `evaluate`, `evaluate_run` or `cross_validate` by name.
+    """Compare systems that are already evaluated: results of `evaluate`, `evaluate_run` or `cross_validate` by name.
 
-    The queries may come in different orders but must be the same, as must be the measures. Parameters as in `compare`.
+    All results must have the same measures and the same queries, in any order. Parameters as in `compare`.
     """
     import polars as pl
 
     systems = list(named_systems(evaluations, "evaluations"))
     if baseline is not None and baseline not in systems:
-        raise DataError(f"baseline={baseline!r} is none of the systems: {', '.join(systems)}")
+        raise DataError(f"baseline={baseline!r} is not one of the systems: {', '.join(systems)}")
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r}; the level must lie between 0 and 1")
+        raise ValueError(f"alpha={alpha!r}; the level must be between 0 and 1")
     if test in FAMILYWISE:
         correction = None
     bounds = interval_function(interval)
@@ -105,7 +105,7 @@ def compare_evaluations(
 
 
 def _doubts(evaluations: Mapping[str, Any], values: dict[str, np.ndarray]) -> dict[str, str]:
-    """Why a measure does not tell the systems apart: for any order, or because they have the same values."""
+    """Why a measure does not distinguish the systems: it never could, or their values are the same."""
     said: dict[str, str] = {}
     for evaluation in evaluations.values():
         said |= getattr(evaluation, "doubts", {})
@@ -118,9 +118,7 @@ def _doubts(evaluations: Mapping[str, Any], values: dict[str, np.ndarray]) -> di
 def _kept(values: np.ndarray, measure: Measure) -> np.ndarray:
     """The queries on which the measure has a value for every system."""
     if type(measure).mean is not Measure.mean:
-        raise MeasureError(
-            f"{measure} is not the plain mean over queries that the tests are about; use evaluate for it"
-        )
+        raise MeasureError(f"{measure} is not a plain mean over queries, which the tests assume; use evaluate instead")
     kept = values[~np.isnan(values).any(axis=1)]
     if not len(kept):
         raise DataError(f"{measure} skipped every query; there is nothing to compare")
@@ -128,7 +126,7 @@ def _kept(values: np.ndarray, measure: Measure) -> np.ndarray:
 
 
 def _pair(a: np.ndarray, b: np.ndarray, ascending: bool, risk_alpha: float, tolerance: float) -> dict[str, Any]:
-    """Size of the difference of two systems; wins and risk are of the better values, whether large or small."""
+    """Size of the difference of two systems; wins and risk respect whether larger or smaller values are better."""
     good_a, good_b = (a, b) if ascending else (-a, -b)
     return (
         {"difference": float(a.mean() - b.mean())}
@@ -140,7 +138,7 @@ def _pair(a: np.ndarray, b: np.ndarray, ascending: bool, risk_alpha: float, tole
 
 
 def named_systems(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The systems by name; an error where there are fewer than two."""
+    """The systems by name; an error if there are fewer than two."""
     if not isinstance(given, Mapping) or len(given) < 2:
         raise DataError(f"{name} must be a dict of two systems or more: {{name: …}}")
     return {str(system): value for system, value in given.items()}
@@ -159,7 +157,7 @@ def _p_values(values: np.ndarray, pairs: list[tuple[int, int]], test: Test, rand
 
 
 def _p_of(result: Any) -> float:
-    """The p-value in what a user's test gave."""
+    """The p-value in the result of a user's test."""
     return float(getattr(result, "pvalue", result))
 
 

@@ -1,4 +1,4 @@
-"""Comparison of runs in TREC form."""
+"""Comparison of TREC runs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def compare_runs(
 ) -> Comparison:
     """Compare several runs (ranked lists of document ids) against relevance judgements.
 
-    A judged query that a run lacks counts with nothing retrieved, whatever the preset: runs are compared on the same
-    queries, and leaving a hard query out must not help.
+    If a run lacks a judged query, it counts as having retrieved nothing for it, whatever the preset: all runs are
+    compared on the same queries, and leaving out a hard query must not help.
 
     Parameters
     ----------
     qrels, runs
-        Judgements, and runs by name, in any form that `plackett.evaluate_run` takes: paths, frames or dicts.
+        Judgements, and runs by name, in any form that `plackett.evaluate_run` accepts: paths, frames or dicts.
     measures, preset, subtopics
         As in `plackett.evaluate_run`.
     **options

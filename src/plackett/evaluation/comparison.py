@@ -1,4 +1,4 @@
-"""What a comparison of systems found, as frames and as tables to print."""
+"""The result of a comparison of systems, as frames and as tables to print."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison"]
 
-#: How the tests are named in a caption.
+#: Names of the tests in a caption.
 TITLES = {
     "fisher": "Fisher's randomisation test",
     "student": "Student's paired t test",
@@ -44,7 +44,7 @@ class Comparison(Renderable):
     measures
         The measures by name.
     qids
-        The queries, sorted: what is random does not depend on the order in which they were given.
+        The queries, sorted, so that random draws do not depend on the order in which they were given.
     values
         For each measure a matrix queries × systems; NaN is a query that the measure skipped.
     table
@@ -55,9 +55,9 @@ class Comparison(Renderable):
         the ``significant``-ly ``better`` one, effect sizes, ``wins``, ``ties`` and ``losses`` of a, and reward, risk,
         ``urisk`` and ``trisk`` of a against b.
     test, correction, baseline, alpha, interval
-        How the frames were made.
+        The settings used.
     doubts
-        By measure: why it does not tell the systems apart; empty where there is no such reason.
+        By measure: why it does not distinguish the systems; empty for measures that do.
     """
 
     systems: tuple[str, ...]
@@ -132,7 +132,7 @@ class Comparison(Renderable):
         return Table(header, rows, notes=(f"p: {self._test()}.",), n_names=2)
 
     def _test(self) -> str:
-        """How the p-values were made."""
+        """How the p-values were computed."""
         n_pairs = self.pairs.height // len(self.measures)
         corrected = self.correction != "none" and n_pairs > 1
         correction = f", {_title(self.correction)}'s correction for {n_pairs} pairs" if corrected else ""

@@ -14,8 +14,8 @@ from plackett.data.dataset import RankingDataset
 
 __all__ = ["build", "fit", "predict"]
 
-#: How a ranker may be told the queries of its rows; the first that its signature has is used. Query numbers stand for
-#: the ids: XGBoost takes no strings and wants them sorted.
+#: Argument names for the queries of the rows; the first one in the ranker's signature is used. Queries are passed as
+#: numbers: XGBoost accepts no strings and needs them sorted.
 QUERY_ARGUMENTS: dict[str, Callable[[RankingDataset], np.ndarray]] = {
     "qid": lambda data: data.query_of_row,
     "group": lambda data: data.group,
@@ -29,9 +29,9 @@ VALIDATION_ARGUMENTS: dict[str, Callable[[RankingDataset], np.ndarray]] = {
 
 
 def build(ranker: Any, setting: Mapping[str, Any], random_state: int | None = None) -> Any:
-    """A fresh ranker with some parameters: a clone of an estimator, or what a class or function makes of them.
+    """Make a fresh ranker with some parameters: clone an estimator, or call a class or function.
 
-    ``random_state`` is given to estimators that have such a parameter and leave it None.
+    ``random_state`` is passed to estimators that have this parameter and leave it None.
     """
     if isinstance(ranker, type) or not hasattr(ranker, "fit"):
         return ranker(**setting)
@@ -50,11 +50,11 @@ def build(ranker: Any, setting: Mapping[str, Any], random_state: int | None = No
 def fit(
     ranker: Any, data: RankingDataset, valid: RankingDataset | None = None, parameters: Mapping[str, Any] | None = None
 ) -> Any:
-    """Train a ranker on a dataset, in the form that the signature of its ``fit`` asks for.
+    """Train a ranker on a dataset, in the form that the signature of its ``fit`` requires.
 
-    A ``fit`` with query ids and optional labels takes the dataset itself; otherwise features and labels are given, with
-    ``qid``, ``group`` or ``group_id`` where the ranker has one of them, and ``sample_weight`` where the data have
-    weights. Of a pipeline the last step is asked. ``valid`` is passed on as ``eval_set`` for early stopping.
+    A ``fit`` with query ids and optional labels receives the dataset itself. Otherwise it receives features and labels,
+    with ``qid``, ``group`` or ``group_id`` if the ranker has one of them, and ``sample_weight`` if the data have
+    weights. For a pipeline, the last step decides. ``valid`` is passed as ``eval_set`` for early stopping.
     """
     target, prefix = _last_step(ranker)
     known = inspect.signature(target.fit).parameters
@@ -64,7 +64,7 @@ def fit(
             raise TypeError(
                 f"{type(ranker).__name__}.fit has no eval_set for the validation part (early_stopping=True)"
             )
-        if "eval_X" in known:  # LightGBM 4.7 has these instead and warns of eval_set
+        if "eval_X" in known:  # LightGBM 4.7 has these instead and warns about eval_set
             words |= {"eval_X": (valid.X,), "eval_y": (valid.labels,)}
         else:
             words["eval_set"] = [(valid.X, valid.labels)]
@@ -80,7 +80,7 @@ def fit(
 
 
 def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
-    """Scores of a dataset's rows in its grouped order. The ranker is not shown labels or preferences."""
+    """Scores of a dataset's rows in its grouped order. The ranker does not see labels or preferences."""
     target, _ = _last_step(ranker)
     if target is ranker and takes_dataset(ranker):
         scores = ranker.predict(data.replace(y=None, preferences=None))
@@ -90,12 +90,12 @@ def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
         scores = ranker.predict(data.X)
     scores = np.asarray(scores)
     if scores.size != data.n_rows:
-        raise DataError(f"{type(ranker).__name__}.predict gave an array of shape {scores.shape} for {data.n_rows} rows")
+        raise DataError(f"{type(ranker).__name__}.predict returned shape {scores.shape} for {data.n_rows} rows")
     return scores.reshape(-1)
 
 
 def takes_dataset(ranker: Any) -> bool:
-    """Whether ``fit(data)`` is understood: query ids and labels are both optional."""
+    """Whether ``fit(data)`` works: query ids and labels are both optional."""
     known = inspect.signature(ranker.fit).parameters
     return "qid" in known and "y" in known and known["y"].default is not inspect.Parameter.empty
 

@@ -29,19 +29,19 @@ __public__ = ["evaluate"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Renderable):
-    """What `evaluate` found; ``print(result)`` shows the means, and `to_markdown`, `to_latex`, … render them.
+    """Result of `evaluate`; ``print(result)`` shows the means, and `to_markdown`, `to_latex`, … render them.
 
     Attributes
     ----------
     measures
-        The measures by the names under which they were asked for.
+        The measures by the names you passed.
     qids
         The queries, in the order of the dataset.
     values
         One array per measure, one number per query; NaN is a query that the measure skipped.
     doubts
-        By measure: why it says nothing about the ranking, given the labels
-        (`plackett.measures.doubts.measure_doubts`); empty where there is no reason to doubt.
+        By measure: why it says nothing about the ranking with these labels
+        (`plackett.measures.doubts.measure_doubts`); empty if there is nothing to doubt.
     """
 
     measures: dict[str, Measure]
@@ -103,21 +103,21 @@ def evaluate(
     data
         A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
     scores
-        One score per document, larger is better: in the grouped order of a dataset, or, beside plain labels, in the
+        One score per document, larger is better, in the grouped order of the dataset or, with plain labels, in the
         order of the labels.
     measures
         Names such as ``"nDCG@10"`` or measure objects.
     qid
-        Beside plain labels: the query of each document, in any order. Without it all are one query.
+        With plain labels: the query of each document, in any order. Without it, all documents form one query.
     preset
-        Rules of another tool (`plackett.measures.presets.PRESETS`) for every parameter that a measure leaves open.
+        Rules of another tool (`plackett.measures.presets.PRESETS`) for every parameter that a measure does not set.
     random_state
         Seed of the tie rule ``random`` and of estimated means over ties.
 
     Returns
     -------
     Evaluation
-        ``.mean`` (a dict by the names asked for) and ``.per_query`` (a polars frame).
+        ``.mean`` (a dict by measure name) and ``.per_query`` (a polars frame).
 
     Examples
     --------
@@ -132,7 +132,7 @@ def evaluate(
         data = RankingDataset.from_arrays(None, data, qid)
         scores = data.from_input_order(scores)
     elif qid is not None:
-        raise ValueError("qid stands beside plain labels; a RankingDataset knows its queries")
+        raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
     scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
     found = measure_scored(scored, parsed, preset)
     warn_of_doubts(found, data)
@@ -140,7 +140,7 @@ def evaluate(
 
 
 def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:
-    """Evaluate scores that stand beside their dataset already."""
+    """Evaluate scores that are already in the order of their dataset."""
     applied = {str(measure): with_preset(measure, preset) for measure in measures}
     values = {name: measure.per_query(scored) for name, measure in applied.items()}
     doubts = measure_doubts(applied, scored.data) if scored.retrieved.all() else {}
@@ -148,7 +148,7 @@ def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) 
 
 
 def warn_of_doubts(found: Evaluation, data: RankingDataset) -> None:
-    """Warn of measures for which every document is relevant: the labels are not as the measure takes them."""
+    """Warn about measures for which every document is relevant: the measure expects other labels."""
     for name, doubt in found.doubts.items():
         if every_document_relevant(found.measures[name], data):
             warnings.warn(doubt, PlackettWarning, stacklevel=3)

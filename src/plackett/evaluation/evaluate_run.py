@@ -1,4 +1,4 @@
-"""Evaluation of a run against judgements, as trec_eval and ir-measures do it."""
+"""Evaluation of a run against judgements, as in trec_eval and ir-measures."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __public__ = ["evaluate_run"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunEvaluation(Evaluation):
-    """What `evaluate_run` found: an `Evaluation`, and the queries in which run and judgements differ.
+    """Result of `evaluate_run`: an `Evaluation`, and the queries that only the run or only the judgements have.
 
     Attributes
     ----------
     missing
-        Judged queries that the run lacks: they count with nothing retrieved, or, without ``complete``, not at all.
+        Judged queries that the run lacks. With ``complete`` they count as nothing retrieved, otherwise not at all.
     unjudged
-        Queries of the run that nobody judged: they cannot be measured and are left out.
+        Queries of the run without judgements: they cannot be measured and are left out.
     """
 
     missing: np.ndarray
@@ -60,13 +60,13 @@ def evaluate_run(
     measures
         Names such as ``"nDCG@10"`` or measure objects.
     preset
-        Rules of another tool for every parameter that a measure leaves open; ``"trec"`` for trec_eval's figures.
+        Rules of another tool for every parameter that a measure does not set; ``"trec"`` for trec_eval's.
     complete
-        Whether a judged query that the run lacks counts: nothing was retrieved for it, so nearly every measure gives
-        it 0. That is the default, as in ir-measures; the preset ``trec`` leaves such queries out, as trec_eval does
-        unless it is given ``-c``. Either way the result names them in ``missing``.
+        Whether to count judged queries that the run lacks. Nothing was retrieved for them, so nearly every measure
+        gives 0. This is the default, as in ir-measures; the preset ``trec`` leaves such queries out, as trec_eval does
+        without ``-c``. Either way the result lists them in ``missing``.
     subtopics
-        Whether the judgements are by subtopic, for measures of diversity; None is no, except with the preset
+        Whether the judgements are by subtopic, for diversity measures; None means no, except with the preset
         ``ndeval``.
     random_state
         Seed of the tie rule ``random`` and of estimated means over ties.
@@ -92,7 +92,7 @@ def evaluate_run(
     """
     parsed = parse_all(measures)
     for measure in parsed:
-        with_preset(measure, preset)  # a wrong name is found before files are read
+        with_preset(measure, preset)  # report a wrong name before reading files
     if complete is None:
         complete = bool(PRESETS.get(preset or "", {}).get("complete", True))
     if subtopics is None:

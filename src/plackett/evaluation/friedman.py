@@ -15,7 +15,7 @@ from plackett.evaluation.winning_number import Results, results_matrix
 __all__ = ["FriedmanTest", "Nemenyi", "friedman", "friedman_permuted", "mean_ranks", "nemenyi"]
 __public__ = ["friedman", "mean_ranks", "nemenyi"]
 
-#: Permutations of the ranks that are tried where there are more.
+#: Number of permutations of the ranks drawn if there are more.
 _PERMUTATIONS = 9_999
 
 
@@ -29,7 +29,7 @@ class FriedmanTest(NamedTuple):
 
 
 class Nemenyi(NamedTuple):
-    """Mean ranks, the critical difference at the level asked for, and the p-value of each pair (i before j)."""
+    """Mean ranks, the critical difference at the given level, and the p-value of each pair (i before j)."""
 
     mean_ranks: dict[str, float]
     critical_difference: float
@@ -77,11 +77,11 @@ def friedman(results: Results, *, ascending: bool = True) -> FriedmanTest:
 
 
 def friedman_permuted(results: Results, *, ascending: bool = True, random_state: int = 0) -> float:
-    r"""P-value of Friedman's test for any number of datasets: how often a random order in each says as much.
+    r"""P-value of Friedman's test by permutation, for any number of datasets.
 
-    χ² and F are approximations for many datasets. With few they are wrong: where two datasets agree, F is infinite.
-    Here all :math:`(k!)^{N - 1}` ways to permute the ranks inside the datasets (the first may stay as it is) are
-    compared with the ranks as they are, or 9,999 random ones where there are more.
+    χ² and F are approximations for many datasets. With few they are wrong: if two datasets agree, F is infinite.
+    This function compares the observed ranks with all :math:`(k!)^{N - 1}` ways to permute the ranks within the
+    datasets (the first dataset can stay fixed), or with 9,999 random ones if there are more.
 
     >>> friedman_permuted({"d1": {"a": 0.3, "b": 0.2}, "d2": {"a": 0.3, "b": 0.2}})  # half of the four orders agree
     0.5

@@ -1,4 +1,4 @@
-"""Which features matter: for ranking by themselves, and for a fitted ranker's quality."""
+"""Feature importance: for ranking by one feature alone, and for a fitted ranker's quality."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ __public__ = ["permutation_importance", "single_feature_importance"]
 def single_feature_importance(
     data: RankingDataset, measure: str | Measure | Loss = "nDCG@10", *, random_state: int = 0
 ) -> pl.DataFrame:
-    """How well each feature ranks by itself, with large values first or with small ones, whichever is better.
+    """How well each feature ranks by itself, with large or small values first, whichever is better.
 
     Parameters
     ----------
     data
         Features and labels. A missing value is ranked last in both directions.
     measure
-        By which the two rankings are judged: a measure, or a loss. What should be small (losses, measures such as
-        ``ARP``) is negated, so that larger is better.
+        Measure or loss that scores the two rankings. If smaller is better (losses, measures such as ``ARP``), the
+        value is negated.
     random_state
         Seed, for measures that estimate the mean over ties.
 
@@ -43,7 +43,7 @@ def single_feature_importance(
     -------
     polars.DataFrame
         ``feature``, ``importance`` (the better of the two), ``direction`` (``"high first"`` or ``"low first"``; the
-        former where both are equal), ``high_first`` and ``low_first``; the most important feature first.
+        former if both are equal), ``high_first`` and ``low_first``; the most important feature first.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def permutation_importance(
     within_queries: bool = False,
     random_state: int = 0,
 ) -> pl.DataFrame:
-    r"""By how much a ranker gets worse when the values of a feature are shuffled.
+    r"""How much worse a ranker gets when the values of a feature are shuffled.
 
     .. math:: I_j = M(f, X) - \frac{1}{R} \sum_{r=1}^R M(f, X^{(j, r)})
 
-    where :math:`X^{(j, r)}` has the j-th column in a random order. Features that say the same stand in for each other,
-    so that each of them may look unimportant.
+    where :math:`X^{(j, r)}` has the j-th column in a random order. Redundant features can replace each other,
+    so each of them may look unimportant.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def permutation_importance(
     data
         Documents that it was not trained on, with labels.
     measure
-        A measure or a loss; the sign is such that a feature which helps is positive.
+        A measure or a loss; the sign is chosen so that a helpful feature is positive.
     n_repeats
         Number R of random orders per feature.
     within_queries
@@ -144,7 +144,7 @@ def permutation_importance(
 
 
 def feature_names(data: RankingDataset) -> list[str]:
-    """Names of the features; numbers from 1 on, as in LETOR files, where they have none."""
+    """Names of the features; numbers from 1, as in LETOR files, if they have none."""
     return [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
 
 
@@ -154,7 +154,7 @@ def feature_names(data: RankingDataset) -> list[str]:
 def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: int) -> Callable[[np.ndarray], float]:
     """The mean of a measure for given scores, or the value of a loss, so that larger is better."""
     if data.y is None:
-        raise DataError("the data have no labels, by which features could be judged")
+        raise DataError("the data have no labels to measure features with")
     if not isinstance(measure, (str, Measure)):
         return lambda scores: -float(measure(scores, data))
     found = parse(measure)
@@ -188,14 +188,14 @@ def _missing_last(scores: np.ndarray) -> np.ndarray:
 
 
 def _order(data: RankingDataset, within_queries: bool, rng: np.random.Generator) -> np.ndarray:
-    """A random order of the rows, inside each query if so wished."""
+    """A random order of the rows, optionally within each query."""
     if not within_queries:
         return rng.permutation(data.n_rows)
     return np.lexsort((rng.random(data.n_rows), data.query_of_row))
 
 
 class _Shuffled:
-    """A table with one column in another order; the same memory is used for each."""
+    """A table with one column in another order; every call reuses the same memory."""
 
     def __init__(self, X: Any) -> None:
         self.X = X

@@ -14,7 +14,7 @@ __public__ = ["geo_risk", "trisk", "urisk", "zrisk"]
 
 
 class RewardRisk(NamedTuple):
-    """Mean gain over the queries that got better, mean loss over those that got worse; both over all queries."""
+    """Total gain of queries that got better and total loss on those that got worse, over the number of queries."""
 
     reward: float
     risk: float
@@ -22,7 +22,7 @@ class RewardRisk(NamedTuple):
 
 @fulfils(paper="Wang, Bennett and Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization")
 def reward_risk(system: Any, baseline: Any) -> RewardRisk:
-    r"""Reward and risk of a system against a baseline, larger values being better.
+    r"""Reward and risk of a system against a baseline; larger values are better.
 
     .. math:: \text{reward} = \frac1n \sum_q \max(0, \delta_q), \qquad \text{risk} = \frac1n \sum_q \max(0, -\delta_q),
         \qquad \delta_q = \text{system}_q - \text{baseline}_q
@@ -38,7 +38,7 @@ def reward_risk(system: Any, baseline: Any) -> RewardRisk:
 
 @fulfils(paper="Wang, Bennett and Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization")
 def urisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
-    r"""Risk-sensitive utility: reward less (1 + α) times the risk.
+    r"""Risk-sensitive utility: reward minus (1 + α) times the risk.
 
     .. math:: U_\text{risk} = \frac1n \Big[\sum_{\delta_q > 0} \delta_q + (1 + \alpha) \sum_{\delta_q < 0} \delta_q\Big]
 
@@ -59,8 +59,8 @@ def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
     .. math:: T_\text{risk} = \frac{U_\text{risk}}{s_x / \sqrt n}, \qquad
         x_q = \delta_q \text{ if } \delta_q \ge 0 \text{ else } (1 + \alpha)\,\delta_q
 
-    Below −2 the system is significantly riskier than the baseline, above 2 the gains outweigh the weighted losses. With
-    α = 0 it is the paired t statistic. 0 where nothing differs; NaN for a single query.
+    Below −2 the system is significantly riskier than the baseline; above 2 the gains outweigh the weighted losses. With
+    α = 0 it is the paired t statistic. 0 if nothing differs; NaN for a single query.
 
     >>> trisk([0.5, 0.5], [0.5, 0.5])
     0.0
@@ -78,7 +78,7 @@ def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
     paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
 )
 def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
-    r"""ZRisk of each of several systems, all of them together being the baseline.
+    r"""ZRisk of several systems, with all of them together as the baseline.
 
     With :math:`x_{iq}` the value of system i on query q, the value expected from the totals of system and query is
     :math:`e_{iq} = \sum_{q'} x_{iq'} \sum_{i'} x_{i'q} / \sum x`, as in a chi-squared test, and
@@ -86,8 +86,8 @@ def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     .. math:: z_{iq} = \frac{x_{iq} - e_{iq}}{\sqrt{e_{iq}}}, \qquad
         Z_i = \sum_{z_{iq} > 0} z_{iq} + (1 + \alpha) \sum_{z_{iq} < 0} z_{iq}
 
-    It says how evenly a system does over the queries, not how well: a system that has the same share of each query's
-    total has 0. A query on which every system scores 0 adds nothing. Values must be 0 or more.
+    It measures how evenly a system performs over the queries, not how well: a system with the same share of each
+    query's total scores 0. A query on which every system scores 0 adds nothing. Values must be 0 or more.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
 )
 def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
-    r"""GeoRisk of each of several systems: the geometric mean of the system's mean and of its robustness over queries.
+    r"""GeoRisk of several systems: the geometric mean of a system's mean value and its robustness over queries.
 
     .. math:: \text{GeoRisk}_i = \sqrt{\bar x_i \, \Phi(Z_i / n)}
 

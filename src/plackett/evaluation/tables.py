@@ -25,7 +25,7 @@ __all__ = ["FORMATS", "Renderable", "Table", "TableCell", "latex_text"]
 
 @dataclass(frozen=True)
 class TableCell:
-    """One cell of a table: its text, whether it is the best of its column, and the marks that stand above it."""
+    """One cell of a table: its text, whether it is the best of its column, and its superscript marks."""
 
     text: str
     best: bool = False
@@ -34,7 +34,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class Table:
-    """What the formats draw: the first ``n_names`` columns are names, the others numbers."""
+    """A table for the formats to render: the first ``n_names`` columns are names, the others numbers."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
@@ -44,12 +44,12 @@ class Table:
 
     @property
     def sides(self) -> list[str]:
-        """Side on which each column is flush."""
+        """Alignment of each column."""
         return ["left" if i < self.n_names else "right" for i in range(len(self.header))]
 
 
 class Renderable:
-    """Base class of results: subclasses say what their table, frame and record are, the formats are here."""
+    """Base class of results: subclasses define their table, frame and record; the formats are here."""
 
     def _layout(self, **options: Any) -> Table:
         raise NotImplementedError
@@ -73,18 +73,18 @@ class Renderable:
         return FORMATS["latex"](self._layout(**options))
 
     def to_html(self, **options: Any) -> str:
-        """The table in HTML; notebooks show it by themselves."""
+        """The table in HTML; notebooks display it automatically."""
         return FORMATS["html"](self._layout(**options))
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """All figures with all digits as CSV; written to ``path`` where one is given.
+        """All figures in full precision as CSV; written to ``path`` if given.
 
-        A text that a spreadsheet would run as a formula (``=…``) gets an apostrophe before it.
+        Text that a spreadsheet would run as a formula (``=…``) is prefixed with an apostrophe.
         """
         return _written(harmless(self._frame()).write_csv(), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """All figures with all digits, and how they were made, as JSON; written to ``path`` where one is given."""
+        """All figures in full precision, and how they were computed, as JSON; written to ``path`` if given."""
         return _written(json.dumps(_plain(self._record()), ensure_ascii=False, indent=1), path)
 
     def _repr_html_(self) -> str:
@@ -101,7 +101,7 @@ class Renderable:
 
 
 def rich_table(table: Table) -> RenderableType:
-    """The table as an object that rich prints; where it is too wide, its columns follow each other in several parts."""
+    """The table as an object that rich prints; a table that is too wide is split into several parts."""
     return _RichTable(table)
 
 
@@ -141,7 +141,7 @@ class _RichTable:
             name = i < table.n_names
             drawn.add_column(Text(table.header[i]), justify=table.sides[i], no_wrap=not name, overflow="fold")  # type: ignore[arg-type]
         marks = {i: max((len(row[i].marks) for row in table.rows), default=0) for i in columns}
-        for row in table.rows:  # marks are padded so that the digits stand in line
+        for row in table.rows:  # pad marks so that the digits line up
             cells = [row[i] for i in columns]
             widths = marks.values()
             drawn.add_row(
@@ -210,7 +210,7 @@ def latex(table: Table) -> str:
 
 
 def html_table(table: Table) -> str:
-    """The table in HTML, without styles of its own but the side of the text."""
+    """The table in HTML, without styles except text alignment."""
 
     def cell(c: TableCell, tag: str, side: str) -> str:
         text = html.escape(c.text)
@@ -257,17 +257,17 @@ def _markdown_text(text: str) -> str:
 
 
 def _superscript(marks: str) -> str:
-    """Marks as raised letters; q has none in Unicode and stays."""
+    """Marks as superscript letters; q has none in Unicode and stays."""
     return marks.translate(_SUPERSCRIPTS)
 
 
 def latex_text(text: str) -> str:
-    """Text in which LaTeX finds nothing to obey."""
+    """Escape the special characters of LaTeX."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON has: NaN and infinity are null."""
+    """Convert to values that JSON supports: NaN and infinity become null."""
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The winning number: over how many other algorithms each one wins, summed over datasets."""
+"""The winning number: how many other algorithms each one beats, summed over datasets."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def winning_number(results: Results, *, ascending: bool = True) -> dict[str, int
 
     .. math:: S_i(M) = \sum_j \sum_k \mathbf 1[M_i(j) > M_k(j)]
 
-    where :math:`M_i(j)` is the value of algorithm i on dataset j. Equal values are no win for either. An algorithm that
-    lacks a value on a dataset neither wins nor loses there; see `normalised_winning_number` then.
+    where :math:`M_i(j)` is the value of algorithm i on dataset j. Equal values count as a win for neither. An algorithm
+    without a value on a dataset neither wins nor loses there; in that case see `normalised_winning_number`.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ def winning_number(results: Results, *, ascending: bool = True) -> dict[str, int
 
 @fulfils(paper="Tax, Bockting and Hiemstra 2015, A cross-benchmark comparison of 87 learning to rank methods")
 def normalised_winning_number(results: Results, *, ascending: bool = True) -> dict[str, float]:
-    """Winning number divided by the ideal one: the number of comparisons that the algorithm took part in.
+    """Winning number divided by its ideal value, the number of comparisons the algorithm took part in.
 
-    It makes algorithms comparable that were measured on different datasets. NaN for an algorithm that was never
-    measured together with another one.
+    This makes algorithms comparable even if they were measured on different datasets. NaN for an algorithm that never
+    shares a dataset with another one.
 
     >>> normalised_winning_number({"d1": {"a": 0.3, "b": 0.2}, "d2": {"a": 0.1, "b": 0.2, "c": 0.3}})["c"]
     1.0
@@ -64,7 +64,7 @@ def results_matrix(results: Results) -> tuple[list[str], np.ndarray]:
         raise DataError("results must be a dict of dicts: dataset, then algorithm, then the value")
     algorithms = list(dict.fromkeys(name for row in results.values() for name in row))
     if not algorithms:
-        raise DataError("results hold no value")
+        raise DataError("results contain no values")
     values = np.array(
         [[_number(row.get(name), dataset, name) for name in algorithms] for dataset, row in results.items()]
     )
@@ -75,7 +75,7 @@ def _number(value: Any, dataset: str, algorithm: str) -> float:
     try:
         return float("nan") if value is None else float(value)
     except (TypeError, ValueError):
-        raise DataError(f"the value of {algorithm!r} on {dataset!r} is {value!r}; one number is needed") from None
+        raise DataError(f"the value of {algorithm!r} on {dataset!r} is {value!r}; it must be a number") from None
 
 
 def _wins(values: np.ndarray, ascending: bool) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Why documents are ranked as they are: contributions of features, reasons for pairs, what would change the order."""
+"""Explanations of rankings: feature contributions, reasons for pairs, and changes that would alter the order."""
 
 from __future__ import annotations
 

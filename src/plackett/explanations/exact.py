@@ -1,4 +1,4 @@
-"""Contributions of features where the form of the model gives them exactly."""
+"""Exact contributions of features, for models whose form allows them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _linear(scorer: Any, X: np.ndarray, background: np.ndarray) -> tuple[np.ndar
 
 
 def _additive(scorer: Any, X: np.ndarray, background: np.ndarray) -> tuple[np.ndarray, float]:
-    """The function of each feature less its mean over the background."""
+    """The function of each feature minus its mean over the background."""
     parts = np.zeros(X.shape)
     base = 0.0
     for j in scorer.features.tolist():

@@ -1,4 +1,4 @@
-"""Why a ranker orders the documents of a query as it does."""
+"""Explain how a ranker orders the documents of a query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plackett.explanations.sampling import draw_orders, sampled_contributions, s
 __all__ = ["explain"]
 __public__ = ["explain"]
 
-#: Most documents that stand for "feature unknown" in sampling, and whose values may be taken to pass another.
+#: Maximum number of background documents for sampling, and of documents that provide values for `to_pass`.
 _BACKGROUND = 1000
 #: The same for the values with a list-aware model, for which each value costs the scores of a whole list.
 _LIST_AWARE_VALUES = 100
@@ -34,12 +34,12 @@ def explain(
     n_orders: int = 64,
     random_state: int = 0,
 ) -> Explanation:
-    r"""How much each feature contributes to the score of each document of a query.
+    r"""Explain the scores of a query's documents by the contributions of the features.
 
     The contributions of a document are Shapley values: with the base they add up to its score. For linear models and
-    sums of one function per feature (RankBoost and its like) they are exact: what the feature adds, less its mean
+    sums of one function per feature (such as RankBoost) they are exact: the feature's term minus its mean
     over the background. For trees they are LightGBM's TreeSHAP, exact with respect to the training documents in each
-    node. For all others, list-aware models included, they are estimated with ``n_orders`` orders of the features,
+    node. For all others, including list-aware models, they are estimated with ``n_orders`` orders of the features,
     the same ones for all documents of the query, and come with a standard error.
 
     Parameters
@@ -49,10 +49,10 @@ def explain(
     data
         The dataset that has the query.
     qid
-        Which query; None where there is only one.
+        Which query; None if there is only one.
     background
-        Documents to compare with, for linear, additive and sampled contributions. None takes those of the query: a
-        contribution then says how the feature sets the document apart from the other documents of the list.
+        Documents to compare with, for linear, additive and sampled contributions. None uses those of the query: a
+        contribution then shows how the feature sets the document apart from the others in the list.
     n_orders
         Number of orders to sample, for models without an exact form.
     random_state
@@ -68,7 +68,7 @@ def explain(
     """
     ranker = _checked(ranker)
     if n_orders < 1:
-        raise DataError(f"n_orders={n_orders}; give an order at least, or two for standard errors")
+        raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
     query = _query(data, qid)
     names = [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
     dense, score = _dense(query.X), _scorer(ranker, query)
@@ -118,8 +118,8 @@ def _checked(ranker: Any) -> Any:
 
     if not isinstance(ranker, Ranker):
         raise DataError(
-            f"explain takes a fitted ranker of plackett, not a {type(ranker).__name__}; of a pipeline give the last "
-            "step, and the data as the steps before leave them"
+            f"explain needs a fitted plackett ranker, not a {type(ranker).__name__}; for a pipeline give the last "
+            "step, and the data as transformed by the previous steps"
         )
     ranker._check_fitted()
     return ranker
@@ -128,7 +128,7 @@ def _checked(ranker: Any) -> Any:
 def _query(data: RankingDataset, qid: Any) -> RankingDataset:
     if qid is None:
         if data.n_queries != 1:
-            raise DataError(f"the data have {data.n_queries} queries; say which with qid=…")
+            raise DataError(f"the data have {data.n_queries} queries; choose one with qid=…")
         return data
     places = np.flatnonzero(np.array(data.qids.tolist(), dtype=str) == str(qid))  # the command line has ids as text
     if places.size == 0:
@@ -141,7 +141,7 @@ def _dense(X: Any) -> np.ndarray:
 
 
 def _scorer(ranker: Any, query: RankingDataset) -> Score:
-    """Scores with versions of the i-th document; in a list-aware model each in a list of its own beside the others."""
+    """Scores with versions of the i-th document; in a list-aware model, each in its own copy of the list."""
 
     def alone(i: int, rows: np.ndarray, of: int) -> np.ndarray:
         if of != i:

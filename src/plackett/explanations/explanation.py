@@ -1,4 +1,4 @@
-"""The answer to why a list is ordered as it is."""
+"""The explanation of the order of a list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Score = Callable[[int, np.ndarray, int], np.ndarray]
 class Explanation:
     """Contributions of the features to the scores of one query's documents.
 
-    A document is named by its id where the data have document ids, otherwise by its place in the query, from 0.
+    A document is named by its id if the data have document ids, otherwise by its position in the query, from 0.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class Explanation:
     documents, scores
         Its documents and their scores, in the order of the data.
     feature_names
-        Names of the features; numbers from 1, as in LETOR files, where they have none.
+        Names of the features; numbers from 1, as in LETOR files, if they have none.
     X
         Their values, documents × features.
     contributions, base
         What each feature adds to each score: ``base[i] + contributions[i].sum()`` is ``scores[i]``.
     standard_error
-        Of each contribution where it was sampled; None where it is exact.
+        Standard error of each contribution if sampled; None if exact.
     method
         ``"linear"``, ``"additive"``, ``"trees"`` (exact) or ``"sampling"``.
     """
@@ -83,7 +83,7 @@ class Explanation:
         """Why one document is above another: what each feature adds to the difference of their scores.
 
         The contributions add up to the difference. In a list-aware model the two documents also have different
-        neighbours, each the other one: what that adds is a row of its own, ``(other documents)``.
+        neighbours; that effect is a separate row, ``(other documents)``.
         """
         a, b = self._index(above), self._index(below)
         columns = {
@@ -104,22 +104,22 @@ class Explanation:
         return _largest_first(pl.DataFrame(columns))
 
     def to_pass(self, below: Any, above: Any) -> pl.DataFrame:
-        """What would have to change for one document to pass another.
+        """Find what would have to change for one document to pass another.
 
         One row per feature that can do it alone: the value nearest to the present one that lifts the document above
         the other, among the values seen, and its distance in standard deviations of the feature; nearest first. The
         values seen are those of the query's documents and of up to 1,000 documents of the data, drawn at random (100
-        for list-aware models). Where no feature can, the rows are a few features that pass when changed together,
-        found by taking the one that lifts the score most, again and again; ``together`` is then true. Fewer might do.
+        for list-aware models). If no single feature can, the rows are a few features that must change together, found
+        greedily by taking the one that lifts the score most; ``together`` is then true. Fewer might be enough.
         No rows: no change of up to eight features was found.
         """
         if self._score is None or self._seen is None:
-            raise DataError("this explanation has no ranker with it; make it with plackett.explain")
+            raise DataError("this explanation has no ranker; create it with plackett.explain")
         a, b, score = self._index(above), self._index(below), self._score
         if a == b:
             raise DataError(f"document {below!r} cannot pass itself")
         if self.scores[b] > self.scores[a]:
-            raise DataError(f"document {below!r} is above {above!r} already")
+            raise DataError(f"document {below!r} is already above {above!r}")
         # where the model looks at the whole list, the other document's score changes too
         return ways_to_pass(
             lambda rows: (score(b, rows, b), score(b, rows, a)), self.X[b], self._seen, self.feature_names

@@ -1,4 +1,4 @@
-"""What a fitted model says of its features."""
+"""Feature importance according to the model itself."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __public__ = ["model_importance"]
 
 
 def model_importance(ranker: Any, data: RankingDataset) -> pl.DataFrame | None:
-    """What a fitted model itself says of its features; None for models that say nothing.
+    """Feature importance according to a fitted model itself; None for models that have none.
 
     Trees: total ``gain`` of the splits on each feature. Linear models: ``|weight|`` times the standard deviation of the
-    feature in ``data``. Sums of one function per feature (RankBoost and its like): the standard deviation of that
+    feature in ``data``. Sums of one function per feature (such as RankBoost): the standard deviation of that
     function over ``data``. Figures of one model can be compared with each other, not with those of another.
 
     Returns

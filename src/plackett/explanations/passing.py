@@ -1,4 +1,4 @@
-"""What would lift a document above another."""
+"""Find changes that would lift a document above another."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def ways_to_pass(
     Parameters
     ----------
     score
-        Scores of versions of the document, and of the other one beside each.
+        Scores of versions of the document, and of the other one with each version.
     x
         The document.
     seen
-        Documents whose values may be taken.
+        Documents whose values may be used.
     names
         Names of the features.
     """

@@ -16,7 +16,7 @@ def draw_orders(background: np.ndarray, n_orders: int, rng: np.random.Generator)
     """Orders of the features, and for each a background document to start from.
 
     All documents of a query are explained with the same ones: their contributions then have the same base, and
-    differences of documents are free of the chance of the draws.
+    differences between documents do not depend on the draws.
     """
     orders = np.array([rng.permutation(background.shape[1]) for _ in range(n_orders)])
     return orders, background[rng.integers(background.shape[0], size=n_orders)]
@@ -28,7 +28,7 @@ def sampled_contributions(
     """Contribution of each feature to the score of one document by each order, orders × features; their mean counts.
 
     An order of the features and a background document give one estimate: the features of the background document are
-    replaced one after the other, and each is credited with the change of the score. Every order is used forwards and
+    replaced one by one, and each is credited with the change of the score. Every order is used forwards and
     backwards (Castro, Gómez, Tejada 2009). The estimates of one order add up to the difference of the two scores.
 
     Parameters

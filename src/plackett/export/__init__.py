@@ -1,4 +1,4 @@
-"""Models and scores in the files of other tools."""
+"""Models and scores in the file formats of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of foreign text models share: lines with their numbers, and errors that name them."""
+"""Shared by the readers of other tools' text models: numbered lines, and errors that name them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from plackett._errors import DataError
 
 __all__ = ["ModelText", "below32"]
 
-#: Longer files are no models of any tool, and would fill the memory.
+#: Larger files are not models of any tool, and would fill the memory.
 _MOST_BYTES = 1 << 30
-#: A feature number beyond this is a damaged file: a table of so many columns has no use.
+#: A feature number beyond this is a damaged file: no table has that many columns.
 _MOST_FEATURES = 10_000_000
 
 
 @dataclass(frozen=True)
 class ModelText:
-    """The text of a model file, and where in it one is."""
+    """The text of a model file, and the current position in it."""
 
     path: Path
     text: str
@@ -34,7 +34,7 @@ class ModelText:
         path = Path(path)
         try:
             if path.stat().st_size > _MOST_BYTES:
-                raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is no model")
+                raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is not a model")
             return cls(path, path.read_bytes().decode("utf-8"))
         except OSError as error:
             raise DataError(f"{path}: {error.strerror or error}") from None

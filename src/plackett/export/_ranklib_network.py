@@ -21,7 +21,7 @@ def read_network(model: ModelText, n_features: int | None) -> tuple[SigmoidLayer
     """The network of a file, and its number of features.
 
     The lines are: the feature numbers; the number of hidden layers; the size of each; and for each neuron its layer,
-    its number and the weights of its links to the next layer. Behind the inputs there is one neuron more, the bias,
+    its number and the weights of its links to the next layer. After the inputs there is one more neuron, the bias,
     which is linked to all neurons of all layers, those of the first layer first. Every neuron is logistic.
     """
     lines = [(number, line.split()) for number, line in model.lines() if not line.startswith("##")]
@@ -47,7 +47,7 @@ def read_network(model: ModelText, n_features: int | None) -> tuple[SigmoidLayer
         if len(words) - 2 != links:
             model.fail(number, f"neuron {neuron} of layer {layer} has {len(words) - 2} weights instead of {links}")
         if (layer, neuron) in found:
-            model.fail(number, f"neuron {neuron} of layer {layer} is there twice")
+            model.fail(number, f"neuron {neuron} of layer {layer} occurs twice")
         found[layer, neuron] = [model.real(word, number, "a weight") for word in words[2:]]
     missing = [(i, k) for i, width in enumerate(widths[:-1]) for k in range(width + (i == 0)) if (i, k) not in found]
     if missing:
@@ -86,7 +86,7 @@ def _layers(scorer: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
     network, features = scorer.network, scorer.features
     if network.name != "sigmoid" or network.n_outputs != 1 or features.log1p:
         raise DataError(
-            "RankLib has networks of sigmoid layers alone: train with architecture='sigmoid' and log1p=False to export"
+            "RankLib has only networks of sigmoid layers: train with architecture='sigmoid' and log1p=False to export"
         )
     names = [f"hidden.{i}" for i in range(len(network.hidden))] + ["output"]
     weights = [scorer.weights[f"{name}.weight"].T.astype(np.float64) for name in names]

@@ -31,7 +31,7 @@ def _size(model: ModelText, largest: int, n_features: int | None) -> int:
 
 
 def read_linear(model: ModelText, n_features: int | None) -> tuple[LinearScorer, int]:
-    """Weights of features, which add up where one is there twice; feature 0 is the constant."""
+    """Weights of features; repeated features are summed, and feature 0 is the constant."""
     number, words = _line(model)
     pairs = model.pairs(words, number, least=0)
     size = _size(model, max(feature for feature, _ in pairs), n_features)
@@ -42,7 +42,7 @@ def read_linear(model: ModelText, n_features: int | None) -> tuple[LinearScorer,
 
 
 def write_linear(scorer: LinearScorer) -> str:
-    """The line of a linear model; its constant comes first, where it has one."""
+    """The line of a linear model; its constant comes first, if it has one."""
     if scorer.weights.shape[1] != 1:
         raise DataError(f"RankLib's linear models have one score, and this one has {scorer.weights.shape[1]}")
     words = [f"0:{float(scorer.intercept[0])!r}"] if scorer.intercept[0] else []
@@ -67,7 +67,7 @@ def read_rankboost(model: ModelText, n_features: int | None) -> tuple[AdditiveSc
 
 
 def write_rankboost(scorer: AdditiveScorer) -> str:
-    """The line of a sum of steps. What a missing value would add has no place in it: RankLib takes it for 0."""
+    """The line of a sum of steps. It has no term for missing values: RankLib treats them as 0."""
     if scorer.slopes.any():
         raise DataError(
             "RankLib's RankBoost has weak rankers with thresholds only; train with weak='threshold' to export"

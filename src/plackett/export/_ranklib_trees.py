@@ -73,7 +73,7 @@ def ensemble_trees(tags: Tags, number: Number) -> list[tuple[float, Node]]:
 
 
 def _node(tags: Tags, number: Number) -> Node:
-    """What stands between ``<split>`` and ``</split>``, by a stack of nodes that wait for their children."""
+    """Parse the text between ``<split>`` and ``</split>``, with a stack of nodes that wait for their children."""
     waiting: list[list[Any]] = []
     model = tags.model
     while True:
@@ -176,10 +176,10 @@ def _tags(tree: dict[str, str], t: int) -> Iterator[str]:
     threshold = [float(word) for word in tree.get("threshold", "").split()]
     for kind in map(int, tree.get("decision_type", "").split()):
         if kind & 1:
-            raise DataError(f"tree {t + 1} splits by categories, which RankLib's trees cannot")
+            raise DataError(f"tree {t + 1} splits by categories, which RankLib's trees do not support")
         if kind & 12:
             raise DataError(
-                f"tree {t + 1} sends missing values their own way, and RankLib takes them for 0; "
+                f"tree {t + 1} has its own branch for missing values, but RankLib treats them as 0; "
                 "train on data without NaN to export"
             )
     stack: list[tuple[int | str, str, int]] = [(0 if feature else -1, "<split>", 2)]
@@ -201,5 +201,5 @@ def _tags(tree: dict[str, str], t: int) -> Iterator[str]:
 
 
 def _shortest32(value: float) -> str:
-    """The fewest digits that give this float32 back."""
+    """The fewest digits that read back as this float32."""
     return np.format_float_scientific(np.float32(value), trim="0") if value else "0.0"

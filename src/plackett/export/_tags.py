@@ -1,7 +1,7 @@
 """Nested tags that read like XML, of RankLib and QuickRank.
 
-Only tags, attributes and text are understood: no entities, no declarations of types, so that a file cannot make more of
-itself than it is.
+Only tags, attributes and text are supported: no entities and no document types, so a file cannot expand when it is
+read.
 """
 
 from __future__ import annotations

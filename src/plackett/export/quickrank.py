@@ -1,4 +1,4 @@
-"""QuickRank's model files: XML, whose trees are those of RankLib."""
+"""QuickRank's model files: XML with the same trees as RankLib's."""
 
 from __future__ import annotations
 
@@ -136,18 +136,18 @@ _ALGORITHMS: dict[str, tuple[str, str, Callable[[Tags, int | None], tuple[Any, i
 
 @fulfils("peers.quickrank", paper="Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016")
 def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
-    """A ranker that scores as the model in an XML file of QuickRank does.
+    """Read a QuickRank XML model as a ranker with the same scores.
 
-    MART, LambdaMART (selective and with stochastic negatives too), DART, random forests, their oblivious forms,
-    RankBoost, coordinate ascent and line search. Feature 1 is the first column. Nothing of XML but tags, attributes
-    and text is understood: a file with entities or a document type is refused.
+    Supports MART, LambdaMART (also selective and with stochastic negatives), DART, random forests, their oblivious
+    forms, RankBoost, coordinate ascent and line search. Feature 1 is the first column. Of XML, only tags, attributes
+    and text are supported: a file with entities or a document type is rejected.
 
     Parameters
     ----------
     path
         The file that ``--model-out`` names.
     n_features
-        Columns of the data to be scored; None is the largest feature number in the file.
+        Number of columns of the data to score; None means the largest feature number in the file.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = Non
     info = _elements(tags, "info")
     kind = info.get("type", "")
     if kind not in _ALGORITHMS:
-        model.fail(line, f"a model of type {kind[:30]!r}; those that can be read are {', '.join(_ALGORITHMS)}")
+        model.fail(line, f"unsupported model type {kind[:30]!r}; the supported types are {', '.join(_ALGORITHMS)}")
     module, symbol, read, settings = _ALGORITHMS[kind]
     scorer, size = read(tags, n_features)
     tags.expect("close", "ranker")
@@ -182,7 +182,7 @@ def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = Non
 
 
 def _settings(info: dict[str, str], known: dict[str, tuple[str, Callable[[str], Any]]]) -> dict[str, Any]:
-    """What the file says about the training, as far as it can be read."""
+    """The training settings in the file, as far as they can be read."""
     found = {}
     for word, (name, convert) in known.items():
         try:

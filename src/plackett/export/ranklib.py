@@ -112,19 +112,19 @@ _WRITERS: dict[str, Callable[[Any], tuple[str, str]]] = {
 
 @fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
 def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
-    """A ranker that scores as the model in a RankLib file does.
+    """Read a RankLib model as a ranker with the same scores.
 
-    LambdaMART, MART and random forests, RankBoost, AdaRank, coordinate ascent, linear regression, RankNet, LambdaRank
-    and ListNet. Feature 1 of RankLib is the first column. A missing feature is 0 there: fill NaN with 0 for linear
-    models and networks; trees and RankBoost take NaN for 0 themselves. RankLib adds up in float32, so that its own
-    scores differ from these in the last of seven digits.
+    Supports LambdaMART, MART and random forests, RankBoost, AdaRank, coordinate ascent, linear regression, RankNet,
+    LambdaRank and ListNet. RankLib's feature 1 is the first column. RankLib treats a missing feature as 0: fill NaN
+    with 0 for linear models and networks; trees and RankBoost treat NaN as 0 themselves. RankLib sums in float32, so
+    its own scores differ from these in the last of seven digits.
 
     Parameters
     ----------
     path
         The file that RankLib's ``-save`` wrote.
     n_features
-        Columns of the data to be scored; None is the largest feature number in the file.
+        Number of columns of the data to score; None means the largest feature number in the file.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
     algorithm = {name.lower(): found for name, found in _ALGORITHMS.items()}.get(first.lower())
     if algorithm is None:
         known = ", ".join(f"'## {name}'" for name in _ALGORITHMS)
-        raise DataError(f"{path}:1: not a model of RankLib; its first line should be one of {known}")
+        raise DataError(f"{path}:1: not a RankLib model; its first line should be one of {known}")
     scorer, size = algorithm.read(model, n_features)
     ranker = getattr(import_module(algorithm.module), algorithm.symbol)(**_settings(algorithm, lines))
     ranker.scorer_, ranker.n_features_in_, ranker.history_ = scorer, size, []
@@ -151,7 +151,7 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
 
 
 def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
-    """What the comments at the top say about the training, as far as it can be read: RankLib itself ignores them."""
+    """The training settings in the comments at the top, as far as they can be read; RankLib itself ignores them."""
     found: dict[str, Any] = {}
     for line in lines[1:20]:
         setting = _SETTING.match(line)
@@ -166,12 +166,12 @@ def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
 
 @fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
 def write_ranklib(ranker: Ranker, path: str | os.PathLike[str]) -> None:
-    r"""Write a fitted ranker as a model file of RankLib, which Elasticsearch's and OpenSearch's plugins read too.
+    r"""Write a fitted ranker as a RankLib model file, which Elasticsearch's and OpenSearch's plugins also read.
 
-    Tree ensembles, linear models (as coordinate ascent, AdaRank or, with a constant, linear regression), RankBoost and
-    networks of sigmoid layers (RankNet, LambdaRank: RankLib puts their score through the logistic function, which
-    changes no order). Leaf values lose what float32 cannot hold when RankLib reads them. What the format cannot say
-    (missing values that go their own way, categories, several scores per document) is refused.
+    Supports tree ensembles, linear models (as coordinate ascent, AdaRank or, with a constant, linear regression),
+    RankBoost and networks of sigmoid layers (RankNet, LambdaRank: RankLib puts their score through the logistic
+    function, which changes no order). Leaf values lose what float32 cannot hold when RankLib reads them. Models that
+    the format cannot express (a branch for missing values, categories, several scores per document) are rejected.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     '## Coordinate Ascent\n'
     """
     if not isinstance(ranker, Ranker):
-        raise DataError(f"a {type(ranker).__name__} cannot be written as a model of RankLib; give a fitted ranker")
+        raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker")
     ranker._check_fitted()
     if ranker.scorer_.kind not in _WRITERS:
         raise DataError(

@@ -1,4 +1,4 @@
-"""RankLib's score files: query, place in the query and score, separated by tabs."""
+"""RankLib's score files: query, position in the query and score, separated by tabs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __public__ = ["read_ranklib_scores", "write_ranklib_scores"]
 def write_ranklib_scores(data: RankingDataset, scores: Any, path: str | os.PathLike[str]) -> None:
     """Write scores as RankLib's ``-score`` does: a line ``qid⇥index⇥score`` per document, queries one after the other.
 
-    Scores are in the order of the dataset, as `predict` gives them.
+    Scores are in the order of the dataset, as returned by `predict`.
     """
     scores = np.asarray(scores, np.float64)
     if scores.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {scores.shape}, and the data {data.n_rows} documents")
+        raise DataError(f"scores have shape {scores.shape}, but the data have {data.n_rows} documents")
     place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
     names = [str(name) for name in data.qids.tolist()]
     rows = zip(data.query_of_row.tolist(), place.tolist(), scores.tolist(), strict=True)
@@ -32,10 +32,10 @@ def write_ranklib_scores(data: RankingDataset, scores: Any, path: str | os.PathL
 
 
 def read_ranklib_scores(path: str | os.PathLike[str], data: RankingDataset) -> np.ndarray:
-    r"""The scores of a file of RankLib's ``-score``, in the order of the dataset they belong to.
+    r"""Read the scores written by RankLib's ``-score``, in the order of the dataset they belong to.
 
-    Lines are found by query and place, so that queries may stand in any order. A line that belongs to no document, one
-    that is there twice, and a document without a score are errors.
+    Lines are matched by query and position, so queries may be in any order. A line that matches no document, a
+    duplicate line, and a document without a score are errors.
 
     Examples
     --------
@@ -52,14 +52,14 @@ def read_ranklib_scores(path: str | os.PathLike[str], data: RankingDataset) -> n
     for number, line in model.lines():
         words = line.split("\t")
         if len(words) != 3:
-            model.fail(number, f"expected query, place and score between tabs, found {line[:40]!r}")
+            model.fail(number, f"expected query, position and score separated by tabs, found {line[:40]!r}")
         q = query.get(words[0].strip(), -1)
-        place = model.whole(words[1].strip(), number, "the place of a document in its query")
+        place = model.whole(words[1].strip(), number, "the position of a document in its query")
         if q < 0 or place >= data.group[q]:
             model.fail(number, f"the data have no document {place} of query {words[0][:40]!r}")
         row = data.offsets[q] + place
         if not np.isnan(scores[row]):
-            model.fail(number, f"document {place} of query {words[0][:40]!r} is there twice")
+            model.fail(number, f"document {place} of query {words[0][:40]!r} occurs twice")
         scores[row] = model.real(words[2].strip(), number, "a score")
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])

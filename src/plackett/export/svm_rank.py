@@ -34,18 +34,18 @@ _HEAD = (
 
 @fulfils("peers.svmrank", paper="Joachims 2006, Training linear SVMs in linear time")
 def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
-    r"""A `RankSVM` that scores as a linear model of ``svm_rank_learn`` or ``svm_learn`` does.
+    r"""Read a linear model of ``svm_rank_learn`` or ``svm_learn`` as a `RankSVM` with the same scores.
 
     The score is :math:`\sum_i \alpha_i\, x_i \cdot x - b` over the support vectors; a linear svm_rank model has
-    one, its weights. Other kernels are refused.
+    one, its weights. Other kernels are rejected.
 
     Parameters
     ----------
     path
         The model file.
     n_features
-        Columns of the data to be scored; None is the highest feature number that has a weight. svm_rank leaves weights
-        of 0 out: give the number of columns where the last ones have no weight.
+        Number of columns of the data to score; None means the highest feature number that has a weight. svm_rank leaves
+        out weights of 0, so give the number of columns if the last ones have no weight.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     model = ModelText.read(path)
     lines = list(model.lines())
     if not lines or not lines[0][1].startswith("SVM-light Version"):
-        raise DataError(f"{path}:1: not a model of svm_rank; its first line should be 'SVM-light Version …'")
+        raise DataError(f"{path}:1: not an svm_rank model; its first line should be 'SVM-light Version …'")
     head = {}
     for (number, line), what in zip(lines[1:], _HEAD, strict=False):
         value, mark, comment = line.partition("#")
@@ -118,7 +118,7 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     """
     scorer = getattr(ranker, "scorer_", None)
     if not isinstance(scorer, LinearScorer) or scorer.weights.shape[1] != 1:
-        raise DataError(f"{type(ranker).__name__} is no fitted linear ranker with one score, and svm_rank has no other")
+        raise DataError(f"{type(ranker).__name__} is not a fitted linear ranker with one score, as svm_rank needs")
     weights = scorer.weights[:, 0].tolist()
     documents = ranker.card_.get("data", {}).get("rows", 0)
     values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-float(scorer.intercept[0])))

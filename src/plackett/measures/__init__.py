@@ -1,4 +1,4 @@
-"""Measures of ranking quality, one per file. ``plackett.measures()`` gives them all by name.
+"""Measures of ranking quality, one per file. ``plackett.measures()`` returns them all by name.
 
 >>> from plackett.measures import nDCG
 >>> nDCG @ 10
@@ -28,5 +28,5 @@ open_package(
     "measure",
     named={"Measure": "base", "parse": "language", "TIES": "ranking"},
     value=lambda found: found(),  # a measure is an object: `nDCG @ 10`
-    everything=_all,  # with those that the user made
+    everything=_all,  # including user-defined measures
 )

@@ -26,12 +26,13 @@ __all__ = ["alpha_nDCG"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AlphaNDCG(DiversityMeasure):
-    r"""α-nDCG: discounted cumulative gain in which a subtopic is worth less each time it was seen before.
+    r"""α-nDCG: discounted cumulative gain in which a subtopic is worth less each time it is repeated.
 
     .. math:: \frac{1}{Z_k} \sum_{r=1}^{k} \eta(r) \sum_t J(d_r, t)\,(1 - \alpha)^{\sum_{s<r} J(d_s, t)}
 
     where J(d, t) is 1 for a document relevant to subtopic t, :math:`\eta(r) = 1/\log_2(1 + r)`, and :math:`Z_k` is the
-    sum for an order made greedily, the document of the largest gain next (the best order is NP-hard to find).
+    sum for the greedy order, which always takes the document with the largest gain next (finding the best order is
+    NP-hard).
 
     Parameters
     ----------
@@ -40,25 +41,26 @@ class AlphaNDCG(DiversityMeasure):
     alpha
         Probability that a user who has seen a subtopic has had enough of it. 0 counts every repetition in full.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
     discount
         As for `nDCG`.
     ideal
-        What :math:`Z_k` is the sum of: ``"greedy"``, that order; ``"full"``, a list whose documents are each relevant
-        to all subtopics that have a relevant document, whether there are such documents or not (ndeval's alpha-DCG).
+        The list that :math:`Z_k` is computed from. ``"greedy"``: the greedy order. ``"full"``: a list in which every
+        document is relevant to all subtopics that have a relevant document, even if no such documents exist (ndeval's
+        alpha-DCG).
     ideal_ties
-        Which of equally good documents the greedy order takes: ``"subtopics"``, the one whose first subtopics come
-        first; ``"docid"``, the one with the larger document id (ndeval). On the TREC Web runs of 2012 the rule moves
-        the measure by up to 0.005.
+        Which of several equally good documents the greedy order takes. ``"subtopics"``: the one whose first subtopics
+        come first. ``"docid"``: the one with the larger document id (ndeval). On the TREC Web runs of 2012 the choice
+        changes the measure by up to 0.005.
 
     Notes
     -----
     Ties: exact mean over all orders: the number of earlier documents of a subtopic inside a block is hypergeometric. A
-    query without a relevant document scores `empty`. As the greedy order need not be the best, values above 1 are
-    possible, though rare and close to it.
+    query without a relevant document scores `empty`. The greedy order is not always the best one, so values slightly
+    above 1 are possible, though rare.
 
     Of ndeval's other columns, alpha-DCG is ``alpha_nDCG(ideal="full")`` and nERR-IA is
-    ``alpha_nDCG(discount="reciprocal")``; both names are understood.
+    ``alpha_nDCG(discount="reciprocal")``; both names are accepted.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class AlphaNDCG(DiversityMeasure):
     _ids: ClassVar[tuple[str, ...]] = ("metrics.alpha_ndcg", "eval.alpha_ndcg")
     paper: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
 
-    #: The greedy order has at least 1 − 1/e of the best sum: what is gained with each document never grows.
+    #: The greedy order reaches at least 1 − 1/e of the best sum, because gains diminish with each document.
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0 / (1.0 - np.exp(-1.0)))
 
     k: int | None = None
@@ -99,7 +101,7 @@ class AlphaNDCG(DiversityMeasure):
         k, keep = self.k or ranking.longest, 1.0 - self.alpha
         discount = discount_table(self.discount, ranking.longest)
         if self.ideal == "full":
-            # position by position; without a cut-off each query has as many as documents
+            # position by position; without a cut-off, a query has as many positions as documents
             sums = np.cumsum(np.append(0.0, keep ** np.arange(k) * discount_table(self.discount, k)))
             ideal = known_subtopics(data, self.rel) * sums[data.group if self.k is None else k]
         else:
@@ -124,7 +126,7 @@ def discounted_novelty(lo, hi, offsets, labels, depth, tie_end, relevant, keep, 
 def greedy_gains(
     data: RankingDataset, rel: float, keep: float, discount: np.ndarray, k: int, ideal_ties: str
 ) -> np.ndarray:
-    """Discounted gains of the first k documents of the order that takes the document of the largest gain next."""
+    """Discounted gains of the first k documents of the greedy order, which takes the largest gain next."""
     key = ("greedy gains", rel, keep, discount[:k].tobytes(), ideal_ties)
     if key not in data.memo:
         data.memo[key] = greedy_ideal(data, rel, _greedy, keep, discount, k, ideal_ties=ideal_ties)

@@ -24,25 +24,25 @@ class AveragePrecision(Measure):
 
     .. math:: \text{AP@}k = \frac1R \sum_{r=1}^{k} \text{P@}r \cdot [l_r \ge \text{rel}]
 
-    where R counts all relevant documents of the query, also those below rank k and those not retrieved.
+    where R counts all relevant documents of the query, including those below rank k and those not retrieved.
 
     Parameters
     ----------
     k
         Cut-off; None is the whole list.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
     over
         ``"relevant"``: precision is averaged over the ranks of relevant documents. ``"all"``: over every rank, as in
         Mohri, Rostamizadeh and Talwalkar's chapter on ranking: (1, 0, 1) has (1 + 1/2 + 2/3)/3, not (1 + 2/3)/2.
     divisor
-        ``"relevant"``: R. ``"reachable"``: min(R, k), so that a perfect list has AP@k = 1 (LightGBM, XGBoost). It is
-        for ``over="relevant"``; over every rank the divisor is the number of ranks.
+        ``"relevant"``: R. ``"reachable"``: min(R, k), so that a perfect list has AP@k = 1 (LightGBM, XGBoost).
+        Applies to ``over="relevant"``; with ``over="all"`` the divisor is the number of ranks.
 
     Notes
     -----
     Ties: exact mean over all orders. In a block of m documents, t of them relevant, below c relevant ones and
-    p documents, the r-th place adds t/m · (c + 1 + (t − 1)(r − 1)/(m − 1))/(p + r) (McSherry and Najork 2008).
+    p documents, the r-th position adds t/m · (c + 1 + (t − 1)(r − 1)/(m − 1))/(p + r) (McSherry and Najork 2008).
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _ap(  # type: ignore[no-untyped-def]
         while i < stop and above < total[q]:
             end = tie_end[i]
             if end == i + 1:
-                hit = 1 if labels[i] >= rel else 0  # without a branch, which no processor could foresee
+                hit = 1 if labels[i] >= rel else 0  # branchless: a branch here would be unpredictable
                 above += hit
                 value += hit * above / (end - a)
             else:
@@ -153,7 +153,8 @@ def _ap(  # type: ignore[no-untyped-def]
 @kernel
 def _ap_state(lo, hi, offsets, labels, depth, rel, divisor, k, state):  # type: ignore[no-untyped-def]
     # With c the relevant documents down to a rank and S the sum of 1/rank over them, moving a document down from i
-    # to j loses its own precision c_i/i, wins c_j/j, and each relevant one between loses 1/rank; up, the same reversed.
+    # to j loses its own precision c_i/i, gains c_j/j, and each relevant one between loses 1/rank; moving up is the
+    # reverse.
     for q in range(lo, hi):
         a = offsets[q]
         stop = min(k, depth[q])

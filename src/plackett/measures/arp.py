@@ -27,7 +27,7 @@ class AverageRelevancePosition(Measure):
     gain
         Weight of a label, ``"linear"`` by default; as for `plackett.measures.nDCG`.
     empty
-        Queries without a positive weight are skipped by default, since 0 would be better than any real value.
+        Queries without a positive weight are skipped by default, because 0 would beat any real value.
 
     Notes
     -----
@@ -69,7 +69,7 @@ class AverageRelevancePosition(Measure):
         total = ideal_dcg(ranking.data, self.gain, "none", None)
         scale = np.divide(1.0, total, where=total > 0, out=np.zeros(total.size))
         ranks = np.arange(1.0, ranking.longest + 1.0)
-        behind = (ranking.depth + ranking.data.group + 1) / 2  # mean rank of those that were not retrieved
+        behind = (ranking.depth + ranking.data.group + 1) / 2  # mean rank of the documents not retrieved
         return linear_state(ranking, position_gains(ranking, self.gain), scale, ranking.longest, ranks, behind)
 
 

@@ -17,23 +17,23 @@ __all__ = ["AUC", "relevant_pairs"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AreaUnderCurve(Measure):
-    r"""Area under the ROC curve: share of pairs (relevant, not relevant) in which the relevant document is ahead.
+    r"""Area under the ROC curve: share of (relevant, irrelevant) pairs in which the relevant document is ranked higher.
 
     .. math:: \text{AUC} = \frac{1}{mn} \sum_{i=1}^{m} \sum_{j=1}^{n} [s_i > s_j] + \tfrac{1}{2} [s_i = s_j]
 
-    over the m relevant and the n other documents of the query: the Wilcoxon–Mann–Whitney statistic; the Gini
+    over the m relevant and the n other documents of the query. This is the Wilcoxon–Mann–Whitney statistic; the Gini
     coefficient is 2 AUC − 1. The area over all queries together is ``plackett.roc_curve(data, scores).area``.
 
     Parameters
     ----------
     rel
-        Least label of a relevant document.
+        Lowest label that counts as relevant.
 
     Notes
     -----
-    Ties: exact. ``expected`` counts a tied pair half, ``optimistic`` as right (the rule ≥ of Mohri et al.),
-    ``pessimistic`` as wrong (strict). Unjudged documents are in no pair; documents that were not retrieved stand, tied,
-    behind the ranked ones; a query without a pair scores `empty`.
+    Ties: exact. ``expected`` counts a tied pair as half right, ``optimistic`` as right (the rule ≥ of Mohri et al.),
+    ``pessimistic`` as wrong (strict). Unjudged documents form no pairs. Documents that were not retrieved are ranked
+    last, tied. A query without a pair scores `empty`.
 
     Examples
     --------
@@ -60,7 +60,7 @@ AUC = AreaUnderCurve()
 
 @kernel
 def relevant_pairs(lo, hi, offsets, labels, depth, tie_end, rel, out):  # type: ignore[no-untyped-def]
-    """Share of the pairs of a relevant and another document in the right order; NaN where there is no pair."""
+    """Share of (relevant, other) pairs in the right order; NaN if there is no pair."""
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

@@ -1,4 +1,4 @@
-"""What a measure is: a frozen object with parameters that gives one number per query."""
+"""The base class of measures: frozen objects with parameters that compute one number per query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Measure"]
 #: How many random orders estimate the mean over ties where a measure has no exact form.
 TIE_SAMPLES = 64
 
-#: By the annotation of a parameter: the types it may have, and how an error says so.
+#: For each parameter annotation: the accepted types, and how an error message names them.
 _KINDS: dict[Any, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
     "float": (Real,),
@@ -39,25 +39,25 @@ class Measure:
     """Base class of all measures.
 
     A measure is written as in ir-measures: ``nDCG @ 10``, ``AP(rel=2) @ 100``, ``nDCG(gain="linear")``. Calling it
-    gives a copy with other parameters, ``@`` sets the cut-off, and `str` the canonical name, which
-    `plackett.measures.parse` reads back. Measures whose parameters have the same values are equal. The name has every
-    parameter that was given, also at its default: ``nDCG(gain="exp2")`` stays so under a preset, ``nDCG`` does not.
+    returns a copy with other parameters, ``@`` sets the cut-off, and `str` returns the canonical name, which
+    `plackett.measures.parse` reads back. Measures with equal parameters are equal. The name shows every parameter that
+    was given, even at its default: a preset leaves ``nDCG(gain="exp2")`` unchanged, but not ``nDCG``.
 
-    A subclass is a frozen dataclass. Its fields are the parameters, its class attributes say what it is, and `values`
-    gives one number per query, NaN where the query has nothing to measure (no relevant document, no pair): the rule
-    `empty` fills those in.
+    A subclass is a frozen dataclass. Its fields are the parameters, its class attributes describe it, and `values`
+    returns one number per query. A query with nothing to measure (no relevant document, no pair) gets NaN, which the
+    rule `empty` then fills in.
 
     Parameters
     ----------
     ties
-        What documents of equal score mean: one of `plackett.measures.TIES`. The default ``expected``, the mean over all
-        orders of the tied documents, never depends on the order of the rows.
+        How to treat documents with equal scores: one of `plackett.measures.TIES`. The default, ``expected``, is the
+        mean over all orders of the tied documents and never depends on the order of the rows.
     empty
         Value of a query with nothing relevant: a number, or ``"skip"`` to leave it out of the mean (it stays visible as
         missing in the per-query values).
     """
 
-    #: Name, other names understood, entries of the inventory, paper: literals, read from the source by the catalogue.
+    #: Name, aliases, entries of the inventory, paper: literals, which the catalogue reads from the source.
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     _ids: ClassVar[tuple[str, ...]]
@@ -66,9 +66,9 @@ class Measure:
     exact_ties: ClassVar[bool] = True
     #: Whether larger is better.
     ascending: ClassVar[bool] = True
-    #: Whether it reads the subtopics of the documents, not only their labels.
+    #: Whether the measure reads the subtopics of the documents, not only their labels.
     reads_subtopics: ClassVar[bool] = False
-    #: Least and largest value.
+    #: Smallest and largest value.
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     #: The parameter that ``@`` sets.
     cutoff: ClassVar[str] = "k"
@@ -85,7 +85,7 @@ class Measure:
     empty: float | str = 0.0
 
     def __new__(cls, **parameters: Any) -> Self:
-        """Note which parameters are given."""
+        """Record which parameters were given."""
         measure = super().__new__(cls)
         object.__setattr__(measure, "_given", frozenset(parameters))
         return measure
@@ -110,11 +110,11 @@ class Measure:
             raise MeasureError(f"{self.name}: the cut-off must be a positive whole number, got {k!r}")
         if hasattr(self, "rel"):
             if isinstance(self.rel, (str, bool)) or not 0 <= self.rel < np.inf:
-                raise MeasureError(f"{self.name}: rel={self.rel!r}; the least relevant label is a number of 0 or more")
+                raise MeasureError(f"{self.name}: rel={self.rel!r}; the lowest relevant label must be 0 or more")
             object.__setattr__(self, "rel", float(self.rel))
 
     def worth(self, value: Any) -> Any:
-        """A value of the measure, or an array of them, so that larger is better: errors are negated.
+        """Turn a value of the measure, or an array of values, into one where larger is better: errors are negated.
 
         >>> from plackett.measures import AP
         >>> AP.worth(0.25)
@@ -141,7 +141,7 @@ class Measure:
 
     @property
     def given(self) -> frozenset[str]:
-        """The parameters that were written down, be it at their default: a preset leaves those alone."""
+        """The parameters given explicitly, even at their defaults: a preset leaves them alone."""
         found: frozenset[str] = vars(self)["_given"]
         return found
 
@@ -172,22 +172,22 @@ class Measure:
         raise NotImplementedError
 
     def per_query(self, scored: Scored) -> np.ndarray:
-        """One number per query, by the rules for ties and for queries with nothing relevant; NaN is a skipped query."""
+        """One number per query, after the rules for ties and for queries with nothing relevant; NaN: skipped."""
         ranking = scored.ranking(self.ties)
         values = self.values(ranking)
         if self.ties == "expected" and not self.exact_ties and ranking.tied.any():
             total = np.zeros(scored.data.n_queries)
-            for i in range(TIE_SAMPLES):  # one by one, so that each sum has the same order for any number of queries
+            for i in range(TIE_SAMPLES):  # one at a time, so that sums run in the same order for any number of queries
                 total += self.values(ranking.shuffled(scored.random_state + i))
             values = np.where(ranking.tied, total / TIE_SAMPLES, values)
         return values if self.empty == "skip" else np.where(np.isnan(values), self.empty, values)
 
     def swap_state(self, ranking: Ranking) -> np.ndarray:
-        """What `swap` reads: one row per position, in the order listed; an error for a measure without such a form."""
+        """The state that `swap` reads: one row per position, in list order. Measures without this form raise."""
         raise MeasureError(f"{self} has no closed form for the change from exchanging two documents")
 
     def swap_deltas(self, labels: Any) -> np.ndarray:
-        """|Change of the measure| from exchanging the documents at each two ranks of one ranked list.
+        """|Change of the measure| from exchanging the documents at any two ranks of one ranked list.
 
         >>> from plackett.measures import RR
         >>> RR.swap_deltas([1, 0]).tolist()
@@ -196,13 +196,13 @@ class Measure:
         return swap_matrix(np.asarray(self.swap_state(list_ranking(labels))))
 
     def mean(self, values: np.ndarray) -> float:
-        """Mean over queries of `per_query`, skipped queries left out; NaN where all are."""
+        """Mean of `per_query` over queries, leaving out skipped ones; NaN if all are skipped."""
         kept = values[~np.isnan(values)]
         return float(kept.mean()) if kept.size else float("nan")
 
 
 def _literal(value: Any) -> str:
-    """A parameter as the measure language writes it."""
+    """A parameter value, in the syntax of the measure language."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, str):

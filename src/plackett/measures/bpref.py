@@ -17,7 +17,7 @@ __all__ = ["Bpref"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryPreference(Measure):
-    r"""Binary preference: how seldom judged irrelevant documents stand above relevant ones. Unjudged ones do not count.
+    r"""Binary preference: how rarely judged irrelevant documents rank above relevant ones, ignoring unjudged ones.
 
     .. math:: \text{bpref} = \frac1R \sum_{d} \left(1 - \frac{\min(n_d, D)}{D}\right), \quad D = \min(R, N)
 
@@ -27,7 +27,7 @@ class BinaryPreference(Measure):
     Parameters
     ----------
     rel
-        The least relevant label. Labels from 0 up to it are judged irrelevant, labels below 0 unjudged.
+        Lowest label that counts as relevant. Smaller labels from 0 are judged irrelevant, labels below 0 unjudged.
 
     Notes
     -----
@@ -77,7 +77,7 @@ def _bpref(  # type: ignore[no-untyped-def]
             if inside > 0:
                 missed = 0.0  # mean of min(above + 0..bad, bound)
                 if bound > 0:
-                    below = min(max(bound - above, 0), bad + 1)  # so many of the cases lie below the bound
+                    below = min(max(bound - above, 0), bad + 1)  # number of cases below the bound
                     missed = below * above + below * (below - 1) / 2 + (bad + 1 - below) * bound
                     missed /= (bad + 1) * bound
                 value += inside * (1.0 - missed)

@@ -21,7 +21,7 @@ class ContradictingPairCount(PairMeasure):
     Notes
     -----
     Ties: exact; a tied pair counts one half (``ties="optimistic"`` counts strict contradictions only, as the paper
-    does). Unjudged documents are in no pair, and a query without a pair scores `empty`. The total over a dataset is the
+    does). Unjudged documents form no pairs, and a query without a pair scores `empty`. The total over a dataset is the
     sum of the values per query.
 
     Examples

@@ -1,4 +1,4 @@
-"""Counts of queries and documents; over all queries they are sums."""
+"""Counts of queries and documents, summed over queries."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Relevant(Count):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RelevantRetrieved(Count):
-    """Number of relevant documents among the first ``k`` (all retrieved ones without it). Ties: exact mean.
+    """Number of relevant documents among the first ``k`` (default: all retrieved ones). Ties: exact mean.
 
     >>> import plackett as pk
     >>> pk.evaluate([1, 0, 1], [3, 2, 1], ["NumRelRet@2"]).mean["NumRelRet@2"]

@@ -27,7 +27,7 @@ def measure_curve(
     data, scores
         Dataset with labels, and one score per row.
     measure
-        A measure with a cut-off, or its name; the cut-off it has is replaced.
+        A measure with a cut-off, or its name; any cut-off it already has is replaced.
     ks
         The cut-offs.
 
@@ -60,12 +60,12 @@ def precision_recall_curve(
     recall
         Levels of recall, from 0 to 1.
     rel
-        Least label of a relevant document.
+        Lowest label that counts as relevant.
 
     Returns
     -------
     recall, precision
-        Two arrays of the same length; the precision never rises. At each level it is the mean of `IPrec`, the largest
+        Two arrays of the same length; precision never increases. At each level it is the mean of `IPrec`, the largest
         precision at this or any larger recall.
 
     Examples

@@ -32,32 +32,33 @@ def measure(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     compiled: bool = True,
 ) -> Any:
-    """Make a measure of a function for one query; to be used as a decorator.
+    """Turn a function of one ranked list into a measure. Use it as a decorator.
 
     Parameters
     ----------
     function
-        ``f(labels)`` or ``f(labels, k)``: gets the labels of the retrieved documents of one query, best rank first, as
-        a float64 array (below 0 is unjudged), and the cut-off, which is the length of the list where none is given.
-        It returns a number, or NaN where there is nothing to measure. A query with nothing relevant then has the value
-        `empty`; for others say what it is: ``mine(empty=0)``, ``mine(empty="skip")``.
+        ``f(labels)`` or ``f(labels, k)``. It receives the labels of the retrieved documents of one query, best rank
+        first, as a float64 array (below 0 is unjudged), and the cut-off (the length of the list if none is given).
+        It returns a number, or NaN if there is nothing to measure. A query with nothing relevant then gets the value
+        `empty`. If other queries can return NaN, set it explicitly: ``mine(empty=0)`` or ``mine(empty="skip")``.
     name
-        Name of the measure; the function's without it. Strings understand it from then on: ``"mine"``, ``"mine@5"``.
+        Name of the measure; by default the function's. From then on you can use it in strings: ``"mine"``,
+        ``"mine@5"``.
     ascending, bounds
-        Whether larger is better; least and largest value.
+        Whether larger is better; smallest and largest value.
     compiled
         Whether to compile the function with Numba. A function that Numba cannot compile runs as plain Python, with a
-        warning; give False to have that without one.
+        warning; pass False to choose plain Python without the warning.
 
     Returns
     -------
     CustomMeasure
-        A measure like all others: ``mine @ 5``, ``mine(ties="stable")``, ``evaluate(data, scores, ["mine@5"])``.
+        A measure like any other: ``mine @ 5``, ``mine(ties="stable")``, ``evaluate(data, scores, ["mine@5"])``.
 
     Notes
     -----
-    Ties: estimated from seeded random orders. The function is compiled once per process. A pickled measure is found
-    by its name, so the process that reads it must have defined it too.
+    Ties: estimated from seeded random orders. The function is compiled once per process. A pickled measure is looked
+    up by name, so the process that loads it must have defined it too.
 
     Examples
     --------
@@ -72,10 +73,10 @@ def measure(
         return lambda f: measure(f, name=name, ascending=ascending, bounds=bounds, compiled=compiled)
     name = name or function.__name__
     if not name.replace("_", "a").isalnum() or name[0].isdigit():
-        raise MeasureError(f"{name!r} is no name for a measure; use letters, digits and underscores")
+        raise MeasureError(f"{name!r} is not a valid measure name; use letters, digits and underscores")
     parameters = list(inspect.signature(function).parameters)
     if len(parameters) not in (1, 2):
-        raise MeasureError(f"{name}: a measure is a function of (labels) or of (labels, k), not of {parameters}")
+        raise MeasureError(f"{name}: a measure must be a function of (labels) or (labels, k), got {parameters}")
     members: dict[str, Any] = {
         "__doc__": function.__doc__,
         "name": name,
@@ -113,9 +114,9 @@ class CustomMeasure(Measure):
             nothing = np.flatnonzero(np.isnan(out) & any_positive(ranking))
             if nothing.size:
                 raise MeasureError(
-                    f"{self.name} gave NaN for {nothing.size} of {out.size} queries that have relevant documents, such "
-                    f"as query {ranking.data.qids[nothing[0]]}; if there is nothing to measure in them, say what they "
-                    f'count: {self.name}(empty=0), or {self.name}(empty="skip") to leave them out of the mean'
+                    f"{self.name} returned NaN for {nothing.size} of {out.size} queries with relevant documents, such "
+                    f"as query {ranking.data.qids[nothing[0]]}; if they have nothing to measure, set their value: "
+                    f'{self.name}(empty=0), or {self.name}(empty="skip") to leave them out of the mean'
                 )
         return out
 
@@ -136,12 +137,13 @@ def _driver(function: Any, name: str, takes_k: bool, compiled: bool) -> tuple[An
             reason = str(error).strip().splitlines()[-1]
             warnings.warn(
                 f"{function.__name__} runs as plain Python, since Numba cannot compile it ({reason}); "
-                "give compiled=False to say that this is meant",
+                "pass compiled=False if that is intended",
                 PlackettWarning,
                 stacklevel=2,
             )
         else:
-            # Compiled code makes 0 of None: a function that may return it runs where that can be seen.
+            # Compiled code turns None into 0, so a function that may return None runs as plain Python,
+            # where we can detect it.
             returned = [signature.return_type for signature in inner.nopython_signatures]
             if all(isinstance(kind, (numba.types.Number, numba.types.Boolean)) for kind in returned):
                 return kernel, inner
@@ -149,7 +151,7 @@ def _driver(function: Any, name: str, takes_k: bool, compiled: bool) -> tuple[An
 
 
 def _checked(function: Any, name: str) -> Any:
-    """The function with an error where it returns something other than a number."""
+    """Wrap the function so that it raises if it returns anything but a number."""
 
     def checked(*arguments: Any) -> float:
         value = function(*arguments)

@@ -23,7 +23,7 @@ class DiscountedCumulativeGain(Measure):
     .. math:: \text{DCG@}k = \sum_{r=1}^{k} G(l_r)\,\eta(r)
 
     where :math:`l_r` is the label at rank r, :math:`G(l) = 2^l - 1` and :math:`\eta(r) = 1/\log_2(1 + r)`. It grows
-    with the number of documents; `plackett.measures.nDCG` divides it by the best value.
+    with the number of documents; `plackett.measures.nDCG` divides it by the best possible value.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the measures of diversity share: subtopics, their weights, and gains that shrink with repetition."""
+"""Shared by the diversity measures: subtopics, their weights, and gains that shrink with repetition."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["DiversityMeasure", "known_subtopics", "novelty", "relevant_subtopics
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiversityMeasure(Measure):
-    """Base of measures that read ``data.subtopics``; a dataset without them is refused."""
+    """Base of measures that read ``data.subtopics``; a dataset without subtopics is rejected."""
 
     reads_subtopics: ClassVar[bool] = True
 
     def per_query(self, scored: Scored) -> np.ndarray:
-        """One number per query, by the rules for ties and for queries with nothing relevant."""
+        """One number per query, after the rules for ties and for queries with nothing relevant."""
         data = scored.data
         if data.subtopics is None or data.subtopics.ndim != 2 or data.subtopics.shape[1] == 0:
             raise MeasureError(
                 f"{self} measures diversity, but the dataset has no subtopics; give "
                 "RankingDataset.from_arrays(..., subtopics=...) a column per subtopic"
             )
-        if data.y is None:  # labels serve the tie rules only: the more subtopics a document has, the better it is
+        if data.y is None:  # only the tie rules use these labels: the more subtopics, the better
             labels = np.nansum(np.maximum(data.subtopics, 0.0), axis=1, dtype=np.float64)
             scored = Scored(
                 data.replace(y=labels),
@@ -54,7 +54,7 @@ def known_subtopics(data: RankingDataset, rel: float) -> np.ndarray:
 
 
 def subtopic_weights(data: RankingDataset) -> np.ndarray:
-    """Probability of each subtopic, ``(n_queries, T)``: as given, or equal over the subtopics that a query has."""
+    """Probability of each subtopic, ``(n_queries, T)``: as given, or uniform over the subtopics of a query."""
     if data.subtopic_weight is not None:
         return np.nan_to_num(data.subtopic_weight)
     has = _any_row(data, ~np.isnan(np.asarray(data.subtopics)))
@@ -78,7 +78,7 @@ IDEAL_TIES = {
 
 
 def check_ideal_ties(ideal_ties: str, measure: str) -> None:
-    """Refuse an unknown rule."""
+    """Reject an unknown rule."""
     if ideal_ties not in IDEAL_TIES:
         raise MeasureError(f"{measure}: ideal_ties={ideal_ties!r}; give one of {', '.join(IDEAL_TIES)}")
 

@@ -1,4 +1,4 @@
-"""Measures that cannot tell one ranking from another, given the labels of the data."""
+"""Measures that cannot distinguish rankings, given the labels of the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["measure_doubts"]
 
 
 def measure_doubts(measures: Mapping[str, Measure], data: RankingDataset) -> dict[str, str]:
-    """For each measure that every order of the documents gives the same value: a sentence that says why.
+    """For each measure that has the same value for every order of the documents, a sentence that explains why.
 
     The usual case is labels without an irrelevant grade: with grades from 1 to 3 every document counts as relevant,
     and average precision is 1 for all systems.
@@ -34,7 +34,7 @@ def measure_doubts(measures: Mapping[str, Measure], data: RankingDataset) -> dic
 
 
 def every_document_relevant(measure: Measure, data: RankingDataset) -> bool:
-    """Whether labels that differ all count as relevant: a scale without an irrelevant grade."""
+    """Whether the labels differ but all count as relevant: a scale without an irrelevant grade."""
     labels, rel = data.labels, getattr(measure, "rel", None)
     return rel is not None and bool(labels.min() >= rel) and bool(labels.min() < labels.max())
 
@@ -48,12 +48,12 @@ def _reason(measure: Measure, data: RankingDataset) -> str:
         raised = f"{measure.name}(rel={low + 1:g})"
         return (
             f"no label is below {rel:g}, so every document counts as relevant. The labels run from {low:g} to "
-            f"{high:g}: say from which on a document is relevant, as in {raised}, or let 0 be irrelevant."
+            f"{high:g}: set the lowest relevant label, as in {raised}, or label irrelevant documents 0."
         )
     if not _equal_in_queries(data, labels >= rel):
         return ""
     if labels.max() < rel:
-        return f"no document is relevant, as no label is {rel:g} or more."
+        return f"no document is relevant: no label is {rel:g} or more."
     return "in each query all documents are relevant, or none is."
 
 

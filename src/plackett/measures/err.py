@@ -20,7 +20,7 @@ __all__ = ["ERR"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExpectedReciprocalRank(Measure):
-    r"""Expected reciprocal rank: 1/rank at which a user stops who reads down the list until satisfied.
+    r"""Expected reciprocal rank (ERR): mean of 1/rank where a user, reading down the list, is satisfied and stops.
 
     .. math:: \text{ERR@}k = \sum_{r=1}^{k} \frac1r R_r \prod_{s<r} (1 - R_s), \quad R = \frac{2^l - 1}{2^{l_{\max}}}
 
@@ -29,16 +29,16 @@ class ExpectedReciprocalRank(Measure):
     k
         Cut-off; None is the whole list.
     max_label
-        The largest label of the scale, :math:`l_{\max}`. None is the largest label of the dataset; give it where
-        figures of several datasets or folds are compared (Yahoo and MSLR: 4).
+        The largest label of the scale, :math:`l_{\max}`. None means the largest label of the dataset. Set it to
+        compare results across datasets or folds (Yahoo and MSLR: 4).
 
     Notes
     -----
-    The book prints the weight of rank r as 1/m; that is a misprint, the measure would not depend on the order.
+    The book prints the weight of rank r as 1/m. That is a misprint: the measure would not depend on the order.
 
-    Ties: exact mean over all orders. The probability to pass i documents drawn at random out of a block is the
+    Ties: exact mean over all orders. The probability of passing i documents drawn at random out of a block is the
     elementary symmetric mean :math:`u_i` of the 1 − R, which adding the (n + 1)-th document x turns into
-    :math:`((n + 1 - i)\,u_i + i\,x\,u_{i-1})/(n + 1)`; place r adds :math:`u_{r-1} - u_r` over its rank.
+    :math:`((n + 1 - i)\,u_i + i\,x\,u_{i-1})/(n + 1)`; position r adds :math:`u_{r-1} - u_r` over its rank.
     The cost of a block of m documents is m · min(m, k).
 
     Examples
@@ -93,7 +93,7 @@ def stop_chance(labels: np.ndarray, top: float) -> np.ndarray:
 
 
 def stopping(ranking: Ranking, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probability to stop at each position as values and table (see `plackett.measures.gains.position_gains`)."""
+    """Probability of stopping at each position as values and table (see `plackett.measures.gains.position_gains`)."""
     grade = ranking.data.max_grade
     if grade is not None:
         return ranking.labels, stop_chance(np.arange(grade + 1.0), top)
@@ -118,7 +118,7 @@ def err_state(ranking: Ranking, top: float, k: int | None, scale: np.ndarray) ->
 
 @kernel
 def _pass_block(values, table, start, end, n_places, chance):  # type: ignore[no-untyped-def]
-    """Probability to pass i documents drawn at random out of start..end, into chance[i], i up to n_places."""
+    """Probability of passing i documents drawn at random from start..end, into chance[i], i up to n_places."""
     chance[0] = 1.0
     for i in range(1, n_places + 1):
         chance[i] = 0.0

@@ -36,13 +36,13 @@ class IntentAwareERR(IntentAware):
         Probability that a user is satisfied by a document relevant to the subtopic, whatever its grade, as in ndeval.
         None: it depends on the grade, as in `ERR`.
     rel
-        Least grade of a document that is relevant to a subtopic; where ``alpha`` is given.
+        Lowest grade that counts as relevant to a subtopic; used when ``alpha`` is given.
     scaled
-        Divide by the value of a list of documents each relevant, with the largest grade, to every subtopic, as ndeval
-        does: that list has 1 instead of ln 2 for two grades.
+        Divide by the value of a list in which every document has the largest grade for every subtopic, as ndeval
+        does. Such a list then scores 1, instead of ln 2 for two grades.
     missing
-        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
-        ``"renormalise"``, its weight goes to the others.
+        How to treat a subtopic without a relevant document. ``"zero"``: it adds 0 and keeps its weight.
+        ``"renormalise"``: its weight goes to the others.
 
     Notes
     -----
@@ -89,7 +89,7 @@ class IntentAwareERR(IntentAware):
         values = super().values(ranking)
         if not self.scaled:
             return values
-        # the probability to go on behind a document of the largest grade
+        # the probability of continuing past a document of the largest grade
         passed = 0.5 ** self._largest(ranking.data) if self.alpha is None else 1.0 - self.alpha
         if self.k is None:
             whole = 1.0 if passed == 0.0 else (passed - 1.0) * np.log1p(-passed) / passed

@@ -29,7 +29,7 @@ class FMeasure(Measure):
     k
         Cut-off; None is all retrieved documents (trec_eval's set_F).
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
     beta
         Recall weighs ``beta`` times as much as precision.
 

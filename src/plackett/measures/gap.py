@@ -18,7 +18,7 @@ from plackett.measures.swaps import new_state
 
 __all__ = ["GAP"]
 
-#: Chance that the threshold is at most each grade, up to a factor, which cancels: it need not know the largest grade.
+#: Probability that the threshold is at most each grade, up to a factor that cancels (so no largest grade is needed).
 THRESHOLDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "uniform": lambda grades: grades,
     "exp2": lambda grades: np.exp2(grades - grades.max()) - np.exp2(-grades.max()),
@@ -43,9 +43,9 @@ def _check(thresholds: Any) -> str | tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GradedAveragePrecision(Measure):
-    r"""Graded average precision: average precision for users who differ in what they call relevant.
+    r"""Graded average precision: average precision for users who disagree on what counts as relevant.
 
-    A user takes the labels from grade i on as relevant with probability :math:`g_i`, i = 1, 2, …:
+    A user considers labels of grade i and above relevant with probability :math:`g_i`, i = 1, 2, …:
 
     .. math::
         \text{GAP@}k = \frac{\sum_{n=1}^{k} \frac1n \sum_{m=1}^{n} \delta_{m,n}}{\sum_i R_i \sum_{j \le i} g_j},
@@ -53,24 +53,24 @@ class GradedAveragePrecision(Measure):
 
     where :math:`l_n` is the label at rank n and :math:`R_i` counts the documents of the query with label i, retrieved
     or not. With labels 0 and 1 it is AP. Summed over the thresholds first, it is the mean of ``AP(rel=i)`` with weights
-    :math:`g_i` times the number of documents with a label of at least i; so it is computed.
+    :math:`g_i` times the number of documents with a label of at least i, which is how it is computed.
 
     Parameters
     ----------
     k
-        Cut-off; None is the whole list. As for AP@k the divisor counts all relevant documents.
+        Cut-off; None is the whole list. As for AP@k, the divisor counts all relevant documents.
     thresholds
-        ``"uniform"``: all :math:`g_i` are equal; as the divisor has them too, it does not matter how many grades the
-        scale has. ``"exp2"``: :math:`g_i \propto 2^i`, so that the chance to be relevant grows as 2^l − 1. Or the
+        ``"uniform"``: all :math:`g_i` are equal; they also appear in the divisor, so the number of grades does not
+        matter. ``"exp2"``: :math:`g_i \propto 2^i`, so that the chance of being relevant grows as 2^l − 1. Or the
         probabilities :math:`g_1, g_2, …` themselves, up to the largest label of the data and with sum 1.
 
     Notes
     -----
     A label between two grades is relevant for the thresholds up to it: 2.5 counts as 2.
 
-    Ties: exact mean over all orders, as AP has it.
+    Ties: exact mean over all orders, as for AP.
 
-    The mean over users of AP, each over their own number of relevant documents, would be another measure: GAP divides
+    Averaging AP over users, each with their own number of relevant documents, would be another measure: GAP divides
     the expected sum of precisions by the expected number of relevant documents.
 
     Examples
@@ -104,7 +104,7 @@ class GradedAveragePrecision(Measure):
         return np.where(shares.any(axis=0), total, np.nan)
 
     def swap_state(self, ranking: Ranking) -> np.ndarray:
-        """What `swap` reads: for each threshold the state of AP, as no exchange helps one user and harms another."""
+        """The state that `swap` reads: AP's for each threshold, as no exchange helps one user and harms another."""
         grades, shares = self._shares(ranking)
         state = new_state(ranking, grades.size)
         for i, (grade, share) in enumerate(zip(grades, shares, strict=True)):
@@ -134,7 +134,7 @@ class GradedAveragePrecision(Measure):
             return THRESHOLDS[self.thresholds](grades)
         if grades[-1] > len(self.thresholds):
             raise MeasureError(
-                f"{self.name}: thresholds are those of {len(self.thresholds)} grades, "
+                f"{self.name}: thresholds cover {len(self.thresholds)} grades, "
                 f"but the data has the label {grades[-1]:g}"
             )
         return np.cumsum(self.thresholds)[grades.astype(np.int64) - 1]

@@ -11,13 +11,13 @@ from plackett.measures.ap import AveragePrecision
 
 __all__ = ["GMAP"]
 
-#: Smaller values count as this one, as in trec_eval; one query with 0 would decide the mean otherwise.
+#: Smaller values count as this one, as in trec_eval; otherwise one query with 0 would decide the mean.
 LEAST = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GeometricMeanAP(AveragePrecision):
-    r"""Average precision whose mean over queries is geometric: it looks at the poorly answered queries.
+    r"""Average precision with a geometric mean over queries, which emphasises queries answered poorly.
 
     .. math:: \text{GMAP} = \exp \frac1n \sum_q \log \max(\text{AP}_q, 10^{-5})
 
@@ -43,7 +43,7 @@ class GeometricMeanAP(AveragePrecision):
     paper: ClassVar[str] = "Robertson 2006, On GMAP, and other transformations"
 
     def mean(self, values: np.ndarray) -> float:
-        """Geometric mean over queries, skipped queries left out; NaN where all are."""
+        """Geometric mean over queries, leaving out skipped ones; NaN if all are skipped."""
         kept = values[~np.isnan(values)]
         return float(np.exp(np.log(np.maximum(kept, LEAST)).mean())) if kept.size else float("nan")
 

@@ -26,12 +26,12 @@ class InferredAP(Measure):
 
     .. math:: \frac1k + \frac{k-1}{k} \cdot \frac{|pool|}{k-1} \cdot \frac{|rel| + ε}{|rel| + |nonrel| + 2ε}
 
-    from the documents above it: in the pool (judged or label −1), judged relevant, judged irrelevant.
+    from the documents above it that are in the pool (judged or label −1), judged relevant, and judged irrelevant.
 
     Parameters
     ----------
     rel
-        The least relevant label. Label −1 is in the pool but unjudged, −2 is not in the pool.
+        Lowest label that counts as relevant. Label −1 is in the pool but unjudged, −2 is not in the pool.
 
     Notes
     -----

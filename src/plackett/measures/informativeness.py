@@ -24,7 +24,7 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Informativeness:
-    """What `informativeness` found.
+    """Result of `informativeness`.
 
     Attributes
     ----------
@@ -39,17 +39,17 @@ class Informativeness:
 
     @property
     def share(self) -> float:
-        """Share of the swaps, over all queries, that change the measure; NaN where there is none."""
+        """Share of the swaps, over all queries, that change the measure; NaN if there are none."""
         return float(self.seen.sum() / self.total.sum()) if self.total.sum() else float("nan")
 
 
 @fulfils("eval.informativeness", paper="Yilmaz and Robertson 2010, On the choice of effectiveness measures")
 def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -> Informativeness:
-    """Count the flips that a measure reacts to: swaps of neighbours with different labels that change its value.
+    """Count the swaps of neighbouring documents with different labels that change a measure.
 
-    A measure that sees more flips tells a learner more. nDCG of the whole list sees every one; AP those between a
-    relevant and another document; P@10 only those across rank 10. So the measure to optimise need not be the one that
-    is reported.
+    A measure that reacts to more swaps tells a learner more. nDCG of the whole list reacts to all of them, AP to those
+    between a relevant and an irrelevant document, P@10 only to those across rank 10. So the best measure to optimise
+    is not always the one you report.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -
     data
         Dataset with labels.
     scores
-        One score per row; tied documents stand in the order of the rows.
+        One score per row; tied documents are kept in row order.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -
     [[3], [2], [1]]
     """
     measure = parse(measure)
-    data = data.replace(X=np.empty((data.n_rows, 0), np.float32))  # lists are copied below; features have no part in it
+    data = data.replace(X=np.empty((data.n_rows, 0), np.float32))  # lists are copied below; features are not needed
     ranking = Scored(data, scores).ranking("stable")
     labels, query = ranking.labels, data.query_of_row
     first = np.flatnonzero((labels[1:] != labels[:-1]) & (query[1:] == query[:-1]))  # upper position of each swap
@@ -87,6 +87,6 @@ def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -
         upper, lower = ranking.rows[swaps] + at, ranking.rows[swaps + 1] + at
         swapped[upper], swapped[lower] = swapped[lower], swapped[upper]
         after = measure.values(Scored(copies, swapped).ranking("stable"))
-        changed = np.abs(after - before[lists]) > _TOLERANCE  # NaN, nothing to measure, is no change
+        changed = np.abs(after - before[lists]) > _TOLERANCE  # NaN (nothing to measure) counts as no change
         seen += np.bincount(lists[changed], minlength=data.n_queries)
     return Informativeness(seen, total)

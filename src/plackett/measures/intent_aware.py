@@ -27,14 +27,14 @@ class IntentAware(DiversityMeasure):
 
     .. math:: M\text{-IA} = \sum_t P(t \mid q)\,M(\text{labels for } t)
 
-    with the ideal list of each subtopic its own. An ideal of 1 need not exist: one order cannot be best for all. The
-    probabilities are ``data.subtopic_weight``, or equal.
+    where each subtopic has its own ideal list. A value of 1 may be out of reach: no single order need be best for all
+    subtopics. The probabilities are ``data.subtopic_weight``, or uniform.
 
     Parameters
     ----------
     missing
-        A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
-        ``"renormalise"``, the weight goes to the other subtopics.
+        A subtopic of the query for which no document is relevant: ``"zero"``: it adds 0 and keeps its weight;
+        ``"renormalise"``: its weight goes to the other subtopics.
     """
 
     missing: str = "zero"
@@ -75,7 +75,7 @@ class IntentAwareAP(IntentAware):
     k
         Cut-off; None is the whole list.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
     missing
         A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
         ``"renormalise"``, its weight goes to the others.
@@ -175,7 +175,7 @@ class IntentAwareP(IntentAware):
     k
         Cut-off; None is all retrieved documents.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
     missing
         A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
         ``"renormalise"``, its weight goes to the others.
@@ -222,7 +222,7 @@ class IntentAwareRR(IntentAware):
     k
         Cut-off; None is the whole list.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
     missing
         A subtopic of the query for which no document is relevant: ``"zero"``, it adds 0 and keeps its weight;
         ``"renormalise"``, its weight goes to the others.

@@ -15,12 +15,12 @@ from plackett.measures.relevance import n_relevant
 
 __all__ = ["IPrec", "check_reach", "interpolated"]
 
-#: What is added to recall · R before it is cut to a whole number.
+#: Added to recall · R before it is truncated to a whole number.
 ROUNDING = {"up": 0.9, "nearest": 0.5}
 
 
 def check_reach(reach: str, measure: str) -> None:
-    """Refuse an unknown rounding."""
+    """Reject an unknown rounding rule."""
     if reach not in ROUNDING:
         raise MeasureError(f"{measure}: reach={reach!r}; give one of {', '.join(ROUNDING)}")
 
@@ -34,16 +34,16 @@ class InterpolatedPrecision(Measure):
     Parameters
     ----------
     recall
-        The level x between 0 and 1, written behind ``@``.
+        The level x between 0 and 1, written after ``@``.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
     reach
-        How many of the R relevant documents reach the level: ``"up"``, ⌊x·R + 0.9⌋ (trec_eval 9, pytrec_eval and
-        ir-measures, preset ``trec9``), or ``"nearest"``, ⌊x·R + 0.5⌋ (trec_eval 10, preset ``trec``).
+        How many of the R relevant documents are needed to reach the level: ``"up"``, ⌊x·R + 0.9⌋ (trec_eval 9,
+        pytrec_eval and ir-measures, preset ``trec9``), or ``"nearest"``, ⌊x·R + 0.5⌋ (trec_eval 10, preset ``trec``).
 
     Notes
     -----
-    Ties: estimated from seeded random orders. A level that the list does not reach has precision 0.
+    Ties: estimated from seeded random orders. If the list does not reach the level, the precision is 0.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class AverageInterpolatedPrecision(Measure):
     levels
         The levels of recall.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
     reach
         As for `plackett.measures.IPrec`.
 

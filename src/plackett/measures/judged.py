@@ -21,7 +21,7 @@ class JudgedShare(Measure):
     Parameters
     ----------
     k
-        Cut-off; None is all retrieved documents. A list shorter than k counts with its own length.
+        Cut-off; None is all retrieved documents. For a list shorter than k, its own length is used.
 
     Notes
     -----

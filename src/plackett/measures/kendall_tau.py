@@ -21,20 +21,20 @@ class KendallCorrelation(Measure):
 
     .. math:: \tau = \frac{C - D}{\sqrt{n_l\,n_s}}
 
-    with C pairs ordered alike and D ordered otherwise, :math:`n_l` pairs of unequal labels, :math:`n_s` pairs of
+    with C pairs in the same order, D in opposite order, :math:`n_l` pairs of unequal labels, :math:`n_s` pairs of
     unequal scores. From −1 to 1.
 
     Parameters
     ----------
     corrected
-        False: :math:`n_s` is the number of all pairs, as after ties are broken, so that the tie rules mean what they
-        mean everywhere. True: tied scores are taken out of :math:`n_s`: SciPy's ``kendalltau`` (for
-        ``ties="expected"``, the other rules leave no ties).
+        False: :math:`n_s` counts all pairs, as if ties had been broken, so the tie rules mean the same as for other
+        measures. True: :math:`n_s` leaves out tied scores, as SciPy's ``kendalltau`` does (this matters only for
+        ``ties="expected"``; the other rules leave no ties).
 
     Notes
     -----
-    Ties: exact; the mean over orders of a tied pair is 0. Unjudged documents are in no pair, documents that were not
-    retrieved stand, tied, behind the ranked ones, and a query without a pair of unequal labels scores `empty`.
+    Ties: exact; the mean over orders of a tied pair is 0. Unjudged documents form no pairs. Documents that were not
+    retrieved are ranked last, tied. A query without a pair of unequal labels scores `empty`.
 
     Examples
     --------
@@ -68,16 +68,16 @@ KendallTau = KendallCorrelation()
 
 
 def kendall_tau(a: Any, b: Any, qid: Any = None) -> float | np.ndarray:
-    """Kendall's τ-b between two lists of scores of the same documents, in n log n.
+    """Kendall's τ-b between two lists of scores of the same documents, in O(n log n).
 
-    The same as ``scipy.stats.kendalltau``, for each query of a flat list at once. NaN where one list is constant.
+    Same as ``scipy.stats.kendalltau``, but for all queries of a flat list at once. NaN if one list is constant.
 
     Parameters
     ----------
     a, b
         Scores of the same documents, larger is better.
     qid
-        Query of each document; without it all are one list.
+        Query of each document; without it, all documents form one list.
 
     Returns
     -------

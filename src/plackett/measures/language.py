@@ -18,14 +18,14 @@ __all__ = ["all_measures", "get", "parse", "parse_all"]
 _FORM = re.compile(r"(?P<name>\w[\w%+.-]*?)(?:\((?P<parameters>.*)\))?(?:@(?P<k>[^@()]+))?", re.DOTALL)
 _UNDERSCORE_CUTOFF = re.compile(r"(?P<name>\D[\w%]*?)_(?P<k>\d+(\.\d+)?)")  # trec_eval: P_5, iprec_at_recall_0.10
 
-#: Measures of trec_eval whose name ends in the values of parameters of ours: ``Rprec_mult_0.20``, ``utility_2,-1,0,0``.
+#: trec_eval measures whose name ends in values of our parameters: ``Rprec_mult_0.20``, ``utility_2,-1,0,0``.
 _TREC_EVAL: dict[str, tuple[str, Callable[..., dict[str, Any]]]] = {
     "relative_P": ("P", lambda k: {"relative": True, "k": int(k)}),
     "Rprec_mult": ("Rprec", lambda mult: {"mult": float(mult)}),
     "11pt_avg": ("IPrec11", lambda *levels: {"levels": tuple(map(float, levels))}),
     "utility": ("Utility", lambda a, b, c, d: {"a": float(a), "b": float(b), "c": float(c)} if float(d) == 0 else {}),
 }
-#: Names of other tools that mean a measure of ours with parameters.
+#: Names in other tools for our measures with certain parameters.
 _SPELLINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "relative_P": ("P", {"relative": True}),
     "set_relative_P": ("P", {"relative": True}),
@@ -38,7 +38,7 @@ _TREC_EVAL_FORM = re.compile(rf"(?P<name>{'|'.join(_TREC_EVAL)})_(?P<values>[-\d
 
 @lru_cache(maxsize=1)
 def _by_name() -> dict[str, Item]:
-    """Every name and alias, in lower case too, with the item it means."""
+    """Every name and alias, also in lower case, and the item it refers to."""
     names: dict[str, Item] = {}
     for item in items("measure"):
         for name in (item.name, *item.aliases):
@@ -52,9 +52,9 @@ _registered: dict[str, Measure] = {}
 
 
 def register(measure: Measure) -> None:
-    """Make a user's own measure known to the language under its name."""
+    """Register a user-defined measure under its name."""
     if measure.name in _by_name():
-        raise MeasureError(f"{measure.name!r} is already the name of a measure; choose another")
+        raise MeasureError(f"{measure.name!r} is already the name of a measure; choose another name")
     _registered[measure.name] = measure
 
 
@@ -70,11 +70,11 @@ def get(name: str) -> Measure:
 
 
 def parse(text: str | Measure) -> Measure:
-    """The measure that a string means.
+    """Parse a measure from a string.
 
-    Understood are ir-measures' language (``nDCG@10``, ``AP(rel=2)@100``, ``RBP(p=0.8)``), our additional parameters
-    (``gain=``, ``discount=``, ``ties=``, ``empty=``), and the names of trec_eval (``ndcg_cut_10``), ranx, LightGBM and
-    XGBoost (``ndcg@10``), RankLib (``NDCG@10``). An unknown name is refused with the nearest known one.
+    Accepts the language of ir-measures (``nDCG@10``, ``AP(rel=2)@100``, ``RBP(p=0.8)``), our additional parameters
+    (``gain=``, ``discount=``, ``ties=``, ``empty=``), and the names used by trec_eval (``ndcg_cut_10``), ranx, LightGBM
+    and XGBoost (``ndcg@10``), and RankLib (``NDCG@10``). The error for an unknown name suggests the closest known one.
 
     >>> parse("ndcg_cut_10"), parse('nDCG(gain="linear", ties="stable")@5')
     (nDCG@10, nDCG(ties="stable", gain="linear")@5)
@@ -82,7 +82,7 @@ def parse(text: str | Measure) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
-        raise MeasureError(f"a measure is a name such as 'nDCG@10' or a Measure, got {type(text).__name__}")
+        raise MeasureError(f"a measure must be a name such as 'nDCG@10' or a Measure, got {type(text).__name__}")
     if trec_eval := _TREC_EVAL_FORM.fullmatch(text.strip()):
         return _trec_eval(trec_eval["name"], trec_eval["values"], text)
     match = _FORM.fullmatch(text.strip())
@@ -106,7 +106,7 @@ def parse(text: str | Measure) -> Measure:
 
 
 def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """One measure or several, parsed; the same one twice counts once."""
+    """Parse one measure or several; duplicates are dropped."""
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     parsed = list({str(measure): measure for measure in map(parse, measures)}.values())
@@ -137,14 +137,14 @@ def _trec_eval(name: str, values: str, whole: str) -> Measure:
         ) from None
     if not found:
         raise MeasureError(
-            f"{_short(whole)}: the last number of trec_eval's {name} must be 0: nobody knows how many "
-            "irrelevant documents there are that were not retrieved"
+            f"{_short(whole)}: the last number of trec_eval's {name} must be 0: it is not known how many "
+            "irrelevant documents were not retrieved"
         )
     return get(measure)(**found)
 
 
 def _short(text: str, most: int = 200) -> str:
-    """A text as an error message shows it."""
+    """A string, shortened for an error message."""
     return repr(text if len(text) <= most else f"{text[:most]}…")
 
 

@@ -16,7 +16,7 @@ __all__ = ["Misranking"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BipartiteMisranking(Measure):
-    r"""Bipartite misranking error: share of pairs (relevant, not relevant) in the wrong order. Smaller is better.
+    r"""Bipartite misranking error: share of (relevant, irrelevant) pairs in the wrong order. Smaller is better.
 
     .. math:: \hat R = \frac{1}{mn} \sum_{i=1}^{m} \sum_{j=1}^{n} [s_i < s_j] + \tfrac{1}{2} [s_i = s_j]
 
@@ -25,7 +25,7 @@ class BipartiteMisranking(Measure):
     Parameters
     ----------
     rel
-        Least label of a relevant document.
+        Lowest label that counts as relevant.
 
     Notes
     -----

@@ -31,12 +31,12 @@ class NDCG(Measure):
     k
         Cut-off; None is the whole list.
     gain
-        ``"exp2"`` (2^l − 1), ``"linear"`` (l), ``"binary"``, or a table label: gain. ir-measures' and trec_eval's
-        nDCG has linear gain: preset ``trec``.
+        ``"exp2"`` (2^l − 1), ``"linear"`` (l), ``"binary"``, or a dict ``{label: gain}``. ir-measures' and
+        trec_eval's nDCG has linear gain: preset ``trec``.
     discount
         ``"log2"``, ``"letor"`` (1, 1, 1/log2 r: the official LETOR scripts), ``"reciprocal"``, ``"none"``, or a list.
     short
-        ``"pad"``: positions behind the end of a list add nothing. ``"zero"``: a list of fewer than k documents scores
+        ``"pad"``: positions past the end of a list add nothing. ``"zero"``: a list of fewer than k documents scores
         0, as in the LETOR scripts.
 
     Notes

@@ -22,23 +22,23 @@ __all__ = ["NRBP"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NoveltyRankBiasedPrecision(DiversityMeasure):
-    r"""Novelty- and rank-biased precision: a patient user who tires of subtopics seen before.
+    r"""Novelty- and rank-biased precision (NRBP): models a patient user who tires of subtopics already seen.
 
     .. math:: \frac{1 - (1 - \alpha)\beta}{N}
         \sum_{r \ge 1} \beta^{r-1} \sum_t J(d_r, t)\,(1 - \alpha)^{\sum_{s<r} J(d_s, t)}
 
-    with N subtopics that have a relevant document. One document relevant to all of them at every rank has 1.
+    with N subtopics that have a relevant document. A list in which every document is relevant to all of them scores 1.
 
     Parameters
     ----------
     alpha
         Probability that a user who has seen a subtopic has had enough of it.
     beta
-        Probability that a user goes on to the next rank.
+        Probability that a user continues to the next rank.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
     normalised
-        Divide by the value of an order made greedily, the document of the largest gain next (ndeval's nNRBP).
+        Divide by the value of the greedy order, which takes the document with the largest gain next (ndeval's nNRBP).
     ideal_ties
         As for `alpha_nDCG`.
 
@@ -79,7 +79,7 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
         discount = self.beta ** np.arange(longest)
         gains = ranking.run(discounted_novelty, relevant_subtopics(ranking, self.rel), keep, discount, longest)
         if self.normalised:
-            depth = int(np.count_nonzero(discount > 1e-17))  # what follows adds nothing to the digits of the sum
+            depth = int(np.count_nonzero(discount > 1e-17))  # later positions do not change the sum in float64
             ideal = greedy_gains(ranking.data, self.rel, keep, discount, depth, self.ideal_ties)
             return np.divide(gains, ideal, out=np.full(gains.shape, np.nan), where=ideal > 0)
         n = known_subtopics(ranking.data, self.rel)

@@ -18,13 +18,13 @@ class OrderedPairAccuracy(PairMeasure):
 
     .. math:: \text{OPA} = \frac{|\{(u, v) : l_u > l_v,\ s_u > s_v\}|}{|\{(u, v) : l_u > l_v\}|}
 
-    For two grades it is the `AUC`. The share over all pairs of a dataset together, and over the pairs that the scores
-    set farthest apart, is `plackett.pair_precision`.
+    For two grades it is the `AUC`. For the share over all pairs of a dataset together, or over the pairs with the
+    largest score differences, see `plackett.pair_precision`.
 
     Notes
     -----
-    Ties: exact; a tied pair is half matched. Unjudged documents are in no pair, and a query without a pair scores
-    `empty`. A dataset that has preferences and no labels is measured on its preferences.
+    Ties: exact; a tied pair is half matched. Unjudged documents form no pairs, and a query without a pair scores
+    `empty`. A dataset with preferences but no labels is measured on its preferences.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Precision at K %: the share of matched pairs among those that the scores set farthest apart."""
+"""Precision at K %: the share of matched pairs among those with the largest score differences."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def pair_precision(
 ) -> np.ndarray:
     r"""Precision at K %: share of matched pairs among the K % of pairs with the largest difference of scores.
 
-    All pairs of unequal labels of all queries, sorted by :math:`|s_u - s_v|` from large to small; the share of the
+    Sort all pairs of unequal labels of all queries by :math:`|s_u - s_v|`, largest first, and take the share of the
     first K % whose scores are in the order of the labels. At 100 it is the share of matched pairs of the dataset.
 
-    Rules: a pair of equal scores is half matched. Of pairs with the same difference at the boundary a proportionate
-    part counts, so the result depends on no order. Unjudged documents are in no pair. No pair is ever stored: the
-    boundary is found by bisection over counts that take one pass over the sorted scores of each query.
+    Rules: a pair of equal scores is half matched. Pairs with the same difference at the boundary count in proportion,
+    so the result does not depend on any order. Unjudged documents form no pairs. Pairs are never stored: the boundary
+    is found by bisection over counts that take one pass over the sorted scores of each query.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def pair_precision(
         raise MeasureError("there is no pair of unequal labels in any query")
 
     def share(size: float) -> float:
-        """Share of matched ones among the ``size`` first pairs."""
+        """Share of matched pairs among the first ``size`` pairs."""
         if size >= all_pairs:
             return all_matched / all_pairs
-        # Numbers of 0 and more are ordered as their bits are. More than `size` pairs differ by more than `low` (all
+        # Nonnegative floats sort like their bits. More than `size` pairs differ by more than `low` (all
         # pairs at the start), no more than `size` by more than `high`.
         low, high = -1, int(np.float64(np.inf).view(np.int64))
         while high - low > 1:
@@ -137,7 +137,7 @@ def _beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):  # type: igno
 
 @kernel
 def _matched_beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):  # type: ignore[no-untyped-def]
-    """How many of those are matched; a limit below 0 takes in the pairs of equal scores, of which half are."""
+    """How many of those are matched; a limit below 0 includes pairs of equal scores, half of which are."""
     most = 0
     for q in range(lo, hi):
         most = max(most, n_levels[q])

@@ -1,4 +1,4 @@
-"""Counting pairs: how many a ranking orders rightly, wrongly or not at all, in n log n and without listing them."""
+"""Count the pairs that a ranking gets right, wrong or leaves tied, in O(n log n) without listing them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _TIED_WORTH = {"expected": 0.5, "optimistic": 1.0, "pessimistic": 0.0}
 class PairMeasure(Measure):
     """Base of measures that are a function of the right and the wrong pairs of each query.
 
-    Pairs are those of unequal labels, unjudged documents being in none. A dataset without labels is measured on its
-    explicit `preferences`, with their weights. Documents that were not retrieved stand, tied, behind the ranked ones.
+    Pairs have unequal labels; unjudged documents form no pairs. A dataset without labels is measured on its explicit
+    `preferences`, with their weights. Documents that were not retrieved are ranked last, tied.
     Ties: a tied pair is half right under ``expected``, right under ``optimistic``, wrong under ``pessimistic``.
     """
 
     def of_counts(self, right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
-        """The measure of the right and wrong pairs of each query."""
+        """The measure, from the right and wrong pairs of each query."""
         raise NotImplementedError
 
     def values(self, ranking: Ranking) -> np.ndarray:
@@ -39,7 +39,7 @@ class PairMeasure(Measure):
         return self.of_counts(right + 0.5 * tied, wrong + 0.5 * tied)
 
     def per_query(self, scored: Scored) -> np.ndarray:
-        """One number per query, from labels or, where there are none, from preferences."""
+        """One number per query, from labels or, if there are none, from preferences."""
         if scored.data.y is not None or scored.data.preferences is None:
             return super().per_query(scored)
         values = self.of_counts(*preference_counts(scored, self.ties))
@@ -52,7 +52,7 @@ def pair_counts(ranking: Ranking, weight: np.ndarray | None = None) -> np.ndarra
     Parameters
     ----------
     weight
-        Weight of each row of the dataset; a pair weighs the product of its two. Without it pairs are counted.
+        Weight of each row of the dataset; a pair weighs the product of its two. Without it, every pair weighs 1.
     """
     out = np.empty((ranking.data.n_queries, 4))
     weights = np.empty(0) if weight is None else weight[ranking.rows]
@@ -77,7 +77,7 @@ def preference_counts(scored: Scored, ties: str) -> tuple[np.ndarray, np.ndarray
     if pairs is None:
         raise DataError("this dataset has neither labels nor preferences: there are no pairs to count")
     if ties in _TIED_WORTH:
-        # a document that was not retrieved stands behind all others
+        # a document that was not retrieved ranks below all others
         place = np.where(scored.retrieved, scored.scores, -np.inf)
     else:
         unlabelled = data.replace(y=np.zeros(data.n_rows))
@@ -103,7 +103,7 @@ def correlated(a: Any, b: Any, qid: Any = None, ties: str = "expected") -> Ranki
 
 
 def per_query_or_float(values: np.ndarray, qid: Any) -> float | np.ndarray:
-    """What a function of two lists returns: one number for one list, an array where queries are given."""
+    """The result of a function of two lists: one number for one list, an array if queries are given."""
     return float(values[0]) if qid is None else values
 
 

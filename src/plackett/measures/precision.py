@@ -27,12 +27,13 @@ class Precision(Measure):
     k
         Cut-off; None is all retrieved documents (trec_eval's set_P).
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
     short
-        What a list of n < k documents has: ``"pad"``, its hits divided by k; ``"list"``, divided by n (XGBoost);
-        ``"zero"``, nothing, as in the LETOR 3.0 script.
+        How to score a list of n < k documents: ``"pad"``, its hits divided by k; ``"list"``, divided by n (XGBoost);
+        ``"zero"``, 0, as in the LETOR 3.0 script.
     relative
-        Divide by the number of hits there could be, min(k, R), so that a perfect list has 1 (trec_eval's relative_P).
+        Divide by the largest possible number of hits, min(k, R), so that a perfect list scores 1 (trec_eval's
+        relative_P).
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Rules of other tools, so that their figures come out to the last digit."""
+"""Rules of other tools, to reproduce their results to the last digit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from plackett.measures.base import Measure
 
 __all__ = ["PRESETS", "with_preset"]
 
-#: For each tool the parameters in which it differs from our defaults; a measure takes those that it has. A key
-#: ``Measure.parameter`` is for one measure only. ``complete`` and ``subtopics`` are defaults of
+#: For each tool, the parameters that differ from our defaults; a measure uses those that it has. A key
+#: ``Measure.parameter`` applies to one measure only. ``complete`` and ``subtopics`` are defaults of
 #: `plackett.evaluate_run`: whether judged queries that the run lacks count, and whether judgements are by subtopic.
 PRESETS: dict[str, dict[str, Any]] = {
     "letor3": {"discount": "letor", "short": "zero", "ties": "stable"},
@@ -37,7 +37,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def with_preset(measure: Measure, preset: str | None) -> Measure:
-    """The measure with a tool's rules for every parameter that was not given.
+    """Apply another tool's rules to every parameter of a measure that was not given.
 
     >>> from plackett.measures import nDCG
     >>> with_preset(nDCG(ties="optimistic") @ 5, "trec")

@@ -1,4 +1,4 @@
-"""The documents of each query in the order of their scores, and what ties mean."""
+"""The documents of each query in the order of their scores, and the tie rules."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ TIES = {
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Ranked lists, flat over all queries: what the kernels of the measures read.
+    """Ranked lists, flat over all queries: the input of the measures' kernels.
 
     Positions of query ``q`` are ``offsets[q]:offsets[q + 1]``; the first ``depth[q]`` of them are the ranked
-    documents, best first, the others were not retrieved. ``labels[i]`` is the label at position ``i``, ``rows[i]`` its
+    documents, best first; the others were not retrieved. ``labels[i]`` is the label at position ``i``, ``rows[i]`` its
     row in the dataset, ``tie_end[i]`` the end of its block of tied documents. Blocks are longer than one only under the
     rule ``expected``: the measure then takes its mean over the orders of each block, whose documents are listed by
     descending label so that sums do not depend on the order of the rows.
@@ -45,7 +45,7 @@ class Ranking:
     depth: np.ndarray
     tie_end: np.ndarray
     n_jobs: int | None = None
-    #: What measures derived from this ranking and other measures can use again.
+    #: Values derived from this ranking, cached for other measures to reuse.
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -60,7 +60,7 @@ class Ranking:
 
     @cached_property
     def tied(self) -> np.ndarray:
-        """Whether each query has a tie that is still open."""
+        """Whether each query has an unbroken tie."""
         longer = self.tie_end != np.arange(1, self.tie_end.size + 1)
         return np.logical_or.reduceat(np.append(longer, False), self.offsets[:-1]) & (np.diff(self.offsets) > 0)
 
@@ -79,7 +79,7 @@ class Ranking:
     def shuffled(self, seed: int) -> Ranking:
         """The same ranking with every block of tied documents in one random order, a function of seed and content.
 
-        The draws of a query depend on its labels and not on its place among the queries.
+        The draws of a query depend on its labels, not on its position among the queries.
         """
         labels, rows = self.labels.copy(), self.rows.copy()
         over_queries(_shuffle, self.offsets, self.tie_end, np.uint64(seed), labels, rows, n_jobs=self.n_jobs)
@@ -93,7 +93,7 @@ def list_ranking(labels: Any) -> Ranking:
 
 
 class Scored:
-    """Scores beside a dataset; makes the ranking of each tie rule once.
+    """The scores of a dataset's rows; builds the ranking for each tie rule once.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Scored:
     scores
         One score per row in the grouped order of the dataset; larger is better.
     retrieved
-        Rows that were ranked at all (a run may lack documents that were judged); all without it.
+        Which rows were ranked (a run may lack judged documents); default: all.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ def _rank_queries(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
-        n = np.int64(0)  # a literal 0 would have the sort compiled twice
+        n = np.int64(0)  # with a literal 0 the sort would be compiled twice
         last = b
         for i in range(a, b):
             if retrieved[i]:

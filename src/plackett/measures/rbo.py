@@ -21,21 +21,21 @@ __public__ = ["rbo"]
 def rbo(a: Any, b: Any, qid: Any = None, *, p: float = 0.9) -> float | np.ndarray:
     r"""Rank-biased overlap of two rankings, extrapolated from the lists seen (RBO_EXT).
 
-    For two lists of the same length k, with :math:`X_d` documents common to both first d,
+    For two lists of the same length k, with :math:`X_d` documents among the first d of both,
 
     .. math:: \frac{1-p}{p} \sum_{d=1}^{k} \frac{X_d}{d}\,p^d + \frac{X_k}{k}\,p^k
 
-    and for lists of different lengths equation 32 of the paper. From 0 (nothing in common) to 1 (the same list).
+    and equation 32 of the paper for lists of different lengths. From 0 (nothing in common) to 1 (the same list).
 
     Parameters
     ----------
     a, b
-        Scores of the same documents, larger is better; NaN for a document that is not in the list. Ties: exact mean
+        Scores of the same documents, larger is better; NaN if a document is not in the list. Ties: exact mean
         over all orders of both lists.
     qid
-        Query of each document; without it all are one list.
+        Query of each document; without it, all documents form one list.
     p
-        Weight of the depth, above 0 and below 1: the first ten ranks have 86 % of the weight for 0.9.
+        Weight of the depth, above 0 and below 1: with 0.9 the first ten ranks have 86 % of the weight.
 
     Returns
     -------

@@ -19,7 +19,7 @@ __all__ = ["RBP"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedPrecision(Measure):
-    r"""Rank-biased precision: the rate of relevant documents seen by a user who goes on with probability p.
+    r"""Rank-biased precision: the rate of relevant documents seen by a user who continues with probability p.
 
     .. math:: \text{RBP} = (1 - p) \sum_{r} p^{r-1} [l_r \ge \text{rel}]
 
@@ -28,13 +28,13 @@ class RankBiasedPrecision(Measure):
     k
         Cut-off; None is the whole list.
     p
-        Persistence: the probability to look at the next document.
+        Persistence: the probability of looking at the next document.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
 
     Notes
     -----
-    A finite list cannot reach 1: n relevant documents have :math:`1 - p^n`. Ties: exact mean over all orders.
+    A finite list cannot reach 1: n relevant documents score :math:`1 - p^n`. Ties: exact mean over all orders.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class RankBiasedPrecision(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.p, (str, bool)) or not 0 < self.p < 1:
-            raise MeasureError(f"{self.name}: p={self.p!r}; the persistence lies between 0 and 1")
+            raise MeasureError(f"{self.name}: p={self.p!r}; the persistence must be between 0 and 1")
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

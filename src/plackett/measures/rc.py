@@ -36,9 +36,9 @@ class RankCorrelation(Measure):
 
     Notes
     -----
-    Ties: exact; a tied pair is half wrong. Unjudged documents are in no pair, documents that were not retrieved stand,
-    tied, behind the ranked ones, and a query without a pair of unequal labels scores `empty`. For preferences that are
-    not labels see `plackett.weighted_kendall_omega`, for two lists of scores `plackett.weighted_kendall`.
+    Ties: exact; a tied pair is half wrong. Unjudged documents form no pairs. Documents that were not retrieved are
+    ranked last, tied. A query without a pair of unequal labels scores `empty`. For preferences that are not labels see
+    `plackett.weighted_kendall_omega`; for two lists of scores, `plackett.weighted_kendall`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ RC = RankCorrelation()
 
 @fulfils("eval.weighted_kendall", paper="Liu 2011, Learning to rank for information retrieval, section 1.2.2")
 def weighted_kendall(a: Any, b: Any, qid: Any = None, *, weight: Any = None) -> float | np.ndarray:
-    r"""Weighted rank correlation of two lists of scores of the same documents: the share of weight in agreement.
+    r"""Weighted rank correlation of two lists of scores of the same documents: the weighted share of pairs that agree.
 
     .. math:: \frac{\sum_{u<v} w_{uv}\,(1 + \text{sgn}((a_u - a_v)(b_u - b_v)))}{2 \sum_{u<v} w_{uv}}
 
@@ -87,10 +87,10 @@ def weighted_kendall(a: Any, b: Any, qid: Any = None, *, weight: Any = None) -> 
     a, b
         Scores of the same documents, larger is better.
     qid
-        Query of each document; without it all are one list.
+        Query of each document; without it, all documents form one list.
     weight
-        One weight per document, a pair weighing the product of its two (n log n); or, without ``qid``, a symmetric
-        table ``(n, n)`` of the weights of pairs (n²).
+        One weight per document, where a pair weighs the product of its two (n log n); or, without ``qid``, a symmetric
+        ``(n, n)`` table of pair weights (n²).
 
     Returns
     -------
@@ -107,7 +107,7 @@ def weighted_kendall(a: Any, b: Any, qid: Any = None, *, weight: Any = None) -> 
     n = ranking.data.n_rows
     if weights is not None and weights.ndim == 2:
         if qid is not None or weights.shape != (n, n) or not np.array_equal(weights, weights.T):
-            raise DataError(f"a table of weights must be symmetric, ({n}, {n}), and stand without qid")
+            raise DataError(f"a table of weights must be symmetric, ({n}, {n}), and needs qid=None")
         return float(_weighted_agreement(np.asarray(a, np.float64), np.asarray(b, np.float64), weights))
     if weights is not None:
         weights = ranking.data.from_input_order(weights)

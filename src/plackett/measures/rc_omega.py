@@ -15,7 +15,7 @@ from plackett.measures.ranking import Scored
 __all__ = ["weighted_kendall_omega"]
 __public__ = ["weighted_kendall_omega"]
 
-#: The exact method has a table of 2^n entries.
+#: The exact method needs a table of 2^n entries.
 _MOST_EXACT = 22
 
 
@@ -29,18 +29,19 @@ def weighted_kendall_omega(
         \frac{\sum_{u<v} w_{uv}\,(1 + \text{sgn}((\pi(u)-\pi(v))(\pi_l(u)-\pi_l(v))))}{2 \sum_{u<v} w_{uv}}
 
     where Ω are the linear extensions of ``data.preferences``. Finding the best one is NP-hard: queries of up to
-    ``exact_up_to`` documents are solved exactly by dynamic programming over subsets, in 2^n n², longer ones by taking
-    at each place the best scored document that nothing unplaced is preferred to, which gives a lower bound. For
-    preferences that come from labels that order is the best one, and `RC` gives the same in n log n.
+    ``exact_up_to`` documents are solved exactly by dynamic programming over subsets, in 2^n n². Longer ones are solved
+    greedily: at each position take the document with the best score to which no remaining document is preferred. This
+    gives a lower bound. For preferences derived from labels the greedy order is optimal, and `RC` computes the same
+    value in n log n.
 
     Parameters
     ----------
     data
-        Dataset with preferences; the weights of the preferences play no part.
+        Dataset with preferences; their weights are ignored.
     scores
         One score per row, larger is better. A pair of equal scores counts one half.
     weight
-        One weight per row, a pair weighing the product of its two; None for 1.
+        One weight per row, where a pair weighs the product of its two; None means 1.
     exact_up_to
         Longest query, in documents, that is solved exactly.
 
@@ -87,14 +88,14 @@ def weighted_kendall_omega(
 
 @kernel(inline=True)
 def _agreement(u, v, scores, weight):  # type: ignore[no-untyped-def]
-    """What placing row u before row v is worth."""
+    """Value of placing row u before row v."""
     order = 1.0 if scores[u] > scores[v] else (0.5 if scores[u] == scores[v] else 0.0)
     return weight[u] * weight[v] * order
 
 
 @kernel
 def _exact(a, n, scores, weight, winner, loser, first, last, before, gain, best):  # type: ignore[no-untyped-def]
-    """Largest agreement over all linear extensions; below 0 where there is none."""
+    """Largest agreement over all linear extensions; below 0 if there are none."""
     for u in range(n):
         before[u] = 0
         for v in range(n):
@@ -120,8 +121,8 @@ def _exact(a, n, scores, weight, winner, loser, first, last, before, gain, best)
 
 @kernel
 def _greedy(a, n, scores, weight, winner, loser, first, last, waits, place, losers):  # type: ignore[no-untyped-def]
-    """Agreement of the order that always takes the best scored free document; below 0 where there is a cycle."""
-    waits[:n] = 0  # for so many preferred documents, -1 once placed
+    """Agreement of the order that always takes the free document with the best score; below 0 if there is a cycle."""
+    waits[:n] = 0  # number of preferred documents still to place, -1 once placed
     place[: n + 1] = 0
     for p in range(first, last):
         waits[loser[p] - a] += 1

@@ -17,7 +17,7 @@ __all__ = ["R"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Recall(Measure):
-    r"""Recall: the share of all relevant documents of the query that stand among the first k.
+    r"""Recall: the share of all relevant documents of the query found among the first k.
 
     .. math:: \text{R@}k = \frac1R \sum_{r=1}^{k} [l_r \ge \text{rel}]
 
@@ -26,7 +26,7 @@ class Recall(Measure):
     k
         Cut-off; None is all retrieved documents (trec_eval's set_recall).
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
 
     Notes
     -----

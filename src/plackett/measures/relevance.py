@@ -1,4 +1,4 @@
-"""Relevant documents per query: how many there are, and how many stand at the top."""
+"""Relevant documents per query: how many there are, and how many are at the top."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def n_relevant(ranking: Ranking, rel: float) -> np.ndarray:
 
 
 def where_relevant(ranking: Ranking, rel: float, values: np.ndarray) -> np.ndarray:
-    """The values, NaN where the query has no relevant document."""
+    """The values, with NaN for queries without a relevant document."""
     return np.where(n_relevant(ranking, rel) > 0, values, np.nan)
 
 

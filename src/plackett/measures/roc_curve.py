@@ -23,9 +23,9 @@ class RocCurve:
     Attributes
     ----------
     fpr, tpr
-        Share of the other and of the relevant documents with a score of at least the threshold.
+        Share of the irrelevant and of the relevant documents with a score of at least the threshold.
     thresholds
-        Score of each point, falling; the first is infinite.
+        Score of each point, descending; the first is infinite.
     """
 
     fpr: np.ndarray
@@ -43,7 +43,7 @@ def roc_curve(data: RankingDataset, scores: Any, *, rel: float = 1.0) -> RocCurv
     """ROC curve of scores over all judged documents of a dataset together.
 
     The threshold falls from high to low, and equal scores move together, so the curve does not depend on the order of
-    the rows. For the curve of one query give ``data.select([q])``; for the mean area over queries see `AUC`.
+    the rows. For the curve of one query pass ``data.select([q])``; for the mean area over queries see `AUC`.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def roc_curve(data: RankingDataset, scores: Any, *, rel: float = 1.0) -> RocCurv
     scores
         One score per row; larger is better. Scores of different queries are compared with each other here.
     rel
-        Least label of a relevant document.
+        Lowest label that counts as relevant.
 
     Examples
     --------

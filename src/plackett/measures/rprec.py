@@ -18,12 +18,12 @@ __all__ = ["Rprec"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPrecision(Measure):
-    r"""Precision among the first R documents, R being the number of relevant ones of the query.
+    r"""Precision among the first R documents, where R is the number of relevant documents of the query.
 
     Parameters
     ----------
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
     mult
         Take the first ⌊mult · R + 0.9⌋ documents instead (trec_eval's Rprec_mult).
 

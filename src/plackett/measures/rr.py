@@ -27,11 +27,11 @@ class ReciprocalRank(Measure):
     k
         Cut-off; None is the whole list.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
 
     Notes
     -----
-    Ties: exact mean over all orders; the first of t relevant ones among m tied documents stands at place r with
+    Ties: exact mean over all orders; the first of t relevant ones among m tied documents is at position r with
     probability C(m − r, t − 1)/C(m, t).
 
     Examples
@@ -63,7 +63,7 @@ RR = ReciprocalRank()
 
 
 def first_relevant(ranking: Ranking, rel: float, worth: np.ndarray, k: int | None) -> np.ndarray:
-    """Worth of the rank of the first relevant document, 0 below rank k; NaN where the query has none."""
+    """Value of the rank of the first relevant document, 0 below rank k; NaN if the query has none."""
     return ranking.run(_first, n_relevant(ranking, rel), rel, worth, k or ranking.longest)
 
 
@@ -93,7 +93,7 @@ def _first(  # type: ignore[no-untyped-def]
             inside = count_relevant(labels, i, end, rel)
             if inside > 0:
                 left = end - i  # places not yet passed
-                chance = inside / left  # that the first relevant document stands at place j
+                chance = inside / left  # that the first relevant document is at position j
                 value = 0.0
                 for j in range(i, min(end, stop)):
                     value += chance * worth[j - a]

@@ -16,12 +16,12 @@ __all__ = ["SetAP"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SetAveragePrecision(Measure):
-    """Precision times recall of all retrieved documents: average precision where their order says nothing.
+    """Precision times recall of all retrieved documents: average precision that ignores their order.
 
     Parameters
     ----------
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
 
     Examples
     --------

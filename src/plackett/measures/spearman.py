@@ -21,19 +21,19 @@ __public__ = ["spearman_rho"]
 class SpearmanCorrelation(Measure):
     r"""Spearman's rank correlation between scores and labels: the correlation of their ranks.
 
-    Documents of equal label have the mean of their ranks. From −1 to 1.
+    Documents with equal labels share their mean rank. From −1 to 1.
 
     Parameters
     ----------
     corrected
-        False: the spread of the ranks by score is that of 1..n, as after ties are broken, so that the tie rules mean
-        what they mean everywhere. True: it is that of mean ranks: SciPy's ``spearmanr`` (for ``ties="expected"``, the
-        other rules leave no ties).
+        False: the spread of the ranks by score is that of 1..n, as if ties had been broken, so the tie rules mean the
+        same as for other measures. True: it is that of mean ranks, as in SciPy's ``spearmanr`` (this matters only for
+        ``ties="expected"``; the other rules leave no ties).
 
     Notes
     -----
-    Ties: exact; a tied document has the mean rank of its block. Unjudged documents have no rank, documents that were
-    not retrieved stand, tied, behind the ranked ones, and a query whose labels are all equal scores `empty`.
+    Ties: exact; a tied document has the mean rank of its block. Unjudged documents have no rank. Documents that were
+    not retrieved are ranked last, tied. A query whose labels are all equal scores `empty`.
 
     Examples
     --------
@@ -62,14 +62,14 @@ Spearman = SpearmanCorrelation()
 def spearman_rho(a: Any, b: Any, qid: Any = None) -> float | np.ndarray:
     """Spearman's ρ between two lists of scores of the same documents.
 
-    The same as ``scipy.stats.spearmanr``, for each query of a flat list at once. NaN where one list is constant.
+    Same as ``scipy.stats.spearmanr``, but for all queries of a flat list at once. NaN if one list is constant.
 
     Parameters
     ----------
     a, b
         Scores of the same documents, larger is better.
     qid
-        Query of each document; without it all are one list.
+        Query of each document; without it, all documents form one list.
 
     Returns
     -------

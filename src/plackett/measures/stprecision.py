@@ -17,25 +17,25 @@ __all__ = ["StPrecision"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubtopicPrecision(DiversityMeasure):
-    r"""Subtopic precision (S-precision): how early a level of subtopic recall is reached, against the best order.
+    r"""Subtopic precision (S-precision): how early a level of subtopic recall is reached, compared with the best order.
 
     .. math:: \frac{\text{minRank}(\text{best}, \rho)}{\text{minRank}(\text{ranking}, \rho)}
 
-    where minRank is the first rank with a `StRecall` of at least ρ; 0 where the ranking never reaches it. The best
-    order is a smallest set cover, which is NP-hard; as in the paper it is made greedily, the document with most new
-    subtopics next.
+    where minRank is the first rank with a `StRecall` of at least ρ; 0 if the ranking never reaches it. Finding the best
+    order means finding a smallest set cover, which is NP-hard; as in the paper it is built greedily, taking the
+    document with the most new subtopics next.
 
     Parameters
     ----------
     recall
         The level ρ of subtopic recall, above 0 and up to 1.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
 
     Notes
     -----
-    Ties: estimated from seeded random orders. A query without a relevant document scores `empty`. As the greedy cover
-    need not be the smallest, values above 1 are possible, though rare.
+    Ties: estimated from seeded random orders. A query without a relevant document scores `empty`. The greedy cover
+    is not always the smallest, so values above 1 are possible, though rare.
 
     Examples
     --------

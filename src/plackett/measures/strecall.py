@@ -25,13 +25,13 @@ class SubtopicRecall(DiversityMeasure):
     k
         Cut-off; None is the whole list.
     rel
-        Least grade of a document that is relevant to a subtopic.
+        Lowest grade that counts as relevant to a subtopic.
 
     Notes
     -----
     Ties: exact mean over all orders; a subtopic of m documents among n tied ones of which j are within the cut-off is
     missed with probability :math:`\binom{n-m}{j} / \binom{n}{j}`. Subtopics without a relevant document do not count,
-    and a query without any scores `empty`.
+    and a query with none scores `empty`.
 
     Examples
     --------

@@ -16,14 +16,14 @@ __all__ = ["Success"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SuccessRate(Measure):
-    """Whether a relevant document stands among the first k: 1 or 0. Also called hit rate.
+    """Success, or hit rate: 1 if a relevant document is among the first k, otherwise 0.
 
     Parameters
     ----------
     k
         Cut-off; None is the whole list.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
 
     Notes
     -----

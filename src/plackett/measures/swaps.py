@@ -1,10 +1,10 @@
-"""The change of a measure when two documents exchange their ranks.
+"""The change of a measure when two documents swap ranks.
 
-For every measure that has such a form, exchanging the documents at ranks i < j changes it by
+For every measure that supports it, swapping the documents at ranks i < j changes the measure by
 
     |g_i − g_j| · a_i · |u_i + v_j|
 
-where g depends on the document and a, u, v on the ranks and on what stands above. A sum of gains times discounts has
+where g depends on the document, and a, u, v on the ranks and the documents above. A sum of gains times discounts has
 u = −v = discount and a = 1; average precision, reciprocal rank and ERR have prefix sums in u and v. The columns of the
 state are g, a, u, v. A sum of such forms whose changes never have opposite signs, as graded average precision over its
 thresholds, has four columns for each of them, one layer after the other.
@@ -33,7 +33,7 @@ def swap(state, i, j):  # type: ignore[no-untyped-def]
 
 @kernel
 def swaps_below(state, i, out):  # type: ignore[no-untyped-def]
-    """|Change| when position i is exchanged with each of those that follow it, as many as ``out`` has; by layers."""
+    """|Change| when position i is exchanged with each of the ``len(out)`` positions after it; by layers."""
     out[:] = 0.0
     for c in range(0, state.shape[1], 4):
         gain = state[i, c]
@@ -102,7 +102,7 @@ def _linear_state(  # type: ignore[no-untyped-def]
 
 @kernel
 def swap_matrix(state):  # type: ignore[no-untyped-def]
-    """|Change| for each two positions of one list."""
+    """|Change| for every pair of positions of one list."""
     n = state.shape[0]
     out = np.zeros((n, n))
     for i in range(n):

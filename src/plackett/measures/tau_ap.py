@@ -17,12 +17,12 @@ __public__ = ["tau_ap"]
 
 @fulfils(paper="Yilmaz, Aslam, Robertson 2008, A new rank correlation coefficient for information retrieval")
 def tau_ap(run: Any, truth: Any, qid: Any = None) -> float | np.ndarray:
-    r"""AP correlation: Kendall's τ with errors at the top of the list weighing more.
+    r"""AP correlation: Kendall's τ with more weight on errors at the top of the list.
 
     .. math:: \tau_{AP} = \frac{2}{n - 1} \sum_{i=2}^{n} \frac{C(i)}{i - 1} - 1
 
-    where C(i) is the number of documents above rank i of the run that the truth puts above the document at rank i. Not
-    symmetric: the ranks are those of the run. From −1 to 1.
+    where C(i) is the number of documents above rank i of the run that the truth also ranks above the document at rank
+    i. Not symmetric: the ranks are those of the run. From −1 to 1.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def tau_ap(run: Any, truth: Any, qid: Any = None) -> float | np.ndarray:
         Scores of the same documents, larger is better. Ties of the run: exact mean over all orders; a pair that is tied
         in the truth is half right.
     qid
-        Query of each document; without it all are one list.
+        Query of each document; without it, all documents form one list.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def _tau_ap(lo, hi, offsets, labels, depth, tie_end, ideal, out):  # type: ignor
                 right += tree_sum(tree, c) + 0.5 * seen[c]
             right /= stop - start
             for i in range(max(start, a + 1), stop):
-                # of the tied documents above, in the mean over their orders, half are rightly there
+                # averaged over orders, half of the tied documents above are in the right order
                 total += (right + 0.5 * (i - start)) / (i - a)
             for i in range(start, stop):
                 c = level_of(levels, n, labels[i])

@@ -24,13 +24,13 @@ class LinearUtility(Measure):
     k
         Cut-off; None is all retrieved documents.
     a, b, c
-        What each such document is worth: 1, −1 and 0.
+        Value of each such document; by default 1, −1 and 0.
     rel
-        The least relevant label.
+        Lowest label that counts as relevant.
 
     Notes
     -----
-    Ties: exact mean over all orders. Every query has a value, `empty` is not used.
+    Ties: exact mean over all orders. Every query has a value; `empty` is not used.
 
     Examples
     --------

@@ -17,7 +17,7 @@ __all__ = ["WTA"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WinnerTakesAll(Measure):
-    """Winner takes all: 1 where the first document is one of the best of its query, 0 otherwise.
+    """Winner takes all: 1 if the first document is one of the best of its query, otherwise 0.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Probability models of orders, one per file. ``plackett.permutation_models()`` gives them all by name.
+"""Probability models of orders, one per file. ``plackett.permutation_models()`` returns them all by name.
 
 >>> from plackett.permutation_models import Mallows
 >>> Mallows([2, 0, 1], theta=1.0).mode().tolist()

@@ -1,4 +1,4 @@
-"""What the permutation models share: scikit-learn's form, and `fit` on the class as on an object."""
+"""Shared by the permutation models: scikit-learn's interface, and `fit` on the class as well as on an object."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["PermutationModel", "also_on_class", "as_scores"]
 
 
 class also_on_class:
-    """A method of an object that fits it; called on the class, it fits a new object.
+    """A method that fits its object; called on the class, it fits a new object.
 
-    ``PlackettLuce(prior=(2, 1)).fit(orders)`` and ``PlackettLuce.fit(orders, prior=(2, 1))`` are the same, but for the
-    attributes that the latter has without an underscore too.
+    ``PlackettLuce(prior=(2, 1)).fit(orders)`` and ``PlackettLuce.fit(orders, prior=(2, 1))`` are the same, except
+    that the latter also has its attributes without an underscore.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -43,14 +43,14 @@ class also_on_class:
 
 
 class PermutationModel(BaseEstimator):
-    """Base of the permutation models: parameters in the constructor, what `fit` found with an underscore at the end."""
+    """Base of the permutation models: parameters in the constructor, fitted attributes with a trailing underscore."""
 
-    #: The parameters that are the model itself, and can be given instead of fitted; the first has one entry per item.
+    #: The parameters that define the model and can be given instead of fitted; the first has one entry per item.
     model_parameters: ClassVar[tuple[str, ...]]
     _n_items: Any
 
     def _remembered(self) -> Self:
-        """The model with what was fitted as its parameters too."""
+        """The model, with the fitted values also as its parameters."""
         for name in self.model_parameters:
             setattr(self, name, getattr(self, f"{name}_"))
         return self
@@ -62,15 +62,15 @@ class PermutationModel(BaseEstimator):
         except KeyError:
             given = " and ".join(f"{part}=…" for part in self.model_parameters)
             raise NotFittedError(
-                f"this {type(self).__name__} is not fitted: call fit first, or give {given} where they are known"
+                f"this {type(self).__name__} is not fitted: call fit first, or give {given} if known"
             ) from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor; ``n_items`` as it was given."""
+        """The parameters of the constructor; ``n_items`` as given."""
         return super().get_params(deep) | {"n_items": self._n_items}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters. What was fitted is forgotten."""
+        """Change parameters. Fitted values are discarded."""
         if not params:
             return self
         for name in params:
@@ -91,12 +91,12 @@ class PermutationModel(BaseEstimator):
         raise NotImplementedError
 
     def score(self, orders: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Mean log-probability of an order: what scikit-learn's searches compare settings by. ``y`` is not used."""
+        """Mean log-probability of an order, which scikit-learn's searches maximise. ``y`` is not used."""
         found = self.log_prob(orders)
         return float(np.average(found, weights=sample_weight)) if found.size else 0.0
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """Parameters that are not the default; of a fitted model the items, best first."""
+        """Parameters that are not at their defaults; for a fitted model also the items, best first."""
         defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
         given = [(name, value) for name, value in self.get_params().items() if _differs(value, defaults[name])]
         text = f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in given)})"
@@ -109,7 +109,7 @@ class PermutationModel(BaseEstimator):
 
     @property
     def n_items(self) -> int:
-        """Number of items of the model; before `fit` the number given."""
+        """Number of items of the model; before `fit`, the number given."""
         known = self.__dict__.get(f"{self.model_parameters[0]}_")
         return self._n_items if known is None else known.size
 
@@ -125,7 +125,7 @@ def _short(value: Any) -> str:
 
 
 def as_scores(scores: Any) -> np.ndarray:
-    """Finite scores, one per item; an array of them stays the same object, as scikit-learn's `clone` wants it."""
+    """Finite scores, one per item; an array stays the same object, as scikit-learn's `clone` requires."""
     try:
         array = np.asarray(scores, float)
     except (TypeError, ValueError):

@@ -6,12 +6,12 @@ import numpy as np
 
 __all__ = ["fit_theta", "log_sizes", "mean_skips"]
 
-#: Largest θ of a fit: e^−40 is nothing compared with 1.
+#: Largest θ of a fit: e^−40 is negligible compared with 1.
 _LARGEST = 40.0
 
 
 def fit_theta(distance: float, sizes: np.ndarray, share: np.ndarray) -> float:
-    """Most probable θ of a total distance, where ``share`` draws were made out of each number of items in ``sizes``.
+    """Most probable θ for a total distance, given ``share`` draws from each number of items in ``sizes``.
 
     The expected distance falls with θ; at most 40.
     """

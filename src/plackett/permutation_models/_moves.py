@@ -1,4 +1,4 @@
-"""Local search over orders: single items moved to their best place."""
+"""Local search over orders: move single items to their best position."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from plackett._kernel import kernel
 
 __all__ = ["MOST_PASSES", "improve"]
 
-#: Most passes over the items. Short lists settle after a few; of long ones the last passes move hardly anything.
+#: Maximum number of passes over the items. Short lists settle after a few; in long ones the last passes change little.
 MOST_PASSES = 100
 
 
 @kernel
 def improve(order, before, passes):  # type: ignore[no-untyped-def]
-    """Move single items, each to its best place, until no move makes fewer pairs disagree, or for so many passes.
+    """Move single items to their best positions until no move reduces the disagreement, or for ``passes`` passes.
 
-    ``before[i, j]`` is the weight with which item i stands before item j. A pass costs n² steps. The number of passes
-    that were made comes back.
+    ``before[i, j]`` is the weight with which item i comes before item j. A pass costs n² steps. Returns the number of
+    passes made.
     """
     n = order.size
     items = order.copy()
-    at = np.arange(n)  # number, in the first order, of the item at each place
-    lead = np.empty((n, n), np.float64)  # by how much the item of the row is preferred: rows are read, never columns
+    at = np.arange(n)  # index, in the first order, of the item at each position
+    lead = np.empty((n, n), np.float64)  # by how much the row's item is preferred; only rows are read
     for i in range(n):
         for j in range(i):
             lead[i, j] = before[items[i], items[j]] - before[items[j], items[i]]

@@ -1,4 +1,4 @@
-"""Newton's method for concave likelihoods of scores, of which often only the differences matter."""
+"""Newton's method for concave likelihoods of scores, often invariant to a common shift."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 __all__ = ["Curvature", "maximise"]
 
-#: Share of the gradient that conjugate gradients leave: chains of items are badly conditioned, so it is small.
+#: Relative residual at which conjugate gradients stop. It is small, because chains of items are badly conditioned.
 _RESIDUAL = 1e-8
 _HALVINGS = 60
-#: Changes of a likelihood below this share of it are rounding.
+#: Relative changes of a likelihood below this are rounding.
 _ROUNDING = 1e-12
 
 
@@ -32,7 +32,7 @@ def maximise(
     max_iter: int,
     tol: float,
 ) -> tuple[np.ndarray, int, float]:
-    """The scores of the largest value, the number of steps, and the largest change of a score in the last one.
+    """The maximising scores, the number of steps, and the largest change of a score in the last step.
 
     Newton's equations are solved by conjugate gradients, so that no table of items × items is formed, and a step that
     does not raise the value enough is halved.
@@ -42,9 +42,9 @@ def maximise(
     value, slope
         The concave function; its gradient and curvature.
     level_free
-        Whether a constant added to all scores changes nothing; they are kept at mean 0 then.
+        Whether adding a constant to all scores changes nothing; if so, their mean is kept at 0.
     max_iter, tol
-        Most steps, and the largest change of a score at which to end.
+        Maximum number of steps, and the largest change of a score at which to stop.
     """
     scores = np.array(start, float)
     if level_free and scores.size:
@@ -61,7 +61,7 @@ def maximise(
             if reached >= height + 1e-4 * rise - _ROUNDING * abs(height):
                 break
             step, rise = 0.5 * step, 0.5 * rise
-        else:  # no step is up any more: what is left is rounding
+        else:  # no step improves any more: the rest is rounding
             return scores, n_iter, 0.0
         scores, height = scores + step, reached
         moved = float(np.abs(step).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Orders of items, complete or only their first ranks, of any lengths, as flat arrays."""
+"""Orders of items as flat arrays: complete or only the first ranks, of any length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Orders(NamedTuple):
 
 
 def as_orders(orders: Any, n_items: int | None = None) -> tuple[Orders, int]:
-    """A table of item numbers, or a list of lists of them, checked; and the number of items.
+    """Check a table or a list of lists of item numbers; also return the number of items.
 
     >>> as_orders([[2, 0], [1]])[0].items.tolist()
     [2, 0, 1]
@@ -68,7 +68,7 @@ def _repeats(lo, hi, offsets, items, n_items, out):  # type: ignore[no-untyped-d
 
 
 def as_weights(weights: Any, n: int) -> np.ndarray:
-    """How often each observation counts; 1 without weights."""
+    """How often each observation counts; 1 by default."""
     if weights is None:
         return np.ones(n)
     weights = np.ascontiguousarray(weights, float)

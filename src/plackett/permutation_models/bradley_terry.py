@@ -14,19 +14,19 @@ __all__ = ["BradleyTerry"]
 
 
 class BradleyTerry(PlackettLuce):
-    r"""Bradley–Terry model of comparisons of two items.
+    r"""Bradley–Terry model of pairwise comparisons.
 
     .. math:: P(u \succ v) = \frac{1}{1 + e^{-(s_u - s_v)}}
 
-    It is RankNet's probability, and the Plackett–Luce model of two items; orders of more items are Plackett–Luce's.
+    This is RankNet's probability, and the Plackett–Luce model for two items; longer orders follow Plackett–Luce.
     `fit` takes pairs (winner, loser), `fit_wins` a table of counts.
 
     Parameters
     ----------
     scores
-        One score per item, where they are known; None leaves them to `fit`.
+        One score per item, if known; None leaves them to `fit`.
     among
-        What an order was made among: the items ``"listed"``, or ``"all"``.
+        Which items an order was chosen from: those ``"listed"``, or ``"all"``.
     transform, n_items, prior, max_iter, tol
         As in `PlackettLuce`.
 

@@ -1,4 +1,4 @@
-"""The Mallows model: orders are rarer the more pairs they turn round."""
+"""The Mallows model: the more pairs an order inverts, the less probable it is."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Mallows(PermutationModel):
     .. math:: P(\pi) = \frac{e^{-\theta\, d(\pi, \pi_0)}}{Z}, \qquad
               Z = \prod_{i=1}^{m} \frac{1 - e^{-i \theta}}{1 - e^{-\theta}}
 
-    with d the number of pairs in another order than in the centre :math:`\pi_0`. An order is a chain of draws without
-    putting back, of which each skips :math:`V_r` of the remaining items of the centre, with
+    with d the number of pairs in a different order than in the centre :math:`\pi_0`. An order is a chain of draws
+    without replacement, each of which skips :math:`V_r` of the remaining items of the centre, with
     :math:`P(V_r = v) \propto e^{-\theta v}` independently; so the first k ranks have a closed form too.
 
     Parameters
     ----------
     center
-        The most probable order, best item first, where it is known; None leaves it to `fit`.
+        The most probable order, best item first, if known; None leaves it to `fit`.
     theta
-        Concentration θ ≥ 0, where it is known; 0 is uniform, None leaves it to `fit`.
+        Concentration θ ≥ 0, if known; 0 is uniform, None leaves it to `fit`.
     n_items
-        Number of items; the largest number in the orders, plus 1, without it.
+        Number of items; by default the largest number in the orders, plus 1.
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ class Mallows(PermutationModel):
             self.center_, self.theta_ = self.center.copy(), float(theta)
 
     def distance(self, orders: Any) -> np.ndarray:
-        """Number of pairs that each order has the other way round than the centre.
+        """Number of pairs that each order and the centre have in opposite order.
 
-        Of an order that stops after its first ranks: pairs within it, and of its items with those below.
+        For a partial order, this counts pairs within it, and pairs of its items with those below.
         """
         return self._distances(as_orders(orders, self._fitted("center_").size)[0])
 
@@ -91,7 +91,7 @@ class Mallows(PermutationModel):
         return np.arange(self._fitted("center_").size, 0, -1)[:k]
 
     def log_normaliser(self, k: int | None = None) -> float:
-        """The logarithm of Z, or of the part of it that the first k ranks have."""
+        """The logarithm of Z, or of its part for the first k ranks."""
         return float(log_sizes(self._sizes(k), self._fitted("theta_")).sum())
 
     def log_prob(self, orders: Any) -> np.ndarray:
@@ -124,12 +124,12 @@ class Mallows(PermutationModel):
 
     @also_on_class
     def fit(self, orders: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Most probable centre and θ; what was given to the constructor stays.
+        """Fit the most probable centre and θ; values given to the constructor stay fixed.
 
         Parameters
         ----------
         orders
-            Items best first, complete or only the first ranks; items that are not listed stand below.
+            Items best first, complete or only the first ranks; items that are not listed rank below.
         y
             Not used.
         sample_weight
@@ -157,11 +157,11 @@ class Mallows(PermutationModel):
 
 
 def _as_center(center: Any) -> np.ndarray:
-    """An order of all items; an array of whole numbers stays the same object, as scikit-learn's `clone` wants it."""
+    """An order of all items; an integer array stays the same object, as scikit-learn's `clone` requires."""
     order = np.asarray(center)
     found, n_items = as_orders([order])
     if found.items.size != n_items:
-        raise DataError(f"center must have all items 0 to {n_items - 1}")
+        raise DataError(f"center must contain all items 0 to {n_items - 1}")
     return order if order.dtype == np.int64 else found.items
 
 
@@ -173,9 +173,9 @@ def _ranks(order: np.ndarray) -> np.ndarray:
 
 @kernel
 def _distance(lo, hi, offsets, items, ranks, out):  # type: ignore[no-untyped-def]
-    """Σ over the ranks of how many items that come later, or not at all, stand before in the centre."""
+    """Σ over the ranks of how many items that come later, or not at all, come earlier in the centre."""
     n = ranks.size
-    tree = np.empty(n + 1, np.int64)  # Fenwick tree: which ranks of the centre have come
+    tree = np.empty(n + 1, np.int64)  # Fenwick tree: which ranks of the centre were visited
     for t in range(lo, hi):
         tree[:] = 0
         total = 0
@@ -207,7 +207,7 @@ def _from_skips(skipped, center, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _count_pairs(offsets, items, weight, before):  # type: ignore[no-untyped-def]
-    """How often each item stands before each other."""
+    """How often each item comes before each other one."""
     n = before.shape[0]
     listed = np.full(n, -1, np.int64)
     for t in range(offsets.size - 1):

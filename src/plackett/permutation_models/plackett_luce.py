@@ -1,4 +1,4 @@
-"""The Plackett–Luce model: an order is drawn item by item, each in proportion to its strength."""
+"""The Plackett–Luce model: an order is drawn item by item, with probability proportional to strength."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class PlackettLuce(PermutationModel):
     .. math:: P(\pi \mid s) = \prod_{r} \frac{\varphi(s_{(r)})}{\sum_{u \ge r} \varphi(s_{(u)})}
 
     with (r) the item at rank r. An order may stop after its first k ranks: then the product has k factors, and the
-    other items stand below in any order. With φ = exp a constant added to all scores changes nothing, with φ linear a
-    common factor.
+    other items rank below in any order. With φ = exp, adding a constant to all scores changes nothing; with φ linear,
+    multiplying them by a common factor.
 
     Parameters
     ----------
     scores
-        One score per item, where they are known; None leaves them to `fit`, which otherwise starts from them.
+        One score per item, if known; `fit` starts from them. None leaves them to `fit`.
     transform
         φ: ``"exp"``, ``"linear"`` (scores must be positive) or ``"sigmoid"``. Scores are fitted with ``"exp"``.
     among
-        What an order was made among: ``"all"`` items, so that those it lacks stand below, or those ``"listed"``.
+        Which items an order was chosen from: ``"all"``, so that items it lacks rank below, or only those ``"listed"``.
     n_items
-        Number of items; the largest number in the orders, plus 1, without it.
+        Number of items; by default the largest number in the orders, plus 1.
     prior
-        (a, b) of a Gamma prior of every strength :math:`e^s`; (1, 0) is none. Without a prior there is an estimate only
+        (a, b) of a Gamma prior on every strength :math:`e^s`; (1, 0) is none. Without a prior an estimate exists only
         if every item beats every other along some chain of orders; (2, 1) keeps all scores finite.
     max_iter, tol
-        Most Newton steps, and the largest change of a score at which to end.
+        Maximum number of Newton steps, and the largest change of a score at which to stop.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class PlackettLuce(PermutationModel):
         orders
             Items best first: a table or a list of lists, complete or only the first ranks.
         among
-            As in the constructor, whose value stands for None.
+            As in the constructor; None uses its value.
         """
         strengths = self.log_strengths
         found, _ = as_orders(orders, strengths.size)
@@ -129,21 +129,21 @@ class PlackettLuce(PermutationModel):
         return _log_probs(found, strengths, everything, n_jobs)
 
     def top_one(self) -> np.ndarray:
-        """Probability of each item to come first."""
+        """Probability that each item comes first."""
         chances = np.exp(self.log_strengths - self.log_strengths.max(initial=-np.inf))
         return chances / chances.sum()
 
     def pair_probability(self, first: Any, second: Any) -> np.ndarray:
-        """Probability that one item stands above another (Bradley–Terry)."""
+        """Probability that one item ranks above another (Bradley–Terry)."""
         gap = self.log_strengths[np.asarray(first)] - self.log_strengths[np.asarray(second)]
         return np.exp(-np.logaddexp(0.0, -gap))
 
     def mode(self, k: int | None = None) -> np.ndarray:
-        """The most probable order, or its first k ranks; equal strengths by number."""
+        """The most probable order, or its first k ranks; equal strengths are ordered by item number."""
         return np.argsort(-self.log_strengths, kind="stable")[:k]
 
     def sample(self, n: int, k: int | None = None, *, random_state: Any = None) -> np.ndarray:
-        """Draw orders, or their first k ranks: one per row. Scores with Gumbel noise, sorted."""
+        """Draw orders, or their first k ranks: one per row. Sorts scores with Gumbel noise."""
         rng = np.random.default_rng(random_state)
         noisy = self.log_strengths + rng.gumbel(size=(n, self.n_items))
         return np.argsort(-noisy, axis=1, kind="stable")[:, :k]
@@ -152,7 +152,7 @@ class PlackettLuce(PermutationModel):
 
     @also_on_class
     def fit(self, orders: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Most probable scores, by Newton's method.
+        """Fit the most probable scores by Newton's method.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class PlackettLuce(PermutationModel):
         weight = as_weights(sample_weight, found.n)
         shape, rate = float(self.prior[0]) - 1.0, float(self.prior[1])
         flat = shape == 0 and rate == 0
-        if not flat and not (shape > 0 and rate > 0):  # the level of the strengths would run away
+        if not flat and not (shape > 0 and rate > 0):  # the level of the strengths would diverge
             raise DataError(f"prior={self.prior}; give (a, b) with a > 1 and b > 0, or (1, 0) for none")
         if self.scores is not None and self.scores.size != n_items:
             raise DataError(f"scores has {self.scores.size} numbers to start from, but there are {n_items} items")
@@ -245,7 +245,7 @@ def _everything(among: str) -> bool:
 
 
 def _check_connected(orders: Orders, weight: np.ndarray, n_items: int, everything: bool) -> None:
-    """Refuse orders in which some items always stand above all others: their strength would be infinite."""
+    """Reject orders in which some items always rank above all others: their strength would be infinite."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -258,7 +258,7 @@ def _check_connected(orders: Orders, weight: np.ndarray, n_items: int, everythin
         some = np.flatnonzero(part == sizes.argmin())[:5].tolist()
         raise DataError(
             f"the orders fall into {parts} groups of items of which some never beat, or never lose to, the others "
-            f"(items {some}, for example): no finite strengths fit best; give prior=(2, 1)"
+            f"(items {some}, for example): no finite strengths maximise the likelihood; give prior=(2, 1)"
         )
 
 
@@ -310,7 +310,7 @@ def _log_prob(lo, hi, offsets, items, log_v, everything, out):  # type: ignore[n
 
 @kernel
 def _stages(a, b, n_items, everything):  # type: ignore[no-untyped-def]
-    """Number of draws of an order in which there was a choice."""
+    """Number of draws of an order that had a choice."""
     return b - a if everything and b - a < n_items else max(b - a - 1, 0)
 
 
@@ -325,7 +325,7 @@ def _wins(offsets, items, weight, everything, wins):  # type: ignore[no-untyped-
 
 @kernel
 def _left_over(t, a, n, items, listed, s, x):  # type: ignore[no-untyped-def]
-    """Of the items that an order does not list: the largest score, and Σ e^(s − largest), without x and with it."""
+    """For the items that an order does not list: the largest score, and Σ e^(s − largest), without x and with it."""
     for i in range(n):
         listed[items[a + i]] = t
     largest = -np.inf
@@ -344,7 +344,7 @@ def _left_over(t, a, n, items, listed, s, x):  # type: ignore[no-untyped-def]
 
 @kernel
 def _shares(offsets, items, s, everything, shares, ratios):  # type: ignore[no-untyped-def]
-    """What the draws of each order come from.
+    """Choice probabilities of the draws of each order.
 
     ``shares`` has the chance of each item in its own draw, ``ratios`` the total strength before each draw as a share
     of that before the one before, and last that of the items which are not listed.

@@ -20,21 +20,21 @@ class Thurstone(PermutationModel):
 
     .. math:: P(u \succ v) = \Phi\Big(\frac{s_u - s_v}{\sqrt 2\,\sigma}\Big)
 
-    It is the contest of SoftRank. An order of several items sorts one draw of each. `fit` takes pairs (winner, loser),
-    `fit_wins` a table of counts.
+    This is SoftRank's pairwise contest. An order of several items sorts one draw of each. `fit` takes pairs (winner,
+    loser), `fit_wins` a table of counts.
 
     Parameters
     ----------
     scores
-        Mean score of each item, where they are known; None leaves them to `fit`, which otherwise starts from them.
+        Mean score of each item, if known; `fit` starts from them. None leaves them to `fit`.
     sigma
         Standard deviation of a draw; in a fit it only sets the unit of the scores.
     n_items
-        Number of items; the largest number in the pairs, plus 1, without it.
+        Number of items; by default the largest number in the pairs, plus 1.
     alpha
         Strength of a normal prior, α/2 · Σ (s/σ)²: it keeps items that never lose at finite scores.
     max_iter, tol
-        Most Newton steps, and the largest change of a score, in units of σ, at which to end.
+        Maximum number of Newton steps, and the largest change of a score, in units of σ, at which to stop.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Thurstone(PermutationModel):
             self.scores_ = self.scores.copy()
 
     def pair_probability(self, first: Any, second: Any) -> np.ndarray:
-        """Probability that one item stands above another."""
+        """Probability that one item ranks above another."""
         from scipy.special import ndtr
 
         return ndtr(self._gap(np.asarray(first), np.asarray(second)))
@@ -93,7 +93,7 @@ class Thurstone(PermutationModel):
         return (scores[first] - scores[second]) / (np.sqrt(2.0) * self.sigma)
 
     def mode(self, k: int | None = None) -> np.ndarray:
-        """The order by mean score, or its first k ranks; equal scores by number."""
+        """The order by mean score, or its first k ranks; equal scores are ordered by item number."""
         return np.argsort(-self._fitted("scores_"), kind="stable")[:k]
 
     def sample(self, n: int, k: int | None = None, *, random_state: Any = None) -> np.ndarray:
@@ -117,7 +117,7 @@ class Thurstone(PermutationModel):
 
     @also_on_class
     def fit(self, orders: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Most probable scores from pairs (winner, loser), by Newton's method on a concave function.
+        """Fit the most probable scores to pairs (winner, loser), by Newton's method on a concave function.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Thurstone(PermutationModel):
         if moved > self.tol:
             warnings.warn(
                 f"the fit has not converged after {self.max_iter} steps (last change {moved:.1e}); "
-                "give a larger max_iter or alpha",
+                "increase max_iter or alpha",
                 PlackettWarning,
                 stacklevel=3,
             )
@@ -176,7 +176,7 @@ class Thurstone(PermutationModel):
 
 
 def _difference(first: np.ndarray, second: np.ndarray, amount: np.ndarray, n: int) -> np.ndarray:
-    """What pairs add to their first items and take from their second."""
+    """Add the values of pairs to their first items and subtract them from their second."""
     return np.bincount(first, amount, n) - np.bincount(second, amount, n)
 
 

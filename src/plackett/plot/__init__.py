@@ -1,7 +1,7 @@
 """Plots of what rankers learned and how good they are, as Plotly figures; needs the extra ``report``.
 
-Each function gives a `plotly.graph_objects.Figure`: notebooks show it, ``figure.show()`` opens it in a browser, and
-``figure.write_html(path)`` or ``figure.write_image(path)`` keep it.
+Each function returns a `plotly.graph_objects.Figure`: notebooks show it, ``figure.show()`` opens it in a browser, and
+``figure.write_html(path)`` or ``figure.write_image(path)`` save it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Traces and a layout in the words of the report, as a Plotly figure."""
+"""Turn traces and a layout in the report's notation into a Plotly figure."""
 
 from __future__ import annotations
 

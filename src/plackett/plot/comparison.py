@@ -16,7 +16,7 @@ __all__ = ["checked_measure", "comparison"]
 
 
 def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
-    """The mean of each system with its confidence interval, best first.
+    """Plot the mean of each system with its confidence interval, best first.
 
     Intervals of two systems may overlap although their difference is significant: the queries are the same, and the
     difference varies less than either mean. The hover texts say which systems are significantly worse.
@@ -26,7 +26,7 @@ def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
     found
         The result of `plackett.compare`, `plackett.compare_runs` or `plackett.compare_evaluations`.
     measure
-        Which of its measures; None is the first.
+        Which of its measures; None means the first.
 
     Examples
     --------

@@ -20,16 +20,16 @@ __all__ = ["differences"]
 def differences(
     found: Comparison, a: str | None = None, b: str | None = None, measure: str | Measure | None = None
 ) -> Any:
-    """How much better one system is than another on each query, sorted: bars above zero are queries that ``a`` wins.
+    """Plot the difference of two systems on each query, sorted: bars above zero are queries that ``a`` wins.
 
     Parameters
     ----------
     found
         The result of `plackett.compare`, `plackett.compare_runs` or `plackett.compare_evaluations`.
     a, b
-        The two systems; None takes the first two. The sign is turned where small values are good.
+        The two systems; None means the first two. The sign is flipped if small values are better.
     measure
-        Which of its measures; None is the first.
+        Which of its measures; None means the first.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def differences(
     name = checked_measure(found, measure)
     for given in (a, b):
         if given is not None and given not in found.systems:
-            raise DataError(f"there is no system {given!r}; there are {', '.join(found.systems)}")
+            raise DataError(f"unknown system {given!r}; the systems are {', '.join(found.systems)}")
     first = a if a is not None else next(s for s in found.systems if s != b)
     second = b if b is not None else next((s for s in found.systems if s != first), None)
     if second is None or first == second:

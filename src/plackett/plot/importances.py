@@ -20,17 +20,17 @@ __all__ = ["importances"]
 
 
 def importances(found: Any, data: RankingDataset | None = None, *, n_features: int = 15) -> Any:
-    """The features that matter most, as bars.
+    """Plot the most important features as bars.
 
     Parameters
     ----------
     found
         A fitted ranker: gain of the splits for trees, |weight| for linear rankers, and with ``data`` what
         `plackett.model_importance` says. Or the frame of `plackett.permutation_importance`,
-        `plackett.single_feature_importance` or `plackett.model_importance`; where it has standard deviations they
-        are shown.
+        `plackett.single_feature_importance` or `plackett.model_importance`; standard deviations are shown if it has
+        them.
     data
-        Documents whose features tell how much a weight counts.
+        Documents whose features show how much a weight matters.
     n_features
         How many features to show.
 
@@ -74,7 +74,7 @@ def _frame(found: Any, data: RankingDataset | None) -> tuple[str, pl.DataFrame]:
         frame = model_importance(found, data)
         if frame is None:
             raise DataError(
-                f"the model of {type(found).__name__} does not say what its features count; give the frame of "
+                f"the model of {type(found).__name__} has no feature importance of its own; give the frame of "
                 "plackett.permutation_importance(ranker, data)"
             )
         return str(frame["kind"][0]), frame

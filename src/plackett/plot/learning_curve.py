@@ -16,7 +16,7 @@ __all__ = ["learning_curve"]
 
 
 def learning_curve(rankers: Any) -> Any:
-    """The measure on validation data after each round of training; a ring marks the round that was kept.
+    """Plot the measure on validation data after each training round; a ring marks the round that was kept.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def learning_curve(rankers: Any) -> Any:
     measures = {measure for measure, _ in results.values()}
     if len(measures) > 1:
         raise DataError(
-            f"the rankers were watched by different measures ({', '.join(sorted(measures))}); plot them apart"
+            f"the rankers were monitored with different measures ({', '.join(sorted(measures))}); plot them separately"
         )
     measure = measures.pop()
     ascending = parse(measure).ascending

@@ -22,7 +22,7 @@ __all__ = ["measure_curve"]
 def measure_curve(
     data: RankingDataset, rankers: Any, measure: str | Measure = "nDCG", ks: Iterable[int] = range(1, 21)
 ) -> Any:
-    """The mean of a measure over the queries at each cut-off, a line per ranker.
+    """Plot the mean of a measure over the queries at each cut-off, one line per ranker.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Check a ranker, loss or measure of your own by the rules that those of the package keep.
+"""Check your own ranker, loss or measure against the rules that the package's own follow.
 
 One call checks everything, and says which rule is broken and what was found:
 
@@ -6,8 +6,8 @@ One call checks everything, and says which rule is broken and what was found:
 >>> pk.testing.check_measure(pk.measures.nDCG @ 5)
 >>> pk.testing.check_loss(pk.losses.Logistic(margin=1.0))
 
-`check_ranker` does the same for rankers. `checks` lists the rules one by one, and `parametrize_with_checks` makes a
-test of each for pytest, which nothing else here needs.
+`check_ranker` does the same for rankers. `checks` lists the rules one by one, and `parametrize_with_checks` turns each
+into a pytest test. Nothing else here needs pytest.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ __all__ = [
 
 
 def checks(subject: Any, **options: Any) -> Iterator[Check]:
-    """The checks of a ranker, loss or measure, one by one.
+    """List the checks of a ranker, loss or measure.
 
     Parameters
     ----------
     subject
-        What `check_ranker`, `check_loss` or `check_measure` takes.
+        A ranker, loss or measure, as for `check_ranker`, `check_loss` or `check_measure`.
     **options
         Their parameters ``definition`` and ``random_state``; rankers have none.
 
     Returns
     -------
     iterator of Check
-        Each has the name of the rule and its text; a call runs it.
+        Each has the name and text of its rule; call it to run it.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def parametrize_with_checks(subjects: Iterable[Any], **options: Any) -> Any:
     Parameters
     ----------
     subjects
-        What `checks` takes, several of them.
+        Several rankers, losses or measures, as for `checks`.
     **options
         As for `checks`.
 

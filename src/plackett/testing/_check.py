@@ -1,4 +1,4 @@
-"""One rule applied to one object, as something that can be called and named."""
+"""One rule applied to one object, as a named callable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Check", "rule_of"]
 
 @dataclass(frozen=True)
 class Check:
-    """A rule, and the ranker, loss or measure that is held to it. Call it to run it.
+    """A rule, and the ranker, loss or measure to check. Call it to run the check.
 
     Attributes
     ----------

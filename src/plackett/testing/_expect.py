@@ -1,4 +1,4 @@
-"""How a check says what it found: no bare assertions, and no pytest."""
+"""How checks report what they found, without bare assertions or pytest."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def refuses(kinds: type[BaseException] | tuple[type[BaseException], ...], match:
 
 @contextmanager
 def warns(kind: type[Warning], match: str, what: str) -> Iterator[None]:
-    """Fail unless the block gives a warning of this kind whose message matches; other kinds go on."""
+    """Fail unless the block gives a warning of this kind whose message matches; other kinds are passed on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -1,4 +1,4 @@
-"""The rules that every loss keeps, whoever wrote it.
+"""The rules that every loss must follow, including user-defined ones.
 
 They hold for any loss: gradient and curvature against differences, weights, shifts, far scores, the order of rows and
 queries, threads, long lists. Where a definition is known, values are compared with it too.
@@ -41,14 +41,14 @@ Definition = Callable[[Any, np.ndarray, np.ndarray, np.ndarray], Any]
 def check_loss(
     loss: Loss | type[Loss], *, definition: Definition | None = None, random_state: int = 0, skip: Sequence[str] = ()
 ) -> None:
-    """Hold a loss to every rule that losses have in common.
+    """Check that a loss follows every rule that losses have in common.
 
     Parameters
     ----------
     loss
-        A loss, your own or one of the package; a class stands for its default parameters.
+        A loss, your own or one of the package; a class means its default parameters.
     definition
-        The formula a second time, as a plain function of the loss and of scores, labels and sample weights of one
+        An independent implementation: a plain function of the loss and of scores, labels and sample weights of one
         query. It returns the value or, for a loss without one, gradient and curvature. Losses of the package
         have theirs.
         Without one, gradients are still compared with differences of the value.
@@ -60,7 +60,7 @@ def check_loss(
     Raises
     ------
     CheckFailed
-        At the first rule that is broken, with the rule and what was found.
+        If a rule is broken; the message has the first such rule and what was found.
 
     Examples
     --------

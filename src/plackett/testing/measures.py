@@ -1,4 +1,4 @@
-"""The rules that every measure keeps, whoever wrote it.
+"""The rules that every measure must follow, including user-defined ones.
 
 They hold for any formula: bounds, ties, the order of the rows, queries with nothing to measure, threads, swaps. Where a
 definition is known, the values are compared with it too.
@@ -54,16 +54,16 @@ PARAMETERS: dict[str, list[Any]] = {
 def check_measure(
     measure: Measure | str, *, definition: Definition | None = None, random_state: int = 0, skip: Sequence[str] = ()
 ) -> None:
-    """Hold a measure to every rule that measures have in common.
+    """Check that a measure follows every rule that measures have in common.
 
     Parameters
     ----------
     measure
         A measure, your own or one of the package, or its name.
     definition
-        The formula a second time, as a plain function of the measure and a
+        An independent implementation: a plain function of the measure and a
         `plackett.testing.definitions.measures.RankedList`. It returns the value of one list in one order, NaN where
-        there is nothing to measure. Measures of the package have theirs. Without one a wrong formula is not noticed.
+        there is nothing to measure. Measures of the package have theirs. Without one, a wrong formula goes unnoticed.
     random_state
         Seed of the lists.
     skip
@@ -72,7 +72,7 @@ def check_measure(
     Raises
     ------
     CheckFailed
-        At the first rule that is broken, with the rule and what was found.
+        If a rule is broken; the message has the first such rule and what was found.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The rules that every ranker keeps, whoever wrote it.
+"""The rules that every ranker must follow, including user-defined ones.
 
-They hold for any algorithm: it learns an easy task, does not depend on the order of rows or on threads, takes weights
-and validation data, refuses bad input by name, and can be copied, saved and loaded.
+They hold for any algorithm: it learns an easy task, does not depend on the order of rows or on threads, accepts weights
+and validation data, rejects bad input by name, and can be copied, saved and loaded.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ SMALL = {
 
 
 def check_ranker(ranker: Any, *, skip: Sequence[str] = ()) -> None:
-    """Hold a ranker to every rule that rankers have in common.
+    """Check that a ranker follows every rule that rankers have in common.
 
     Parameters
     ----------
     ranker
-        A class of rankers, a ranker, or a `functools.partial` of a class with parameters. A class is checked with small
-        settings (few rounds, small trees), so that it takes seconds; the others as they are.
+        A ranker class, a ranker, or a `functools.partial` of a class with parameters. A class is checked with small
+        settings (few rounds, small trees), so that it takes seconds; the others are checked unchanged.
     skip
-        Names of rules to leave out, beside those that the class names in ``_test_skips``.
+        Names of rules to leave out, in addition to those in the class's ``_test_skips``.
 
     Raises
     ------
     CheckFailed
-        At the first rule that is broken, with the rule and what was found.
+        If a rule is broken; the message has the first such rule and what was found.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def check_nothing_to_learn(make: Make) -> None:
     grades = np.array([0, 1, 2, 0, 1, 2.0])
     for X in (np.ones((6, 2)), np.zeros((6, 2)), csr_matrix((6, 2))):
         for labels in (y, grades, y - 1):
-            # to learn nothing from labels that differ is worth a word
+            # learning nothing from labels that differ deserves a warning
             word = warns(PlackettWarning, "learned nothing", "constant features and labels that differ")
             with word if labels is grades else nullcontext():
                 ranker = make().fit(X, labels, qid=qid)
@@ -675,7 +675,7 @@ def check_declared(make: Make) -> None:
     require(cls.__name__ in repr(ranker), f"repr(ranker) is {ranker!r}, without the name of the class")
     documented = "".join(str(base.__doc__) for base in cls.__mro__)
     missing = [name for name in ranker.get_params(deep=False) if name not in documented]
-    require(not missing, f"the docstring says nothing of {', '.join(missing)}")
+    require(not missing, f"the docstring does not document {', '.join(missing)}")
 
 
 CHECKS: list[Callable[..., None]] = [

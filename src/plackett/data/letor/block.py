@@ -1,4 +1,4 @@
-"""Some lines of LETOR text to arrays, on several threads."""
+"""Parse lines of LETOR text into arrays, on several threads."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
 def _refuse_undecodable(
     qids: Strings, places: np.ndarray, segments: list[Segment], rows: list[slice], place: Callable[..., DataError]
 ) -> None:
-    """Refuse query ids that are not UTF-8: decoded with replacements, different ones could become equal."""
+    """Reject query ids that are not UTF-8: decoded with replacements, different ids could become equal."""
     if qids.data.max(initial=0) < 128:
         return
     for row in run_starts(qids).tolist():
@@ -144,7 +144,7 @@ def _parse_parts(
             raise DataError(
                 f"{options.path}: {rows} rows and {width} features would make a dense array of "
                 f"{4 * rows * width / 2**30:.1f} GiB; read it with sparse=True"
-                + ("" if fixed else ", or give n_features if that is really meant")
+                + ("" if fixed else ", or give n_features if that is intended")
             )
         arrays = Arrays(rows, width, entries if options.sparse else None)
         expected = patterns(min(sampled, width) if options.sparse else width)
@@ -191,7 +191,7 @@ def _sorted(
     rows: list[slice],
     place: Callable[..., DataError],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sort the entries of each row by feature; an error where one appears twice."""
+    """Sort the entries of each row by feature; an error if one appears twice."""
     from scipy.sparse import csr_matrix
 
     matrix = csr_matrix(features, shape=(len(line_ends), width))

@@ -28,8 +28,8 @@ class LetorFields(NamedTuple):
 def letor_comment_fields(data: RankingDataset) -> LetorFields:
     """Document id, ``inc`` and ``prob`` of LETOR's comments, in the grouped order of the dataset.
 
-    LETOR 4.0 writes ``#docid = … inc = … prob = …`` behind each line; ``inc`` and ``prob`` describe how the document
-    came into the sample that was judged. A row without such a field has the id ``""`` and NaN.
+    LETOR 4.0 writes ``#docid = … inc = … prob = …`` at the end of each line; ``inc`` and ``prob`` describe how the
+    document came into the sample that was judged. A row without such a field has the id ``""`` and NaN.
 
     >>> import plackett.data.letor as letor, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")

@@ -1,4 +1,4 @@
-"""Blocks of parsed LETOR text to a dataset: join them, group the rows by query."""
+"""Build a dataset from blocks of parsed LETOR text: join them and group the rows by query."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
             if block.no_query is not None:
                 raise block.no_query
         if group is not None:
-            raise DataError(f"{path}: the lines have query ids (qid:…), so that no group may be given")
+            raise DataError(f"{path}: the lines have query ids (qid:…), so group must not be given")
         offsets, qids, rows = _queries(blocks)
     else:
         sizes = _group_sizes(path, group, n_rows)
@@ -100,7 +100,7 @@ def _join_features(blocks: list[Block], n_rows: int) -> Any:
         return blocks[0].features
     X = np.empty((n_rows, width), np.float32)
     row = 0
-    for block in blocks:  # each block is given back as soon as it is copied: little more than one array is held
+    for block in blocks:  # each block is freed as soon as it is copied, so little more than one array is in memory
         X[row : row + len(block.y), : block.width] = block.features
         X[row : row + len(block.y), block.width :] = options.fill
         row += len(block.y)
@@ -113,7 +113,7 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _group_sizes(path: str, group: Any, n_rows: int) -> np.ndarray | None:
-    """Sizes of the queries as given, or as written in a file; LightGBM's ``path.query`` is found by itself."""
+    """Sizes of the queries as given, or as written in a file; LightGBM's ``path.query`` is found automatically."""
     source = "group"
     if group is None:
         if not os.path.exists(path + ".query"):

@@ -1,4 +1,4 @@
-"""Where in a LETOR file something is wrong, in words."""
+"""Error messages that locate a problem in a LETOR file."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _BLOCK = 1 << 24
 
 _MESSAGES = {
     fault.LABEL: ("a label was expected", "a line begins with a number, 'label qid:id 1:value 2:value # comment'"),
-    fault.LABEL_MISSING: ("the label is missing", "write -1 for a document that nobody judged"),
+    fault.LABEL_MISSING: ("the label is missing", "write -1 for an unjudged document"),
     fault.LABEL_INFINITE: ("the label is infinite", "labels are finite numbers"),
     fault.LABEL_LONG: ("the label has too many characters", "write it with fewer digits"),
     fault.QID_EMPTY: ("the query id is empty", "write qid: and an id, without a blank between them"),
     fault.QID_LONG: (f"the query id is longer than {MAX_QID} bytes", "use shorter ids"),
-    fault.QID_BYTE: ("a control character stands in the query id", "use printable ids"),
+    fault.QID_BYTE: ("the query id contains a control character", "use printable ids"),
     fault.QID_UTF8: ("the query id is not UTF-8", "convert the file to UTF-8"),
     fault.NO_QUERY: (
         "a line without query",
-        "write qid:id behind every label, or give the sizes of the queries with group=",
+        "write qid:id after every label, or give the sizes of the queries with group=",
     ),
     fault.QUERY_AGAIN: (
-        "a query comes back after others",
+        "the rows of a query are not contiguous",
         "sort the file by query, or read it as a whole with read_letor",
     ),
     fault.TOKEN: ("'feature:value' was expected", "a feature is a whole number from 1 on, a colon and a number"),
@@ -86,7 +86,7 @@ def _excerpt(text: np.ndarray, at: int) -> str:
 
 
 def letor_error(path: str, segments: Iterable[Segment], lines: int, segment: Segment, at: int, what: int) -> DataError:
-    """Error at the byte ``at`` of one of the segments, ``lines`` lines of the file standing before the first."""
+    """Error at the byte ``at`` of one of the segments, with ``lines`` lines of the file before the first."""
     for one in segments:
         if one is segment:
             break

@@ -1,4 +1,4 @@
-"""What can be wrong in a line of LETOR text, by number; `_letor_errors` has the words."""
+"""Error codes for a line of LETOR text; `errors` has the messages."""
 
 from __future__ import annotations
 

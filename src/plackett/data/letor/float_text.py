@@ -1,4 +1,4 @@
-"""Single precision numbers to short decimal text that reads back as the same number."""
+"""Write single-precision numbers as short decimal text that reads back as the same number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SMALL, _LARGE = 1e-5, 1e9
 
 @kernel
 def put_whole(out, at, m):  # type: ignore[no-untyped-def]
-    """Write a whole number; the place behind it."""
+    """Write a whole number; returns the position after it."""
     end = at + 1
     rest = m // _10
     while rest > _0:
@@ -79,10 +79,10 @@ def _put_exponent(out, at, value, size):  # type: ignore[no-untyped-def]
 
 @kernel
 def put_number(out, at, value):  # type: ignore[no-untyped-def]
-    """Write a finite number of single precision, or NULL for NaN; the place behind it.
+    """Write a finite number of single precision, or NULL for NaN; returns the position after it.
 
-    The fewest digits are taken whose number, read as `read_number` reads it and rounded to single precision, is the
-    same.
+    Uses the fewest digits for which `read_number`, rounded to single precision, returns the same
+    number.
     """
     if np.isnan(value):
         for c in _NULL:  # a loop, because Numba's slices of arrays take seconds to compile

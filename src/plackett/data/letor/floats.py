@@ -1,4 +1,4 @@
-"""Decimal text to binary floating point, exactly as Python's `float` does it.
+"""Convert decimal text to binary floating point, exactly as Python's `float` does.
 
 A decimal number is ``m · 10^e`` with a whole ``m``. Where ``m < 2^53`` and ``|e| <= 22`` both are exact in double
 precision and one multiplication or division rounds correctly (Clinger 1990). Else the 128-bit method of Lemire (2021,
@@ -22,7 +22,7 @@ OK, PYTHON, MISSING, INFINITE, BAD, LONG = 0, 1, 2, 3, 4, 5
 NONE = np.int64(0)
 #: Exact powers of ten.
 POWERS = np.array([10.0**e for e in range(23)])
-#: A number of more characters than this is refused.
+#: Longer numbers, in characters, are rejected.
 _MAX_LENGTH = 4096
 
 _MIN_EXPONENT, _MAX_EXPONENT = -342, 308
@@ -123,7 +123,7 @@ def decimal(m, e, lost):  # type: ignore[no-untyped-def]
 
 @kernel
 def _word(buf, at, text):  # type: ignore[no-untyped-def]
-    """Whether ``text`` (small letters) stands at ``at``, in letters of any size."""
+    """Whether ``text`` (lower case) is at ``at``, in any case."""
     i = 0
     while i < text.size and buf[at + i] | 32 == text[i]:
         i += 1
@@ -151,10 +151,10 @@ def _no_digits(buf, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_number(buf, at):  # type: ignore[no-untyped-def]
-    """Read the number at ``at``: what was found, its value, and the place behind it.
+    """Read the number at ``at``: what was found, its value, and the position after it.
 
-    A sign, digits with or without a point, an exponent; ``nan`` and ``NULL`` are missing. The caller looks at what
-    stands behind, and sees to it that something does which is neither a digit nor a letter.
+    A sign, digits with or without a point, an exponent; ``nan`` and ``NULL`` are missing. The caller checks what
+    follows, and ensures that something follows that is neither a digit nor a letter.
     """
     start = at
     negative = buf[at] == 45

@@ -1,7 +1,7 @@
 """The kernel that parses LETOR text, line by line, straight into the arrays of the result.
 
 A text here is a range ``[lo, hi)`` of a byte array: whole lines, the last byte a newline, `PADDING` readable bytes
-behind it. Lines that are empty or hold a comment alone are no rows.
+after it. Lines that are empty or hold only a comment are not rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def patterns(width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kernel(inline=True)
 def _expected_features(buf, at, column, place, dense, words, masks, sizes, values, columns):  # type: ignore[no-untyped-def]
-    """Read features as long as they come in order, without a gap, and have common values; where that ends.
+    """Read features while they come in order, without gaps, and have common values; returns where that ends.
 
     Most files list all features: the text that announces the next one is compared as a whole.
     """
@@ -68,7 +68,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
     each row to ``ends``.
 
     Values that only Python can read exactly are noted in ``open_values`` (begin and end of the text, place of the
-    value). Where that is full, the kernel returns with ``state[FULL]`` set, at the begin of a row, to be called again.
+    value). Where that is full, the kernel returns with ``state[FULL]`` set, at the start of a row, to be called again.
 
     An id that is not larger than the one before makes the row start again in a careful mode that looks for repeated
     ids.

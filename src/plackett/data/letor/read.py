@@ -39,41 +39,41 @@ def read_letor(
 ) -> RankingDataset:
     r"""Read a file in LETOR or SVMlight format.
 
-    A line is a label, ``qid:`` with a query id, features ``id:value`` and a comment behind ``#``. Labels are any
+    A line is a label, ``qid:`` with a query id, features ``id:value`` and a comment after ``#``. Labels are any
     finite numbers. Feature ids begin at 1 and may come in any order, each at most once. Values are what Python's
     ``float`` makes of the text, rounded to single precision; ``NULL`` and ``nan`` are missing values (NaN). Lines that
-    are empty or hold only a comment are skipped; CRLF, tabs and a byte order mark are understood.
+    are empty or hold only a comment are skipped; CRLF, tabs and a byte order mark are accepted.
 
-    Query ids become int64 where all of them are plain integers, else strings. The rows of a query need not stand
-    together: they are grouped, and `RankingDataset.to_input_order` leads back. Comments are kept byte for byte; ids
-    in LETOR's form ``#docid = …`` are in ``docids``, and `letor_comment_fields` has the rest.
+    Query ids become int64 if all of them are plain integers, otherwise strings. The rows of a query need not be
+    contiguous: they are grouped, and `RankingDataset.to_input_order` restores the order. Comments are kept byte for
+    byte; ids in LETOR's form ``#docid = …`` are in ``docids``, and `letor_comment_fields` has the rest.
 
     Parameters
     ----------
     path
         The file; compressed ones (gzip, xz, Zstandard) are recognised by their content.
     sparse
-        Make a SciPy CSR matrix of the features instead of a dense array.
+        Store the features as a SciPy CSR matrix instead of a dense array.
     n_features
-        Number of features; without it the largest id of the file.
+        Number of features; by default the largest id in the file.
     group
         For files without query ids: the number of rows of each query, or the path of a file with one number per line.
-        Without it ``path + ".query"`` is taken where that exists (LightGBM's convention). Queries are then numbered
-        from 0 on.
+        By default ``path + ".query"`` is used if it exists (LightGBM's convention). Queries are then numbered
+        from 0.
     missing
-        What a feature is that a line does not list: ``"zero"``, as SVMlight has it, or ``"nan"``, missing.
+        Value of a feature that a line does not list: ``"zero"``, as in SVMlight, or ``"nan"``, missing.
     mmap
         Map a plain file into memory while it is parsed, which is fastest. False reads it piece by piece, for a file
-        that another program may cut short at the same time: the system ends a process that looks at a part of a
-        mapped file that is gone (SIGBUS).
+        that another program may cut short at the same time: the system kills a process that reads a missing part of a
+        mapped file (SIGBUS).
     n_jobs
         Number of threads, by default all cores.
 
     Raises
     ------
     DataError
-        With file, line and column of what is wrong. A dense array that would be far larger than the text (a single
-        huge feature id) is refused.
+        With the file, line and column of the problem. Also raised for a dense array far larger than the text (a single
+        huge feature id).
 
     Examples
     --------
@@ -118,8 +118,8 @@ def read_letor_chunks(
 ) -> Iterator[RankingDataset]:
     r"""Read a file in LETOR or SVMlight format part by part, for files larger than the memory.
 
-    Each dataset has the queries of about ``chunk_bytes`` bytes of text. A query is never cut: a chunk grows where a
-    query is longer. So the rows of a query must stand together in the file; a query that comes back later is an
+    Each dataset has the queries of about ``chunk_bytes`` bytes of text. A query is never split: a chunk grows if a
+    query is longer. So the rows of a query must be contiguous in the file; a query that reappears later is an
     error. Memory is that of one chunk, and of the query ids seen so far.
 
     All chunks have the same number of features. Without ``n_features`` the file is read twice, first to find the

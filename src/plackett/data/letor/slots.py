@@ -1,8 +1,8 @@
-"""Places in the array of counters that the LETOR parser works on."""
+"""Indices into the LETOR parser's array of counters."""
 
 from __future__ import annotations
 
-#: Where to go on: place in the text, row, entry of a sparse matrix.
+#: Where to continue: position in the text, row, entry of a sparse matrix.
 AT, ROW, ENTRY = 0, 1, 2
 #: Number of values left to Python, and whether there was no room for one more.
 OPEN, FULL = 3, 4

@@ -1,6 +1,6 @@
 """Kernels that read the parts of a line of LETOR text: label, query id, feature id, value.
 
-Each gives the place behind what it read, or -1 after it noted in the state what is wrong.
+Each returns the position after what it read, or -1 after recording the error in the state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WHOLE = np.array([10**e for e in range(8)], np.uint64)
 
 @kernel(inline=True)
 def blank(c):  # type: ignore[no-untyped-def]
-    """Whether a byte stands between tokens."""
+    """Whether a byte separates tokens."""
     return c == 32 or c == 9 or c == 13
 
 
@@ -54,7 +54,7 @@ def ends(c):  # type: ignore[no-untyped-def]
 
 @kernel
 def fail(state, error, place):  # type: ignore[no-untyped-def]
-    """Note what is wrong and where; gives back the place that ends parsing."""
+    """Record what is wrong and where; returns the position that ends parsing."""
     state[slot.ERROR] = error
     state[slot.PLACE] = place
     return -1
@@ -62,7 +62,7 @@ def fail(state, error, place):  # type: ignore[no-untyped-def]
 
 @kernel
 def _leave_open(open_values, state, at, end, place):  # type: ignore[no-untyped-def]
-    """Note a number for Python to read; false where there is no room for it."""
+    """Record a number for Python to read; false if there is no room for it."""
     n = state[slot.OPEN]
     if n == open_values.shape[0]:
         state[slot.FULL] = 1
@@ -76,7 +76,7 @@ def _leave_open(open_values, state, at, end, place):  # type: ignore[no-untyped-
 
 @kernel
 def read_qid(buf, at, row, qid, qid_place, state):  # type: ignore[no-untyped-def]
-    """Read ``qid:…`` where it stands; the place behind it, or -1."""
+    """Read ``qid:…`` if it is there; returns the position after it, or -1."""
     if load(buf, at) & _LOW4 != _QID:
         qid_place[row, 0] = 0
         qid_place[row, 1] = 0
@@ -115,7 +115,7 @@ def read_qid(buf, at, row, qid, qid_place, state):  # type: ignore[no-untyped-de
 
 @kernel
 def read_id(buf, at, state):  # type: ignore[no-untyped-def]
-    """Read a feature id with its colon: the id and the place behind, or (0, -1)."""
+    """Read a feature id with its colon: the id and the position after it, or (0, -1)."""
     start = at
     number = np.int64(0)
     while 48 <= buf[at] <= 57:
@@ -146,7 +146,7 @@ def _number_fault(found, label):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_any(buf, at, place, y, values, open_values, state):  # type: ignore[no-untyped-def]
-    """Read a number of any form; the place behind it, or -1.
+    """Read a number of any form; returns the position after it, or -1.
 
     It goes to ``values[place]``, nowhere where that is `NOWHERE`, and as a label to ``y[-1 - place]`` where ``place``
     is negative. (One function for both, because the reader of numbers is long and compiled into it.)
@@ -171,9 +171,9 @@ def read_any(buf, at, place, y, values, open_values, state):  # type: ignore[no-
 
 @kernel(inline=True)
 def common_value(buf, at):  # type: ignore[no-untyped-def]
-    """Read a value of the common forms, up to seven digits before and up to seven behind the point.
+    """Read a value of a common form: up to seven digits before and up to seven after the point.
 
-    The value and the place behind it; that is -1 for all others, which `read_any` reads.
+    Returns the value and the position after it, or -1 for all other forms, which `read_any` reads.
     """
     word = load(buf, at)
     negative = word & _255 == _MINUS

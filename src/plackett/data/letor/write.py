@@ -1,4 +1,4 @@
-"""Datasets to LETOR text."""
+"""Write datasets as LETOR text."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def write_letor(
     qids: Literal["keep", "number"] = "keep",
     n_jobs: int | None = None,
 ) -> None:
-    r"""Write a dataset in LETOR format, such that `read_letor` gives the same dataset.
+    r"""Write a dataset in LETOR format, so that `read_letor` restores the same dataset.
 
     Rows are written in grouped order. Values have the fewest digits that read back as the same number in single
     precision, missing values are ``NULL``, whole labels have no point. A dense array is written with all its zeros, a
-    sparse matrix with the entries that it holds. The file takes its place only when it is complete.
+    sparse matrix with the entries that it holds. The file appears only when it is complete.
 
-    Two things the format cannot tell: how many columns a sparse matrix has whose last ones are empty, and that query
-    ids are strings where all of them look like integers.
+    The format cannot record two things: empty last columns of a sparse matrix, and that query ids are strings if all
+    of them look like integers.
 
     Parameters
     ----------
     data
-        The dataset. Feature names have no place in the format and are left out; so are weights, positions, subtopics
+        The dataset. The format has no feature names, so they are left out; so are weights, positions, subtopics
         and preferences, with a warning.
     path
         The file; the suffixes ``.gz``, ``.xz`` and ``.zst`` compress it.
@@ -114,7 +114,7 @@ def _say_what_is_lost(data: RankingDataset, path: Any) -> None:
     lost = [name for name in _LOST if getattr(data, name) is not None]
     if lost:
         warnings.warn(
-            f"{path}: LETOR text has no place for {', '.join(lost)}; left out. A .plackett file keeps everything",
+            f"{path}: LETOR text cannot hold {', '.join(lost)}; left out. A .plackett file keeps everything",
             PlackettWarning,
             stacklevel=3,
         )
@@ -133,7 +133,7 @@ def _check_ids(qids: Strings, path: Any) -> None:
 
 
 def _tails(data: RankingDataset) -> Strings:
-    """What stands behind '#' in each row."""
+    """The text after '#' in each row."""
     if data.comments is not None:
         tails, name = data.comments, "comment"
     elif data.docids is not None:

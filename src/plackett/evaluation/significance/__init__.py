@@ -1,6 +1,6 @@
-"""Tests of the difference between systems on the same queries, corrections, effect sizes, confidence intervals.
+"""Significance tests for systems on the same queries, corrections, effect sizes and confidence intervals.
 
-One test per file; `PAIRED` has those of two systems by name, `FAMILYWISE` those of all systems at once.
+One test per file; `PAIRED` lists the tests of two systems by name, `FAMILYWISE` those of all systems at once.
 
 >>> from plackett.evaluation.significance import PAIRED
 >>> PAIRED["fisher"]([0.9, 0.8, 0.7], [0.5, 0.7, 0.4]).pvalue

@@ -28,12 +28,12 @@ def bootstrap(
 ) -> PairedTest:
     r"""Bootstrap test of the mean difference by the shift method, studentised.
 
-    The differences are shifted to mean 0, as the null hypothesis has it, and samples of n queries are drawn from them
+    The differences are shifted to mean 0, as under the null hypothesis, and samples of n queries are drawn from them
     with replacement. With :math:`t = \bar d / s`, the mean over the spread, p is the share of samples whose t is as far
-    from 0 as the observed one, the observed one counted in, (c + 1) / (B + 1). Means that are not divided by their
-    spread reject too often where queries are few: 7.6 % of equal systems at the level 5 % with 30 queries.
+    from 0 as the observed one, including the observed one, (c + 1) / (B + 1). Means that are not divided by their
+    spread reject too often when queries are few: 7.6 % of equal systems at the level 5 % with 30 queries.
 
-    Where all differences are the same, samples say nothing of the spread, and p is that of `fisher`.
+    If all differences are equal, samples say nothing about the spread, and p is that of `fisher`.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def bootstrap(
     n_resamples
         Number of samples.
     random_state
-        Seed; equal seeds, equal results, whatever the number of threads and the order of the queries.
+        Seed. The same seed gives the same result for any number of threads and any order of the queries.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def bootstrap(
         np.column_stack([shifted, shifted**2]), n_resamples, random_state=random_state, n_jobs=n_jobs
     )
     variance = moments[:, 1] - moments[:, 0] ** 2
-    flat = variance <= 1e-12  # one query drawn n times has no spread: as extreme as can be
+    flat = variance <= 1e-12  # one query drawn n times has no spread: as extreme as possible
     null = moments[:, 0] / np.where(flat, 1.0, np.sqrt(np.maximum(variance, 1e-12)))
     null[flat] = np.sign(null[flat]) * np.inf
     p = p_value(null, mean / spread, alternative, 1e-12 * abs(mean / spread), exact=False)
@@ -72,8 +72,8 @@ def resampled_means(
 ) -> np.ndarray:
     """Means of ``n_resamples`` samples of the rows with replacement, of the size of the data.
 
-    For a matrix queries × systems all columns are means of the same sampled queries, so that differences of columns
-    are paired.
+    For a queries × systems matrix, all columns use the same sampled queries, so differences between columns are
+    paired.
     """
     check_draws(n_resamples, "n_resamples")
     rows = np.asarray(values, dtype=np.float64)

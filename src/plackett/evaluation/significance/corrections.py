@@ -27,7 +27,7 @@ def bonferroni(p: Any) -> np.ndarray:
 def holm(p: Any) -> np.ndarray:
     r"""Holm's step-down: :math:`\max_{j \le i} \min(1, (m - j + 1)\,p_{(j)})` for the i-th smallest of m.
 
-    Keeps the same promise as `bonferroni` and never finds less.
+    Gives the same guarantee as `bonferroni` and never finds fewer differences.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
@@ -43,7 +43,8 @@ def holm(p: Any) -> np.ndarray:
 def benjamini_hochberg(p: Any) -> np.ndarray:
     r"""Benjamini and Hochberg's step-up: :math:`\min_{j \ge i} \min(1, m\,p_{(j)} / j)` for the i-th smallest of m.
 
-    Keeps the expected share of false ones among the findings below the level: weaker than `holm`, finds more.
+    Keeps the expected share of false findings below the level. The guarantee is weaker than that of `holm`, but it
+    finds more.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.04, 0.04]
@@ -72,7 +73,7 @@ CORRECTIONS: dict[str, Callable[[Any], np.ndarray]] = {
 
 
 def correct(p: Any, correction: str | None) -> np.ndarray:
-    """p-values adjusted by a correction of `CORRECTIONS`; None is no correction."""
+    """p-values adjusted by a correction of `CORRECTIONS`; None means no correction."""
     name = "none" if correction is None else correction
     if name not in CORRECTIONS:
         raise ValueError(f"correction={correction!r}; give one of {', '.join(CORRECTIONS)}")

@@ -1,4 +1,4 @@
-"""How large a difference is, which a p-value does not say."""
+"""Effect sizes: how large a difference is, which a p-value does not say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plackett.evaluation.significance.paired import differences
 
 __all__ = ["EFFECTS", "WinTieLoss", "cliffs_delta", "cohens_dz", "standardised_mean_difference", "win_tie_loss"]
 
-#: Differences up to this size are ties: rounding in the last digits of a measure is no win.
+#: Differences up to this size are ties: rounding in the last digits of a measure is not a win.
 TOLERANCE = 1e-9
 
 
@@ -41,7 +41,7 @@ def win_tie_loss(a: Any, b: Any, *, tolerance: float = TOLERANCE) -> WinTieLoss:
 def cohens_dz(a: Any, b: Any) -> float:
     r"""Cohen's :math:`d_z = \bar d / s_d`: the mean difference in units of the spread of the differences.
 
-    It is t / √n of the paired t test: how clearly a query shows the difference. 0 where nothing differs, infinite where
+    It is t / √n of the paired t test: how clearly a query shows the difference. 0 if nothing differs, infinite if
     all differences are equal, NaN for a single query.
 
     >>> cohens_dz([3.0, 5.0, 4.0], [2.0, 3.0, 1.0])

@@ -1,4 +1,4 @@
-"""Fisher's randomisation test: if two systems are the same, the sign of each difference is a coin."""
+"""Fisher's randomisation test: if two systems are the same, the sign of each difference is a coin flip."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def fisher(
 ) -> PairedTest:
     r"""Fisher's randomisation test of the mean difference of two systems on the same queries.
 
-    If the systems do not differ, each query's pair of values could as well have been the other way round. The p-value
+    If the systems do not differ, each query's pair of values could just as well be swapped. The p-value
     is the share of the sign vectors :math:`s \in \{-1, 1\}^n` with
 
     .. math:: \Big|\sum_q s_q (a_q - b_q)\Big| \ge \Big|\sum_q (a_q - b_q)\Big| .
 
-    All :math:`2^m` of them are enumerated (m is the number of queries with a difference) where ``n_permutations`` is
-    enough for that, and the p-value is exact; otherwise ``n_permutations`` are drawn and the observed one is counted
-    with them, (c + 1) / (B + 1). It assumes nothing of the distribution of the values.
+    If ``n_permutations`` is large enough, all :math:`2^m` of them are enumerated (m is the number of queries with a
+    difference) and the p-value is exact. Otherwise ``n_permutations`` are drawn and the observed one is counted with
+    them, (c + 1) / (B + 1). The test assumes nothing about the distribution of the values.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def fisher(
     n_permutations
         Number of sign vectors.
     random_state
-        Seed; equal seeds, equal results, whatever the number of threads and the order of the queries.
+        Seed. The same seed gives the same result for any number of threads and any order of the queries.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def fisher(
 
 
 def _subset_sums(values: np.ndarray) -> np.ndarray:
-    """For each eight values the 256 sums of their subsets, numbered by bits."""
+    """The 256 subset sums of each group of eight values, numbered by bits."""
     bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
     return values.reshape(-1, 8) @ bits.T
 

@@ -40,7 +40,7 @@ def confidence_interval(
     other
         A second system's values on the same queries: the interval is of mean(values) − mean(other).
     level
-        Probability that such an interval holds the true mean.
+        Probability that such an interval contains the true mean.
     method
         One of `INTERVALS`: ``"t"``, mean ± t · s / √n; ``"bca"``, the bias-corrected and accelerated bootstrap (Efron
         1987); ``"percentile"``, the plain quantiles of the resampled means.
@@ -49,9 +49,9 @@ def confidence_interval(
 
     Notes
     -----
-    The bootstrap intervals are too short where queries are few: of ten normally distributed values the 95 % intervals
-    hold the mean in 90 % of the cases, those of ``"t"`` in 95 %; for one-sided values such as average precision with
-    many zeros in 92 %. From some fifty queries on the kinds hardly differ. One query has no interval (NaN).
+    The bootstrap intervals are too short if queries are few: for ten normally distributed values, the 95 % intervals
+    contain the mean in 90 % of the cases, those of ``"t"`` in 95 %; for one-sided values such as average precision with
+    many zeros in 92 %. From about fifty queries on, the kinds hardly differ. One query has no interval (NaN).
 
     Examples
     --------
@@ -66,7 +66,7 @@ def confidence_interval(
 
 
 def interval(method: str) -> Callable[[np.ndarray, np.ndarray, float], Interval]:
-    """The function of a kind of interval; an error for an unknown one."""
+    """The function for a kind of interval; an error if unknown."""
     if method not in INTERVALS:
         raise ValueError(f"interval {method!r} is unknown; give one of {', '.join(INTERVALS)}")
     return INTERVALS[method]

@@ -1,4 +1,4 @@
-"""What the paired tests share: their input, the direction of the alternative, their result."""
+"""Shared by the paired tests: their input, the direction of the alternative, their result."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from plackett._errors import DataError
 
 __all__ = ["ALTERNATIVES", "PairedTest", "differences", "matrix", "p_value"]
 
-#: Sign that turns the alternative into "large values speak for it"; 0 is both directions.
+#: Sign that makes large values support the alternative; 0 means both directions.
 ALTERNATIVES = {"two-sided": 0, "greater": 1, "less": -1}
 
 
 class PairedTest(NamedTuple):
     """Result of a paired test.
 
-    ``difference`` is mean(a) − mean(b), ``statistic`` the test's own number, ``pvalue`` the probability of a difference
+    ``difference`` is mean(a) − mean(b), ``statistic`` the test statistic, ``pvalue`` the probability of a difference
     at least as large if the two systems were the same, ``n`` the number of queries used.
     """
 
@@ -56,14 +56,14 @@ def matrix(values: Any) -> np.ndarray:
 
 
 def direction(alternative: str) -> int:
-    """The sign of an alternative; an error for an unknown one."""
+    """The sign of an alternative; an error if unknown."""
     if alternative not in ALTERNATIVES:
         raise ValueError(f"alternative={alternative!r}; give one of {', '.join(ALTERNATIVES)}")
     return ALTERNATIVES[alternative]
 
 
 def check_draws(number: int, name: str) -> None:
-    """An error unless the number of random draws is a whole number of 1 or more."""
+    """Check that the number of random draws is a whole number of 1 or more."""
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
         raise ValueError(f"{name}={number!r}; give a whole number of 1 or more")
 
@@ -72,7 +72,7 @@ def p_value(sums: np.ndarray, observed: float, alternative: str, tolerance: floa
     """Share of the sums under the null hypothesis that are at least as extreme as the observed one.
 
     For drawn sums the observed one counts as one more draw, (c + 1) / (B + 1), so that p is never 0 and the test keeps
-    its level (Phipson and Smyth 2010). ``tolerance`` makes sums equal that differ by rounding only.
+    its level (Phipson and Smyth 2010). Sums within ``tolerance``, which differ only by rounding, count as equal.
     """
     sign = direction(alternative)
     if sign:
@@ -83,7 +83,7 @@ def p_value(sums: np.ndarray, observed: float, alternative: str, tolerance: floa
 
 
 def rounding(values: np.ndarray) -> float:
-    """Bound of what rounding can change in a sum of these values."""
+    """Upper bound of the rounding error in a sum of these values."""
     return float(max(1e-12, values.size * np.finfo(float).eps) * np.abs(values).sum())
 
 

@@ -17,8 +17,8 @@ def sign(
 ) -> PairedTest:
     """The sign test: is a better than b on more than half of the queries on which they differ?
 
-    Exact binomial probability of the number of wins among wins and losses. It ignores how large the differences are,
-    and therefore finds less than `fisher`.
+    Exact binomial probability of the number of wins among wins and losses. It ignores how large the differences are
+    and is therefore less sensitive than `fisher`.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def sign(
     tolerance
         A difference up to this size is a tie.
     random_state
-        Not used; all tests take it.
+        Not used; all tests accept it.
 
     Examples
     --------

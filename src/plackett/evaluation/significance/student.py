@@ -19,7 +19,7 @@ def student(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int
     .. math:: t = \frac{\bar d}{s_d / \sqrt{n}}, \qquad d_q = a_q - b_q,
 
     against the t distribution with n − 1 degrees of freedom. It assumes that the mean of the differences is normal,
-    which is a good approximation from some dozens of queries on, and agrees closely with `fisher` in practice.
+    which is a good approximation for a few dozen queries or more, and agrees closely with `fisher` in practice.
 
     Differences that are all 0 give p = 1. Differences that are all equal and not 0 have no spread to compare with:
     p = 0, t infinite; with a single query p = 1.
@@ -31,7 +31,7 @@ def student(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int
     alternative
         ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
     random_state
-        Not used; all tests take it.
+        Not used; all tests accept it.
 
     Examples
     --------

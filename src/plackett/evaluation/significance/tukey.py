@@ -26,14 +26,14 @@ class TukeyTest(NamedTuple):
 def tukey(values: Any, *, n_permutations: int = 10_000, random_state: int = 0, n_jobs: int | None = None) -> TukeyTest:
     r"""Randomised test of honest significant differences (Tukey's HSD) between all pairs of systems.
 
-    If no system differs from another, the values of each query could as well be in any other order over the systems.
-    Each query's row is shuffled, and the largest difference between two systems' means is noted; the p-value of a pair
-    is the share of shuffles, the observed one counted in, whose largest difference is at least that of the pair:
+    If the systems do not differ, the values of each query could just as well be in any other order over the systems.
+    Each query's row is shuffled, and the largest difference between two systems' means is recorded. The p-value of a
+    pair is the share of shuffles, including the observed one, whose largest difference is at least that of the pair:
 
     .. math:: p_{ij} = \frac{1 + \#\{b : \max_k \bar x^b_k - \min_k \bar x^b_k \ge |\bar x_i - \bar x_j|\}}{B + 1}
 
-    The probability of any false finding among all pairs is kept below the level, so no further correction is due. For
-    two systems it is `fisher`'s test.
+    The probability of any false finding among all pairs is kept below the level, so no further correction is needed.
+    For two systems it is `fisher`'s test.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def tukey(values: Any, *, n_permutations: int = 10_000, random_state: int = 0, n
     n_permutations
         Number of shuffles.
     random_state
-        Seed; equal seeds, equal results, whatever the number of threads.
+        Seed. The same seed gives the same result for any number of threads.
 
     Examples
     --------

@@ -15,9 +15,9 @@ def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: in
     """Wilcoxon's signed-rank test (SciPy's): are the differences symmetric about 0?
 
     The sizes of the differences are ranked, and the ranks of the positive ones are added up. Queries without a
-    difference are left out. The null hypothesis is about the median of the differences and not about the mean: where
-    the question is which system has the better mean, `fisher` or `student` answer it and this test does not
-    (Smucker, Allan and Carterette 2007 advise against it).
+    difference are left out. The null hypothesis is about the median of the differences, not the mean: to
+    find out which system has the better mean, use `fisher` or `student` instead
+    (Smucker, Allan and Carterette 2007 advise against this test).
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: in
     alternative
         ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
     random_state
-        Not used; all tests take it.
+        Not used; all tests accept it.
 
     Examples
     --------

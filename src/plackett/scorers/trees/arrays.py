@@ -36,7 +36,7 @@ class TreeArrays:
     """Binary trees whose leaf values are added up, tree after tree, in float64.
 
     A row goes left where its value is at most the threshold. A missing value goes to the side given by the split.
-    Splits without missing values treat NaN as 0, and so every value closer to 0 than 1e-35. A split by category goes
+    Splits without missing values treat NaN as 0; every value closer to 0 than 1e-35 is 0 too. A split by category goes
     left where the value, cut to a whole number, is in the split's set, and right for NaN and negative values. These are
     LightGBM's rules.
 
