@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import typer
 
 from plackett import __version__
@@ -42,7 +45,7 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
         raise typer.Exit
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., Any]] = {
     "list": catalogue.list_items,
     "info": info.info,
     "convert": convert.convert,

@@ -488,7 +488,7 @@ class Ranker(FittedAttributes, BaseEstimator):
         """The model card: what was trained on what, and how good it was on validation data."""
         from plackett import __version__
 
-        card = {
+        card: dict[str, Any] = {
             "algorithm": type(self).__name__,
             "plackett": __version__,
             "data": {

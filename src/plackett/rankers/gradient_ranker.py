@@ -70,7 +70,7 @@ class GradientRanker(GradientTrained):
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
         """The model has the parameter."""
-        model = self.make_model()
+        model: Any = self.make_model()
         name = getattr(model, "effort", None)
         return {} if name is None else {"model": replace(model, **{name: rounds})}
 

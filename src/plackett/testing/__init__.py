@@ -63,7 +63,7 @@ def checks(subject: Any, **options: Any) -> Iterator[Check]:
     from plackett.losses.base import Loss
     from plackett.measures.base import Measure
 
-    cls = subject if isinstance(subject, type) else subject.func if isinstance(subject, partial) else type(subject)
+    cls: Any = subject if isinstance(subject, type) else subject.func if isinstance(subject, partial) else type(subject)
     if issubclass(cls, (Measure, str)):
         from plackett.testing.measures import measure_checks
 

@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,10 @@ def evaluate(
 def part(data: RankingDataset, q: int) -> slice:
     """Rows of a query."""
     return slice(data.offsets[q], data.offsets[q + 1])
+
+
+def _total(loss: Loss, data: RankingDataset, scores: np.ndarray) -> float:
+    return float(evaluate(loss, data, scores)[0].sum())
 
 
 def columns_of(data: RankingDataset, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -298,7 +303,7 @@ def check_row_order(loss: Loss, rng: np.random.Generator) -> None:
     scores = random_scores(loss, data, rng)
     rows = np.concatenate([rng.permutation(np.arange(*data.offsets[q : q + 2])) for q in range(data.n_queries)])
     other = RankingDataset.from_arrays(
-        None, data.y[rows], data.qid[rows], query_weight=data.query_weight, **columns_of(data, rows)
+        None, data.labels[rows], data.qid[rows], query_weight=data.query_weight, **columns_of(data, rows)
     )
     value, gradient, curvature = evaluate(loss, data, scores)
     again = evaluate(loss, other, scores[rows])
@@ -375,7 +380,7 @@ def check_sample_weight(loss: Loss, rng: np.random.Generator) -> None:
         # a document of weight 0 might as well not be there
         weights = rng.choice([0.0, 1.0], data.n_rows)
         light = dataclasses.replace(data, sample_weight=weights)
-        gone = dataclasses.replace(data, y=np.where(weights > 0, data.y, -1.0))
+        gone = dataclasses.replace(data, y=np.where(weights > 0, data.labels, -1.0))
         for name, first, second in zip(PARTS, evaluate(loss, light, scores), evaluate(loss, gone, scores), strict=True):
             close(second, first, f"documents of weight 0 change the {name}", rtol=1e-9, atol=1e-11)
 
@@ -541,7 +546,7 @@ def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
             value, gradient, _ = evaluate(loss, data, scores)
             if loss.name in PHI:
                 close(value, expected, "the value of listed pairs is not the sum over them", rtol=1e-12)
-            found = differences(lambda s, data=data: evaluate(loss, data, s)[0].sum(), scores)
+            found = differences(partial(_total, loss, data), scores)
             close(gradient, found, "the gradient of listed pairs differs from differences", rtol=1e-5, atol=1e-7)
             sums = np.add.reduceat(gradient, [0, 3])
             close(sums, np.zeros(2), "the gradients of a query do not sum to 0", atol=1e-12)

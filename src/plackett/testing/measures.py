@@ -434,10 +434,10 @@ def check_fractional_labels(measure: Measure, rng: np.random.Generator) -> None:
     data, scores = random_lists(rng, [8, 5])
     extra = RankingDataset.from_arrays(
         None,
-        np.append(data.y, [2.5, 0.0]),
+        np.append(data.labels, [2.5, 0.0]),
         np.append(data.qid, [9, 9]),
         docids=[f"d{i:05d}" for i in range(data.n_rows + 2)],
-        subtopics=np.vstack([data.subtopics, np.zeros((2, N_SUBTOPICS))]),
+        subtopics=np.vstack([np.asarray(data.subtopics), np.zeros((2, N_SUBTOPICS))]),
     )
     data = rows_of(extra, np.arange(data.n_rows), data.qid)
     measure = measure(empty="skip")

@@ -85,7 +85,7 @@ def check_ranker(ranker: Any, *, skip: Sequence[str] = ()) -> None:
 def ranker_checks(ranker: Any) -> Iterator[Check]:
     """The checks of a ranker, one by one; the parameter is that of `check_ranker`."""
     make = _maker(ranker)
-    cls = make.func
+    cls: Any = make.func
     usual = {name: one.default for name, one in inspect.signature(cls).parameters.items()} | small(cls).keywords
     changed = [f"{name}={value!r}" for name, value in make.keywords.items() if repr(value) != repr(usual.get(name))]
     subject = cls.__name__ + (f"({', '.join(changed)})" if changed and not isinstance(ranker, type) else "")
@@ -121,7 +121,7 @@ def variants(cls: type[Ranker]) -> Iterator[partial[Any]]:
         yield small(cls, **parameters)
 
 
-def small(cls: type[Any], **parameters: Any) -> partial[Any]:
+def small(cls: Any, **parameters: Any) -> partial[Any]:
     """Makes small rankers of a class; keyword arguments win."""
     known = cls().get_params()
     chosen = {k: v for k, v in SMALL.items() if k in known}

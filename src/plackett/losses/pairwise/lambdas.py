@@ -63,7 +63,7 @@ class Lambda(Loss):
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
-    _test_variants = (
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
         {"normalize": False, "truncation": None},
         {"normalize": False, "truncation": 2, "sigma": 2.0},
         {"measure": "AP", "normalize": False},

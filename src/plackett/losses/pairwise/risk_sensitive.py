@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class RiskSensitive(Lambda):
     name: ClassVar[str] = "RiskSensitive"
     _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
     paper: ClassVar[str] = "Dinçer, Macdonald, Ounis 2014"
-    _test_variants = (
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
         {"normalize": False, "truncation": None, "alpha": 5.0},
         {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},
         {"measure": "RR", "risk": "faro", "normalize": False},

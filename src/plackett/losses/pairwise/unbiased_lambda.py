@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class UnbiasedLambda(Lambda):
     name: ClassVar[str] = "UnbiasedLambda"
     _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
     paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
-    _test_variants = (
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
         {"normalize": False, "truncation": 2, "sigma": 2.0},
         {"measure": "AP", "normalize": False, "truncation": None},
     )
