@@ -232,3 +232,21 @@ def test_fresh_cells(run, shop):
     pk.experiment(pk.read(data), ["LinearRegression"], "AP", fresh=True, **words)
     after = stamps()
     assert after.keys() == before.keys() and all(after[name] > before[name] for name in before)
+
+
+def test_a_missing_label_is_an_error_and_never_a_feature(run, tmp_path):
+    (tmp_path / "a.csv").write_text("query,product,rating,price\na,x,1,2.5\na,y,,3.5\na,z,2,1.5\n")
+    for words in (("info",), ("info", "--label", "rating"), ("convert",)):
+        out = (tmp_path / "a.plackett",) if words[0] == "convert" else ()
+        code, _, err = run(words[0], tmp_path / "a.csv", *out, *words[1:])
+        assert code == 1 and "'rating'" in err and "missing" in err
+    assert not (tmp_path / "a.plackett").exists()
+
+
+def test_converted_tables_keep_the_order_of_the_rows(run, tmp_path):
+    """Scores of the input belong to the rows of the output."""
+    (tmp_path / "a.csv").write_text("qid,docid,label,f\nb,1,1,1\na,2,0,2\nb,3,0,3\na,4,1,4\n")
+    for name in ("b.csv", "b.parquet"):
+        assert run("convert", tmp_path / "a.csv", tmp_path / name)[0] == 0
+        frame = pl.read_csv(tmp_path / name) if name.endswith("csv") else pl.read_parquet(tmp_path / name)
+        assert frame["qid"].to_list() == ["b", "a", "b", "a"] and frame["f"].to_list() == [1, 2, 3, 4]

@@ -48,7 +48,7 @@ def test_options_reach_the_reader(tmp_path):
 
 
 def test_errors(tmp_path):
-    with pytest.raises(DataError, match=r"a\.json: which format.*\.plackett \(native\).*\.csv, \.tsv"):
+    with pytest.raises(DataError, match=r"a\.json: unknown format.*\.plackett \(native\).*\.csv, \.tsv"):
         write(DATA, tmp_path / "a.json")
     (tmp_path / "a.xlsx").write_bytes(b"PK\3\4\0\0\0")
     with pytest.raises(DataError, match=r"a\.xlsx: neither text nor .*known suffixes are \.plackett"):

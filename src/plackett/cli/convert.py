@@ -23,6 +23,6 @@ def convert(
     from plackett.data.files import write
 
     check_out(target, force, "TARGET")
-    data = read_data(source, columns, labels_needed=False)
+    data = read_data(source, columns, labels_needed="if there")
     write(data, target)
     print(f"{target}: {data.n_queries} queries, {data.n_rows} documents, {data.n_features} features")

@@ -35,7 +35,7 @@ def info(
     if (kind := _trec_kind(path)) is not None:
         _trec(path, kind, as_json)
         return
-    facts = profile(read_data(path, columns, labels_needed=False))
+    facts = profile(read_data(path, columns, labels_needed="if there"))
     if as_json:
         print_json(asdict(facts))
     else:

@@ -14,11 +14,11 @@ from plackett.data.files import LETOR, TABLES, format_of, read
 __all__ = ["load_with", "read_data", "read_like"]
 
 
-def read_data(path: Path, columns: TableColumns, *, labels_needed: bool = True) -> RankingDataset:
+def read_data(path: Path, columns: TableColumns, *, labels_needed: bool | str = True) -> RankingDataset:
     """Read a dataset from a file."""
     options = columns.options()
-    if not labels_needed and format_of(path) in TABLES:
-        options["labels_needed"] = False
+    if labels_needed is not True and format_of(path) in TABLES:
+        options["labels_needed"] = labels_needed
     return read(path, **options)
 
 

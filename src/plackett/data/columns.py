@@ -58,7 +58,7 @@ def choose_columns(
     *,
     features: Any = None,
     drop: str | Sequence[str] = (),
-    labels_needed: bool = True,
+    labels_needed: bool | str = True,
     **names: str | None,
 ) -> Columns:
     """The columns of a table by what they mean; `plackett.RankingDataset.from_frame` has the rules.
@@ -80,13 +80,14 @@ def choose_columns(
         if column is not None:
             roles[role] = column
         if role == "label" and name is not None:
-            _check_label(table, column, name, labels_needed)
+            _check_label(table, column, name, labels_needed is True)
     if names:
         raise TypeError(f"from_frame has no parameter {next(iter(names))!r}")
+    unusable = set()
     if not labels_needed and "label" in roles and not _usable(table[roles["label"]]):
-        del roles["label"]
+        unusable = {roles.pop("label")}  # labels that are not needed, and never a feature
     if named is None:
-        never = {*roles.values(), *OWN}
+        never = {*roles.values(), *unusable, *OWN}
         if not labels_needed:
             never |= {name for name in table.columns if is_alias(name, "label") and name not in WEAK_LABELS}
         named = [

@@ -213,7 +213,7 @@ class RankingDataset:
         sample_weight: str | None = "sample_weight",
         query_weight: str | None = "query_weight",
         position: str | None = "position",
-        labels_needed: bool = True,
+        labels_needed: bool | str = True,
     ) -> RankingDataset:
         """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
 
@@ -231,7 +231,8 @@ class RankingDataset:
         drop
             Columns to leave out.
         labels_needed
-            False for data that will only be scored: labels are used if there are any.
+            False for data that will only be scored: labels are used if there are any. ``"if there"`` accepts a table
+            without labels, but no labels that are missing.
 
         Notes
         -----

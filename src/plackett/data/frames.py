@@ -31,7 +31,7 @@ def from_frame(
     sample_weight: str | None = "sample_weight",
     query_weight: str | None = "query_weight",
     position: str | None = "position",
-    labels_needed: bool = True,
+    labels_needed: bool | str = True,
     sparse: bool = False,
 ) -> RankingDataset:
     """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
@@ -58,7 +58,7 @@ def from_frame(
         Columns to leave out.
     labels_needed
         False for data that will only be scored: a table without labels is accepted, and labels that are missing or
-        not numeric are left out.
+        not numeric are left out. ``"if there"`` accepts a table without labels, but no labels that are missing.
     sparse
         Store the features as a SciPy CSR matrix, without their zeros. A table does not record whether its data were
         sparse.

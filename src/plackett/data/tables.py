@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett.data._bytes import bare_suffix, read_bytes
@@ -149,9 +151,10 @@ def _separator(path: str | os.PathLike[str]) -> str:
 
 
 def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
+    """The rows of a table, in the order in which they came: score files beside the input fit the output too."""
     if data.preferences is not None:
         raise DataError(f"{path}: preferences between documents do not fit into rows; write .plackett")
-    return to_polars(data)
+    return to_polars(data)[data.to_input_order(np.arange(data.n_rows))]
 
 
 def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any]) -> RankingDataset:

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import plackett as pk
+from plackett import DataError
 from plackett.theory.bounds.base import Bound, bounds
 from plackett.theory.bounds.document_stability import DocumentStabilityBound
 from plackett.theory.bounds.ir_svm import IRSVMBound
@@ -23,6 +24,7 @@ from plackett.theory.bounds.rankboost_vc import RankBoostVCBound
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.bounds.u_statistic_surrogate import UStatisticSurrogateBound
 from plackett.theory.bounds.u_statistic_vc import UStatisticVCBound
+from plackett.theory.complexity.rank_shatter import rank_shatter_bound
 from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
 from plackett.theory.stability_coefficients.rank_svm import hinge_loss_bound, rank_svm_document_stability
 
@@ -304,3 +306,32 @@ def test_a_bound_says_what_it_is():
     assert "≤ 0.501885 with probability 0.95" in str(UStatisticVCBound(documents=1000, vc=5))
     for cls in bounds().values():
         assert cls.assumptions and cls.rate and cls.paper and cls.framework and cls.bounded
+
+
+def test_rank_shatter_bound_of_few_documents_and_many_features():
+    """With no more pairs than features every pattern may occur: 3 for each pair, and `solve` gets through there."""
+    assert rank_shatter_bound(1, 1, 10) == pytest.approx(3.0)
+    assert rank_shatter_bound(2, 2, 3) == pytest.approx(min(3.0**4, (2 * np.e * 4 / 3) ** 3))
+    found = RankShatterBound(positives=1000, negatives=1000, n_features=136).solve(0.5)
+    assert found.value <= 0.5 < found.replace(positives=found.positives - 1, negatives=found.negatives - 1).value
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters", "match"),
+    [
+        (KernelMarginBound, {"pairs": 10, "norm": -1.0}, "norm=-1"),
+        (KernelMarginBound, {"pairs": 10, "norm": float("nan")}, "norm=nan"),
+        (TwoLayerBound, {"queries": 10, "documents": 4, "c": -1.0}, "c=-1"),
+        (RankSVMMomentsBound, {"queries": 10, "mean": 3.0, "deviation": 1.0, "delta": 0.6}, "below 0.5"),
+    ],
+)
+def test_impossible_parameters_are_refused(cls, parameters, match):
+    with pytest.raises(DataError, match=match):
+        cls(**parameters)
+
+
+def test_the_split_of_a_budget_wastes_no_document():
+    for budget, vc, delta in ((20_000, 10.0, 0.05), (5_000, 3.0, 0.01), (300, 3.0, 0.05)):
+        found = labelling_budget(budget, vc, delta=delta).bound
+        others = [found.replace(queries=budget // m, documents=m) for m in range(2, budget // 2)]
+        assert found.value <= 1.001 * min(other.value for other in others)

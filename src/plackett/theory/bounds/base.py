@@ -61,6 +61,10 @@ class Bound:
         for name in self.sizes:
             if not np.min(getattr(self, name)) > 0:
                 raise DataError(f"{name}={getattr(self, name)}; give a positive number")
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, (int, float, np.number)) and not value >= 0:  # NaN too
+                raise DataError(f"{field.name}={value}; give a number of 0 or more")
 
     @property
     def value(self) -> float:

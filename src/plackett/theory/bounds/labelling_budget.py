@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 from plackett._errors import DataError
@@ -38,17 +38,22 @@ def labelling_budget(
     --------
     >>> found = labelling_budget(20_000, vc=10)
     >>> round(found.queries, 4), round(found.documents, 2), found.bound.queries, found.bound.documents
-    (193.6165, 103.3, 194, 103)
+    (193.6165, 103.3, 196, 102)
     """
-    if budget < 4 or not vc > 0 or not c > 0 or not 0 < delta < 1:
+    if not 4 <= budget < inf or not vc > 0 or not c > 0 or not 0 < delta < 1:
         raise DataError(
             f"budget={budget}, vc={vc}, c={c}, delta={delta}; give 4 judgements or more, and positive numbers"
         )
     n = (c * sqrt(vc) + loss_bound * sqrt(2.0 * log(4.0 / delta))) / (c * sqrt(2.0 * vc)) * sqrt(budget)
     n = min(n, budget / 2.0)
-    whole = max(1, min(round(n), budget // 2))
-    bound = TwoLayerBound(queries=whole, documents=budget // whole, vc=vc, c=c, delta=delta, loss_bound=loss_bound)
-    return LabellingBudget(n, budget / n, bound)
+    # the bound looks at half of the documents of a query: an odd one is wasted
+    even = 2 * max(1, int(budget / n / 2.0))
+    splits = {(max(1, min(round(n), budget // 2)), budget // max(1, min(round(n), budget // 2)))}
+    splits |= {(budget // m, m) for m in (even, even + 2) if budget // m >= 1}
+    bounds = [
+        TwoLayerBound(queries=q, documents=m, vc=vc, c=c, delta=delta, loss_bound=loss_bound) for q, m in sorted(splits)
+    ]
+    return LabellingBudget(n, budget / n, min(bounds, key=lambda bound: bound.value))
 
 
 @fulfils("C-08", paper="Liu 2011, Learning to rank for information retrieval, section 15.3.2")

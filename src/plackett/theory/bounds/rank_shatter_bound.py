@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import e, log, sqrt
+from math import log, sqrt
 from typing import ClassVar
 
 from plackett._errors import DataError
 from plackett.theory.bounds.base import Bound
+from plackett.theory.complexity.rank_shatter import linear_log_coefficient
 
 __all__ = ["RankShatterBound"]
 
@@ -19,7 +20,8 @@ class RankShatterBound(Bound):
     .. math:: |R_0 - \hat R_0| \le \sqrt{\frac{8 (m^+ + m^-)(\log(4/\delta) + \log r(2m^+, 2m^-))}{m^+ m^-}}
 
     Note the doubled sample sizes inside r. For linear functions of one feature r is 3, of two 4·2m⁺·2m⁻ + 1, and of
-    d it is at most :math:`(2e \cdot 2m^+ \cdot 2m^- / d)^d`.
+    d it is at most :math:`(2e \cdot 2m^+ \cdot 2m^- / d)^d` where there are more than d pairs, and never more than
+    :math:`3^{2m^+ \cdot 2m^-}`.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class RankShatterBound(Bound):
             return log(self.coefficient)
         pairs = 4.0 * self.positives * self.negatives
         d = self.n_features
-        return _LOG_OF_LINEAR.get(d, lambda n: d * log(2.0 * e * n / d))(pairs)
+        return _LOG_OF_LINEAR[d](pairs) if d in _LOG_OF_LINEAR else linear_log_coefficient(pairs, d)
 
     @property
     def value(self) -> float:

@@ -54,6 +54,8 @@ class RankSVMMomentsBound(SVMBound):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.delta < 0.5:
+            raise DataError(f"delta={self.delta}; the bound holds with probability 1 − 2δ: give a number below 0.5")
         if not 0 <= self.slack < self.mean:
             raise DataError(f"slack={self.slack}; give a number from 0 to below the mean, {self.mean}")
 

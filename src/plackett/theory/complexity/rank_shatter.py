@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import e
+from math import e, exp, inf, log
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,10 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 
-__all__ = ["rank_shatter", "rank_shatter_bound"]
+__all__ = ["linear_log_coefficient", "rank_shatter", "rank_shatter_bound"]
+
+#: Beyond this logarithm a number is infinite.
+_LARGEST_LOG = 709.0
 
 
 @fulfils("B-02", paper="Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005")
@@ -54,14 +57,25 @@ def rank_shatter(positives: Any, negatives: Any) -> int:
 def rank_shatter_bound(n_positives: int, n_negatives: int, n_features: int) -> float:
     r"""Bound :math:`(2 e\, m^+ m^- / d)^d` of the coefficient of linear functions of d features; 3 for one.
 
+    It needs more than d pairs. There are never more than :math:`3^{m^+ m^-}` patterns, whichever is smaller.
+
     >>> rank_shatter_bound(1000, 5000, 1), round(rank_shatter_bound(2, 2, 3), 2)
-    (3.0, 380.88)
+    (3.0, 81.0)
     """
     if min(n_positives, n_negatives, n_features) < 1:
         raise DataError("give numbers of 1 or more")
     if n_features == 1:
         return 3.0
-    return float((2.0 * e * n_positives * n_negatives / n_features) ** n_features)
+    log_bound = linear_log_coefficient(n_positives * n_negatives, n_features)
+    return exp(log_bound) if log_bound < _LARGEST_LOG else inf
+
+
+def linear_log_coefficient(pairs: float, n_features: int) -> float:
+    """Logarithm of the bound for two features or more."""
+    all_patterns = pairs * log(3.0)
+    if pairs <= n_features:
+        return all_patterns
+    return min(all_patterns, n_features * log(2.0 * e * pairs / n_features))
 
 
 def _directions(vectors: np.ndarray) -> np.ndarray:

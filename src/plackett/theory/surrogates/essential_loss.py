@@ -27,8 +27,8 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
     Parameters
     ----------
     beta
-        Weight of each rank: None for 1, one number for each rank of a list, or one for each judged document in the
-        order by query, label and score.
+        Weight of each rank: None for 1, one number for each rank of a list, none larger than the one before, or one
+        for each judged document in the order by query, label and score.
 
     Examples
     --------
@@ -46,6 +46,8 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
         short = given.shape != (order.size,)
         if given.ndim != 1 or (short and given.size < int(data.group.max(initial=1)) - 1):
             raise DataError(f"beta has shape {given.shape}; give a weight for each rank, or for each judged document")
+        if short and (np.diff(given) > 0).any():
+            raise DataError("beta must not increase with the rank: the smallest sum is found for such weights only")
         weight = np.append(given, 0.0)[np.minimum(place, given.size)] if short else given
     out = np.empty(data.n_queries)
     offsets = np.concatenate(([0], np.cumsum(judged)))
@@ -58,6 +60,8 @@ def _along(scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, n
     s = np.asarray(scores, np.float64)
     if s.shape != (data.n_rows,):
         raise DataError(f"scores have shape {s.shape}; the dataset has {data.n_rows} rows")
+    if np.isnan(s).any():
+        raise DataError("scores contain NaN")
     order = np.lexsort((-s, -data.labels, data.query_of_row))
     order = order[data.labels[order] >= 0]
     judged = np.bincount(data.query_of_row[order], minlength=data.n_queries)
