@@ -250,3 +250,14 @@ def test_converted_tables_keep_the_order_of_the_rows(run, tmp_path):
         assert run("convert", tmp_path / "a.csv", tmp_path / name)[0] == 0
         frame = pl.read_csv(tmp_path / name) if name.endswith("csv") else pl.read_parquet(tmp_path / name)
         assert frame["qid"].to_list() == ["b", "a", "b", "a"] and frame["f"].to_list() == [1, 2, 3, 4]
+
+
+def test_compare_runs_takes_columns(run, tmp_path):
+    rows = "".join(f"q{i // 3},{i},{i % 3 % 2},{i % 3},word\n" for i in range(12))
+    (tmp_path / "a.csv").write_text(f"query,product,rating,price,title\n{rows}")
+    for name, sign in (("x", 1), ("y", -1)):
+        (tmp_path / name).write_text("".join(f"{sign * (i % 3)}\n" for i in range(12)))
+    files = tmp_path / "a.csv", tmp_path / "x", tmp_path / "y"
+    code, out, err = run("compare-runs", "--data", *files, "--drop", "title",
+                         "--label", "rating", "-m", "nDCG@2", "--json")  # fmt: skip
+    assert code == 0 and "nDCG@2" in out, err

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import check_form, file_names
+from plackett.cli.arguments import TableColumns, check_form, file_names, reads_tables
 
 #: Maximum number of rows in the table of pairs.
 _MOST_PAIRS = 60
 
 
+@reads_tables
 def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files with --data.")],
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements.")] = None,
@@ -27,6 +28,8 @@ def compare_runs(
     seed: Annotated[int, typer.Option(help="Seed of the resampling tests.")] = 0,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv or json.")] = "terminal",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Compare runs with significance tests, confidence intervals and win/tie/loss counts."""
     from plackett.evaluation.compare import compare
@@ -45,10 +48,10 @@ def compare_runs(
     if data is None:
         result = compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options)
     else:
-        from plackett.data.files import read
+        from plackett.cli.reading import read_data
         from plackett.data.scores import read_scores
 
-        dataset = read(data)
+        dataset = read_data(data, columns)
         scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
         result = compare(dataset, scores, measures, **options)
     if form in ("csv", "json"):
