@@ -234,6 +234,7 @@ def test_separable_grades_have_the_gaps_between_them():
     np.testing.assert_allclose(ranker.objective_, expected[0] - expected[1] + expected[2] - expected[3], atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:SumOfMarginsSVM learned nothing")
 @pytest.mark.spec("pointwise.svor_sum_of_margins")
 def test_grades_that_overlap_have_no_margin_at_a_high_price():
     rng = np.random.default_rng(0)
@@ -265,7 +266,7 @@ def test_weights_are_copies(form):
     for balance in (False, True):
         settings = {"tol": 1e-9, "standardize": False, "balance": balance, "n_jobs": 1}
         if form is SumOfMarginsSVM:  # a share as near to 1 as the default is hard to solve to nine digits
-            settings["nu"] = 0.5
+            settings["nu"] = 0.5 if balance else 0.6
         one = form(**settings).fit(X, y, qid=qid, sample_weight=weight).predict(X)
         two = form(**settings).fit(X[rows], y[rows], qid=qid[rows]).predict(X)
         np.testing.assert_allclose(one, two, atol=1e-4)
