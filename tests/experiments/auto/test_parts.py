@@ -52,7 +52,7 @@ def test_facts_in_sentences():
     X[0, 0] = np.nan
     y[qid == 3] = 1.0
     told = " ".join(inspect_data(pk.RankingDataset.from_arrays(X, y, qid), NDCG).sentences())
-    assert "24 queries" in told and "missing values" in told and "one label only" in told
+    assert "24 queries" in told and "missing values" in told and "only one label" in told
 
 
 # -------------------------------------------------------------------------------------------------------------- splits
