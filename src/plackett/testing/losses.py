@@ -144,7 +144,7 @@ def _total(loss: Loss, data: RankingDataset, scores: np.ndarray) -> float:
     return float(evaluate(loss, data, scores)[0].sum())
 
 
-def columns_of(data: RankingDataset, rows: np.ndarray) -> dict[str, np.ndarray]:
+def columns_of(data: RankingDataset, rows: np.ndarray) -> dict[str, Any]:
     """Sample weights of some rows as keyword for `from_arrays`."""
     return {} if data.sample_weight is None else {"sample_weight": data.sample_weight[rows]}
 

@@ -36,7 +36,7 @@ def test_spaces_are_distributions_with_the_right_marginals():
     assert [firsts[i] for i in range(4)] == pytest.approx(np.exp(theta) / np.exp(theta).sum())
     assert all_orders(3)[exchange_table(3, 0, 2)].tolist() == [[{0: 2, 2: 0}.get(d, d) for d in o]
                                                               for o in permutations(range(3))]  # fmt: skip
-    with pytest.raises(pk.DataError, match="no order of the documents"):
+    with pytest.raises(pk.DataError, match="not an order of the documents"):
         PermutationSpace({(0, 0): 1.0})
 
 
