@@ -90,7 +90,7 @@ def test_variants(tmp_path):
 
 
 def test_errors_say_where_to_look_and_where_to_get_it(tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"(?s)mslr-web10k was not found.*MSLR-WEB10K.*got from https://.*mslr"):
+    with pytest.raises(DataError, match=r"(?s)mslr-web10k was not found.*MSLR-WEB10K.*available from https://.*mslr"):
         load("mslr-web10k", fold=1, part="train", root=tmp_path)
     monkeypatch.delenv("PLACKETT_DATA", raising=False)
     with pytest.raises(DataError, match="PLACKETT_DATA"):

@@ -80,7 +80,7 @@ def test_stability():
         assert values.size == 30 and values.max() == top
         assert round(values.mean(), 3) == mean and round(values.var(ddof=1), digits) == variance
     assert set(STABILITY) == {"RankSVM", "IRSVM"}
-    with pytest.raises(DataError, match="RankSVM, IRSVM, not of 'ListNet'"):
+    with pytest.raises(DataError, match="RankSVM, IRSVM, but not for 'ListNet'"):
         stability_figures("ListNet")
 
 

@@ -27,7 +27,7 @@ def task(seed=0, n_queries=15, grades=3):
 def test_two_grades_are_ranking_svm():
     X, y, qid = task(grades=2)
     ranker = MultipleHyperplaneRanker(n_jobs=1).fit(X, y, qid=qid)
-    np.testing.assert_array_equal(ranker.predict(X, qid=qid), RankSVM(n_jobs=1).fit(X, y, qid=qid).predict(X))
+    np.testing.assert_array_equal(ranker.predict(X, qid=qid), RankSVM(C=1e-3, n_jobs=1).fit(X, y, qid=qid).predict(X))
 
 
 @pytest.mark.spec("pairwise.mhr")
@@ -42,7 +42,7 @@ def test_combination_of_ranking_svms(combine):
     for weight, pair in zip(alpha, ranker.pairs_, strict=True):
         two = np.isin(y, pair)
         # features are scaled by their spread over all documents, so the others stay, unjudged
-        scores = RankSVM(n_jobs=1).fit(X, np.where(two, y, -1.0), qid=qid).predict(X)
+        scores = RankSVM(C=1e-3, n_jobs=1).fit(X, np.where(two, y, -1.0), qid=qid).predict(X)
         for q in np.unique(qid):
             mine = qid == q
             points = mine.sum() - rankdata(-scores[mine])
