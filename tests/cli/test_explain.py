@@ -39,7 +39,7 @@ def test_list_document_and_pair(files):
     assert total == pytest.approx(rows[0]["score"] - rows[-1]["score"], rel=1e-4)
     assert "contribution" in run(folder, "-q", query, "-d", best).stdout
     wrong = run(folder, "-q", query, "-d", best, "--above", worst)
-    assert wrong.exit_code == 2 and "other way round" in " ".join(wrong.output.split())
+    assert wrong.exit_code == 2 and "swap the two" in " ".join(wrong.output.split())
 
 
 def test_misuse(files):

@@ -52,7 +52,7 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     >>> import tempfile
     >>> import plackett as pk
     >>> path = tempfile.mkdtemp() + "/model.dat"
-    >>> write_svm_rank(pk.rankers.RankSVM().fit([[0.0], [1.0]], [0, 1], qid=[1, 1]), path)
+    >>> write_svm_rank(pk.rankers.RankSVM(C=1.0).fit([[0.0], [1.0]], [0, 1], qid=[1, 1]), path)
     >>> read_svm_rank(path).rank([[5.0], [7.0]], qid=[2, 2])
     array([2, 1])
     """

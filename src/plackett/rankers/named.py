@@ -21,8 +21,8 @@ def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
     A name of `plackett.rankers()`, whatever its case, or a class of another library by its full name; with parameters
     as in a call.
 
-    >>> ranker_named("listnet(alpha=0.1)")[0]
-    ListNet(alpha=0.1)
+    >>> ranker_named("listnet(alpha=0.2)")[0]
+    ListNet(alpha=0.2)
     >>> ranker_named("sklearn.linear_model.Ridge")
     (Ridge(), {})
     """
