@@ -498,7 +498,7 @@ def test_two_experiments_in_one_folder_at_once_are_refused(data, tmp_path):
     (tmp_path / "pause.txt").write_text("60")
     first = subprocess.Popen([sys.executable, "slow.py", "1"], cwd=tmp_path)
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while not (tmp_path / "fits.txt").exists():
             assert time.monotonic() < deadline and first.poll() is None
             time.sleep(0.02)
