@@ -68,7 +68,7 @@ $(VENV)/report: $(VENV)/core
 	@touch $@
 
 $(VENV)/test: $(VENV)/core
-	@$(PIP) -e ".[test,neural,report]"
+	@$(PIP) -e ".[test,neural,report,text,serve,cluster,export]"
 	@touch $@
 
 $(VENV)/docs: $(VENV)/core
