@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
+from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
 __all__ = ["RankSVM"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RankSVM(LinearPairSVM):
+class RankSVM(ChosenPenalty, LinearPairSVM):
     r"""Ranking SVM: the linear ranker that keeps the pairs of unequal labels apart with the smallest weights,
 
     .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \sum_{(u, v)} c_{uv}\,\xi_{uv}^p, \qquad
@@ -39,6 +42,11 @@ class RankSVM(LinearPairSVM):
 
     Parameters
     ----------
+    C
+        Penalty for a violated pair. ``"auto"`` chooses 1e-6, 1e-5, 1e-4, 1e-3 or 1e-2 by five-fold cross-validation
+        over the training queries, with `eval_measure` (a sample of about 50,000 documents of larger data). For fewer
+        than ten queries it is 1e-4, or more, so that all pairs together cost at least 1. The choice is in ``C_`` and
+        in the model card. With ``normalize=True`` the values are larger by the mean number of pairs of a query.
     normalize
         Divide the penalty of a query's pairs by their total weight, so that queries with many pairs do not dominate, as
         in `IRSVM`.
@@ -65,10 +73,28 @@ class RankSVM(LinearPairSVM):
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-07", "M-09", "S-08", "peers.svmrank")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000; Joachims 2002"
 
-    C: float = 1e-4
+    _penalty: ClassVar[tuple[str, tuple[float, ...]]] = ("C", (1e-4, 1e-6, 1e-5, 1e-3, 1e-2))
+
+    C: float | str = "auto"  # type: ignore[assignment]
     normalize: bool = False
     tie_weight: float = 0.0
     tie_width: float = 0.0
+
+    def _penalty_values(self, data: RankingDataset) -> tuple[float, ...]:
+        values = super()._penalty_values(data)
+        if not self.normalize:
+            return values
+        all_pairs, normalized = self._cost(replace(self, normalize=False), data), self._cost(self, data)
+        return tuple(value * all_pairs / normalized for value in values) if normalized > 0.0 else values
+
+    def _penalty_for_few(self, data: RankingDataset) -> float:
+        usual, cost = super()._penalty_for_few(data), self._cost(self, data)
+        return max(usual, 1.0 / cost) if cost > 0.0 else usual
+
+    @staticmethod
+    def _cost(ranker: RankSVM, data: RankingDataset) -> float:
+        """What all pairs cost together if all scores are equal."""
+        return ranker.make_pairs(data).evaluate(np.zeros(data.n_rows), ranker.loss == "squared_hinge")[0]
 
     def make_pairs(self, data: RankingDataset) -> MarginPairs:
         """The pairs to keep apart."""

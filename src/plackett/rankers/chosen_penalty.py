@@ -1,0 +1,98 @@
+"""A penalty chosen by cross-validation over the training queries."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett.data.dataset import RankingDataset
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.solvers.monitor import Monitor, SilentMonitor
+
+__all__ = ["ChosenPenalty"]
+
+_FOLDS = 5
+#: With fewer queries than this, the folds say too little, and the fixed value is used.
+_LEAST_QUERIES = 10
+#: Larger data are judged by a sample of whole queries with about this many documents.
+_MOST_ROWS = 50_000
+
+
+class ChosenPenalty:
+    """Mixin of rankers whose penalty may be ``"auto"``.
+
+    ``"auto"`` tries a few values by five-fold cross-validation over the training queries, takes the one whose held-out
+    queries have the best mean of ``eval_measure``, and trains on all queries with it. The value is in the fitted
+    attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
+    """
+
+    #: Name of the parameter, and the values to try. The first is used for fewer than ten queries and wins ties.
+    _penalty: ClassVar[tuple[str, tuple[float, ...]]]
+
+    def _fit(self: Any, data: RankingDataset, monitor: Monitor) -> None:
+        name = self._penalty[0]
+        given = getattr(self, name)
+        if given != "auto":
+            if isinstance(given, str):
+                raise DataError(f"{name}={given!r}; give a number, or 'auto'")
+            self.__dict__.pop(f"{name}_", None)
+            super()._fit(data, monitor)  # type: ignore[misc]
+            return
+        chosen = self._choose(data) if data.n_queries >= _LEAST_QUERIES else self._penalty_for_few(data)
+        trained = replace(self, **{name: chosen})
+        parameters = {field.name for field in fields(self)}
+        trained.__dict__.update({key: value for key, value in self.__dict__.items() if key not in parameters})
+        trained._fit(data, monitor)
+        self.__dict__.update({key: value for key, value in trained.__dict__.items() if key not in parameters})
+        setattr(self, f"{name}_", chosen)
+
+    def _penalty_values(self, data: RankingDataset) -> tuple[float, ...]:
+        """The values to try."""
+        return self._penalty[1]
+
+    def _penalty_for_few(self, data: RankingDataset) -> float:
+        """The value for data with too few queries to compare values."""
+        return self._penalty_values(data)[0]
+
+    def _penalty_for_all(self, value: float, share: float) -> float:
+        """The value for all queries that corresponds to one chosen on this share of them."""
+        return value
+
+    def _choose(self: Any, data: RankingDataset) -> float:
+        """The value whose held-out queries are ranked best."""
+        name, measure = self._penalty[0], parse(self.eval_measure)
+        values = self._penalty_values(data)
+        order = np.random.default_rng(0).permutation(data.n_queries)
+        if data.n_rows > _MOST_ROWS:
+            enough = int(np.searchsorted(np.cumsum(data.group[order]), _MOST_ROWS)) + 1
+            order = order[: max(enough, _LEAST_QUERIES)]
+        worth = np.zeros(len(values))
+        for fold in range(_FOLDS):
+            held_out = np.sort(order[fold::_FOLDS])
+            train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
+            for i, value in enumerate(values):
+                ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
+                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                    warnings.simplefilter("ignore", PlackettWarning)
+                    ranker._fit(train, SilentMonitor())
+                    scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
+                    worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
+        return self._penalty_for_all(values[int(np.argmax(worth))], order.size / data.n_queries)
+
+    def settled(self: Any) -> dict[str, Any]:
+        """Parameters chosen while training, for retraining this ranker."""
+        name = self._penalty[0]
+        chosen = {name: getattr(self, f"{name}_")} if hasattr(self, f"{name}_") else {}
+        return super().settled() | chosen  # type: ignore[misc,no-any-return]
+
+    def _card(self: Any, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        name = self._penalty[0]
+        card: dict[str, Any] = super()._card(data, monitor)  # type: ignore[misc]
+        if hasattr(self, f"{name}_"):
+            card["chosen"] = card.get("chosen", {}) | {name: getattr(self, f"{name}_")}
+        return card

@@ -1,0 +1,87 @@
+"""Penalties chosen by cross-validation over queries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.rankers.chosen_penalty import _FOLDS
+
+
+def noisy(n_queries=40, noise=1.0, seed=0):
+    """Forty copies of one signal, each with noise of its own, and noisy labels."""
+    rng = np.random.default_rng(seed)
+    signal = rng.normal(size=n_queries * 8)
+    X = signal[:, None] + 3.0 * rng.normal(size=(signal.size, 40))
+    y = np.digitize(signal + noise * rng.normal(size=signal.size), [0.5, 1.5])
+    return pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(n_queries), 8))
+
+
+def difference(n_queries=40, seed=0):
+    """Two large features whose small difference is the signal: a strong penalty cannot find it."""
+    rng = np.random.default_rng(seed)
+    level, signal = rng.normal(size=(2, n_queries * 8))
+    X = np.column_stack([level + 0.1 * signal, level - 0.1 * signal])
+    return pk.RankingDataset.from_arrays(X, np.digitize(signal, [0.5, 1.5]), np.repeat(np.arange(n_queries), 8))
+
+
+@pytest.mark.parametrize(("cls", "name"), [(pk.ListNet, "alpha"), (pk.RankSVM, "C")])
+def test_the_value_is_the_best_of_the_folds(cls, name):
+    data = noisy()
+    ranker = cls().fit(data)
+    chosen = getattr(ranker, f"{name}_")
+    assert chosen in ranker._penalty[1]
+    assert ranker.card_["chosen"] == {name: chosen}
+    assert getattr(ranker, name) == "auto"
+    assert ranker.settled() == {name: chosen}
+    same = cls(**{name: chosen}).fit(data)
+    np.testing.assert_array_equal(ranker.predict(data), same.predict(data))
+
+    # the same folds by hand, through the public interface
+    from plackett.data.canonical import canonical_order
+
+    data = canonical_order(data)
+    order = np.random.default_rng(0).permutation(data.n_queries)
+    totals = {}
+    for value in ranker._penalty[1]:
+        total = 0.0
+        for fold in range(_FOLDS):
+            held_out = np.isin(np.arange(data.n_queries), order[fold::_FOLDS])
+            part = data.select(held_out)
+            total += cls(**{name: value}).fit(data.select(~held_out)).score(part) * part.n_queries
+        totals[value] = total
+    assert totals[chosen] == pytest.approx(max(totals.values()), rel=1e-9)
+
+
+@pytest.mark.parametrize("cls", [pk.ListNet, pk.RankSVM])
+def test_noise_calls_for_a_stronger_penalty(cls):
+    name = cls._penalty[0]
+    noisy_fit, clean_fit = cls().fit(noisy(20, noise=2.0)), cls().fit(difference())
+    strength = {"alpha": 1.0, "C": -1.0}[name]
+    assert strength * getattr(noisy_fit, f"{name}_") > strength * getattr(clean_fit, f"{name}_")
+
+
+def test_few_queries_are_not_split():
+    data = noisy(3)
+    assert pk.ListNet().fit(data).alpha_ == 0.1
+    pairs = sum((np.subtract.outer(y, y) > 0).sum() for y in np.split(data.y, data.offsets[1:-1]))
+    assert pytest.approx(1.0 / pairs) == pk.RankSVM().fit(data).C_
+    assert pk.RankSVM(normalize=True).fit(data).C_ == pytest.approx(1.0 / 3.0)
+
+
+def test_a_number_is_taken_as_it_is():
+    ranker = pk.ListNet().fit(noisy(12))
+    assert hasattr(ranker, "alpha_")
+    ranker.set_params(alpha=0.3).fit(noisy(12))
+    assert not hasattr(ranker, "alpha_")
+    with pytest.raises(pk.DataError, match="alpha='strong'; give a number, or 'auto'"):
+        pk.ListNet(alpha="strong").fit(noisy(12))
+
+
+def test_larger_data_are_judged_by_a_sample(monkeypatch):
+    import plackett.rankers.chosen_penalty as module
+
+    monkeypatch.setattr(module, "_MOST_ROWS", 160)
+    ranker = pk.ListNet().fit(noisy(80))
+    assert ranker.alpha_ / (20 / 80) == pytest.approx(min(ranker._penalty[1], key=lambda v: abs(v - ranker.alpha_ * 4)))
