@@ -180,3 +180,27 @@ def test_a_limit_on_scoring_time():
 def test_refusals(parameters, match):
     with pytest.raises(DataError, match=match):
         pk.AutoRanker(**parameters).fit(task())
+
+
+def test_columns_of_categories_go_to_tree_rankers(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    colour = rng.integers(0, 6, 600)
+    worth = np.array([2.0, -1.0, 0.5, -2.0, 1.5, 0.0])[colour] + 0.3 * rng.normal(size=600)
+    frame = pd.DataFrame(
+        {
+            "colour": pd.Categorical(np.array(list("abcdef"))[colour]),
+            "x": rng.normal(size=600),
+            "qid": np.repeat(range(60), 10),
+        }
+    )
+    labels = np.digitize(worth, [0, 1])
+    ranker = pk.AutoRanker(
+        candidates=["ListNet", "MART(n_estimators=8)"], n_trials=2, n_folds=2, n_repeats=1, n_seeds=1
+    ).fit(frame, labels)
+    assert ranker.leaderboard_["ranker"].to_list() == ["MART(n_estimators=8)"]
+    assert ranker.score(frame, labels) > 0.95
+    ranker.save(tmp_path / "auto.plackett")
+    np.testing.assert_array_equal(pk.load(tmp_path / "auto.plackett").predict(frame), ranker.predict(frame))
+    with pytest.raises(pk.DataError, match=r"columns of categories \(colour\) need a tree ranker"):
+        pk.AutoRanker(candidates=["ListNet"], n_trials=1).fit(frame, labels)

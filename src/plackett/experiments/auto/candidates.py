@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +17,7 @@ from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 
-__all__ = ["Candidate", "further", "given", "leaves_for", "portfolio"]
+__all__ = ["Candidate", "further", "given", "leaves_for", "portfolio", "with_categories"]
 
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5, "n_estimators": 240}
@@ -85,9 +85,11 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
     made = [
         _trees("LambdaMART", 2 * leaves),
         _trees("XENDCG", leaves),
-        _named("ListNet"),
+        _named("ListNet(alpha=0.1)"),
         _trees("MART", 2 * leaves),
-        _named("RankSVM"),
+        _named("RankSVM(C=0.0001)"),
+        _trees("YetiRank", leaves),
+        _named("ListNet(alpha=1.0)"),
         _trees("LambdaLossMART", 2 * leaves),
         _trees("LambdaMART", leaves),
         _named("ApproxNDCG"),
@@ -95,6 +97,7 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
         _named("LinearRegression"),
         _trees("LambdaMART", 4 * leaves),
         _named("ListMLE"),
+        _named("RankSVM(C=0.000001)"),
         _trees("MART", 4 * leaves),
         _trees("LambdaMART", 2 * leaves, measure="AP"),
         _trees("QBRank", 2 * leaves),
@@ -103,7 +106,7 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
         _trees("MART", leaves),
     ]
     if find_spec("torch") and budget is not None and budget >= NETWORK_SECONDS and n_rows <= NETWORK_ROWS:
-        made.insert(9, _named("LambdaRank"))
+        made.insert(11, _named("LambdaRank"))
     return [candidate for candidate in made if candidate.ranker.allow_nan or not facts.missing]
 
 
@@ -118,7 +121,7 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
         "reg_lambda": Real(0.01, 30.0, log=True),
     }
     streams = []
-    for number, name in enumerate(("LambdaMART", "XENDCG", "ListNet", "MART", "RankSVM", "LambdaLossMART")):
+    for number, name in enumerate(("LambdaMART", "XENDCG", "ListNet", "MART", "RankSVM", "YetiRank", "LambdaLossMART")):
         ranker = ranker_named(name)[0]
         space = shape if isinstance(ranker, Trees) else ranker.search_space
         drawn = itertools.islice(settings_at_random(space, random_state + number), 1, None)  # the first is the default
@@ -131,6 +134,15 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
                 streams.remove(stream)
             else:
                 yield candidate
+
+
+def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> Iterator[Candidate]:
+    """The candidates that can learn from columns of categories, told which they are."""
+    for candidate in candidates:
+        if hasattr(candidate.ranker, "categorical_features"):
+            known = candidate.ranker.categorical_features or ()
+            candidate.ranker.set_params(categorical_features=(*known, *names))
+            yield candidate
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]]) -> Iterator[Candidate]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.auto.candidates import further, given, portfolio
+from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.plan import plan
@@ -24,6 +24,7 @@ from plackett.measures.language import parse
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
+from plackett.rankers.inputs import categories_of
 from plackett.solvers.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -136,6 +137,10 @@ class AutoRanker(Ranker):
         facts = inspect_data(data, measure)
         first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
         more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
+        if names := tuple(getattr(self, "categories_", ())):
+            first, more = list(with_categories(first, names)), with_categories(more, names)
+            if not first:
+                raise DataError(f"columns of categories ({', '.join(names)}) need a tree ranker among the candidates")
         cut: dict[str, Any] = {
             "n_folds": self.n_folds,
             "n_repeats": self.n_repeats,
@@ -188,6 +193,9 @@ class AutoRanker(Ranker):
             "leaderboard": leaderboard(trials, chosen),
             **summary(trials, chosen, facts, why, budget.spent(), short),
         }
+
+    def _categories(self, X: Any) -> dict[str, list[Any]]:
+        return categories_of(X)
 
     def _only(self, candidates: Any, data: RankingDataset, monitor: Monitor, facts: Facts) -> None:
         """Use the first candidate that can be trained: a single query allows no comparison."""
