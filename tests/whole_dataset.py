@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from plackett import RankingDataset
 from plackett.data.preferences import Preferences
+from plackett.data.relations import Relation
 from plackett.data.strings import Strings
 
 
@@ -26,6 +27,8 @@ def full(sparse: bool = False) -> RankingDataset:
         positions=[1, 1, 2, 1, 2],
         subtopics=[[1, np.nan], [0, 1], [0, np.nan], [1, np.nan], [1, 1]],
         subtopic_weight=[[1, 0], [0.5, 0.5], [1, 0]],
+        relations={"similarity": Relation([0, 1], [2, 4], [0.5, 2.0]), "parent": Relation([4], [1])},
+        query_features=[[2, np.nan], [1, 0], [3, 0.5]],
         feature_names=["bm25", "pagerank", "Länge"],
         comments=Strings.from_values(["docid = 1", "", "x", "é", "last"]),
     )
@@ -39,6 +42,11 @@ def assert_same(a: RankingDataset, b: RankingDataset) -> None:
             np.testing.assert_array_equal(left, right, err_msg=field.name)
         elif sp.issparse(left):
             np.testing.assert_array_equal(left.toarray(), right.toarray())
+        elif field.name == "relations" and left is not None:
+            assert list(left) == list(right)
+            for name in left:
+                for part in ("row", "other", "weight"):
+                    np.testing.assert_array_equal(getattr(left[name], part), getattr(right[name], part))
         elif isinstance(left, Preferences):
             for name in ("winner", "loser", "margin", "weight"):
                 np.testing.assert_array_equal(getattr(left, name), getattr(right, name))

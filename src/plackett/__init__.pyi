@@ -89,6 +89,7 @@ from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
 from plackett.data.dataset import RankingDataset as RankingDataset
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
 from plackett.models.search_space import Real as Real
+from plackett.data.relations import Relation as Relation
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP

@@ -14,8 +14,8 @@ from whole_dataset import assert_same, full
 
 
 def rows_of(data: RankingDataset, **gone) -> RankingDataset:
-    """The dataset as a table can hold it: in grouped order, without preferences."""
-    data = data.replace(preferences=None, **gone)
+    """The dataset as a table can hold it: in grouped order, without preferences and relations."""
+    data = data.replace(preferences=None, relations=None, **gone)
     object.__setattr__(data, "input_rows", None)
     return data
 
@@ -29,7 +29,7 @@ def test_parquet_round_trip(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.xz"])
 def test_csv_round_trip(tmp_path, name):
-    data = rows_of(full(), subtopics=None, subtopic_weight=None)
+    data = rows_of(full(), subtopics=None, subtopic_weight=None, query_features=None)
     write_csv(data, tmp_path / name)
     assert_same(data, read_csv(tmp_path / name))
 

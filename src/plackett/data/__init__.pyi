@@ -8,6 +8,7 @@ from plackett.data.preferences import Preferences as Preferences
 from plackett.data.kfold import QueryKFold as QueryKFold
 from plackett.data.query_normalizer import QueryNormalizer as QueryNormalizer
 from plackett.data.dataset import RankingDataset as RankingDataset
+from plackett.data.relations import Relation as Relation
 from plackett.data.permutations import best_order as best_order
 from plackett.data.concat import concat as concat
 from plackett.data.contradictions import contradictions as contradictions

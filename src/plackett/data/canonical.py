@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,11 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)
+    if data.relations:
+        keys = _with_relations(keys, data)
     row_ties, query_ties = [keys], [_query_keys(keys, data)]
+    if data.query_features is not None:
+        query_ties = [*data.query_features.T, *query_ties]
     if data.sample_weight is not None:
         extra.view(np.uint64)[:, 1] ^= data.sample_weight.view(np.uint64)
         row_ties.insert(0, data.sample_weight)
@@ -40,6 +45,17 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     place[queries] = np.arange(data.n_queries)
     rows = np.lexsort((*row_ties, place[data.query_of_row]))
     return _taken(data, rows, queries)
+
+
+def _with_relations(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
+    """The hashes with those of the related rows mixed in: equal rows in different places of a graph are not equal."""
+    scramble = np.uint64(0x9E3779B97F4A7C15)
+    for _, relation in sorted((data.relations or {}).items()):
+        bits, near = relation.weights.view(np.uint64), np.zeros(keys.size, np.uint64)  # whole numbers: sums commute
+        np.add.at(near, relation.row, (keys[relation.other] ^ bits) * scramble)
+        np.add.at(near, relation.other, (keys[relation.row] ^ ~bits) * scramble)
+        keys = keys ^ (near * scramble)
+    return keys
 
 
 def _query_keys(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
@@ -69,13 +85,20 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         moved[rows] = np.arange(data.n_rows)
         preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
         preferences = preferences.regrouped(None, offsets)
+    relations = data.relations and {name: relation.moved(rows) for name, relation in data.relations.items()}
     per_row = ("X", "y", "sample_weight", "positions", "subtopics")
-    per_query = ("qids", "query_weight", "subtopic_weight")
+    per_query = ("qids", "query_weight", "subtopic_weight", "query_features")
     taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
     taken = {
         name: None if value is None else value[rows if name in per_row else queries] for name, value in taken.items()
     }
-    return RankingDataset(**taken, offsets=offsets, preferences=preferences, feature_names=data.feature_names)
+    return RankingDataset(
+        **taken,
+        offsets=offsets,
+        preferences=preferences,
+        relations=relations and MappingProxyType(relations),
+        feature_names=data.feature_names,
+    )
 
 
 @kernel

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["OWN", "Columns", "choose_columns", "log_columns"]
 
 #: Columns that `plackett.RankingDataset.to_polars` writes and that are no features.
-OWN = ("qid", "docid", "label", "sample_weight", "query_weight", "position", "subtopics", "subtopic_weight", "comment")
+OWN = (
+    "qid",
+    "docid",
+    "label",
+    "sample_weight",
+    "query_weight",
+    "position",
+    "query_features",
+    "subtopics",
+    "subtopic_weight",
+    "comment",
+)
 #: Names of integer columns that identify things rather than measure them.
 _ID = re.compile(r"(?i:(^|[_\-. ])(id|uuid|index|idx)|^unnamed: \d+|^)$|[a-z](Id|ID)$")
 #: Number of rows from which a column that counts 0, 1, 2, … is considered a row number.
@@ -35,12 +46,14 @@ class Columns:
     roles: dict[str, str]
     features: tuple[str, ...]
     left_out: tuple[str, ...]
+    query_features: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         roles = ", ".join(f"{role} = {column}" for role, column in self.roles.items())
         left_out = f"; left out: {_some(self.left_out)}" if self.left_out else ""
         count = f"{len(self.features)} feature{'' if len(self.features) == 1 else 's'}"
-        return f"{roles}; {count}{': ' * bool(self.features)}{_some(self.features)}{left_out}"
+        queries = f"; of queries: {_some(self.query_features)}" if self.query_features else ""
+        return f"{roles}; {count}{': ' * bool(self.features)}{_some(self.features)}{queries}{left_out}"
 
 
 def _some(names: Sequence[str], most: int = 6) -> str:
@@ -58,6 +71,7 @@ def choose_columns(
     *,
     features: Any = None,
     drop: str | Sequence[str] = (),
+    query_features: str | Sequence[str] = (),
     labels_needed: bool | str = True,
     **names: str | None,
 ) -> Columns:
@@ -69,7 +83,9 @@ def choose_columns(
     """
     dropped = [drop] if isinstance(drop, str) else list(drop)
     _check_there(table, dropped, "drop")
-    whole, table = table, table.drop(dropped)
+    query_columns = (query_features,) if isinstance(query_features, str) else tuple(query_features)
+    _check_there(table, list(query_columns), "query_features")
+    whole, table = table, table.drop([*dropped, *query_columns])
     named = _checked_features(table, features)
     # a column named as a feature is not guessed to be something else
     free = table if named is None else table.drop([name for name in named if name not in names.values()])
@@ -96,8 +112,9 @@ def choose_columns(
             if name not in never and not is_alias(name, "qid") and not is_alias(name, "docid")
         ]
         _warn_of_ids(table, named)
-    used = {*named, *roles.values(), *OWN[-3:]}
-    return Columns(roles, tuple(named), tuple(name for name in whole.columns if name not in used))
+    used = {*named, *roles.values(), *OWN[-4:], *query_columns}
+    left_out = tuple(name for name in whole.columns if name not in used)
+    return Columns(roles, tuple(named), left_out, query_columns)
 
 
 def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: bool) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
+from plackett.data.relations import Relation
 from plackett.data.strings import Strings
 
 __all__ = ["concat"]
@@ -57,6 +59,8 @@ def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
         # a query without some of the subtopics has NaN there, of no weight
         subtopics=_joined(parts, "subtopics", lambda tables: _widened(tables, np.nan)),
         subtopic_weight=_joined(parts, "subtopic_weight", lambda tables: _widened(tables, 0.0)),
+        relations=_joined(parts, "relations", lambda maps: _relations(maps, first_row)),
+        query_features=_joined(parts, "query_features", _tables),
         preferences=_joined(parts, "preferences", lambda pairs: _pairs(pairs, first_row)),
         comments=_joined(parts, "comments", _strings),
     )
@@ -96,6 +100,30 @@ def _pairs(parts: list[Preferences], first_row: np.ndarray) -> Preferences:
             raise DataError(f"the preferences of some of the datasets have no {name}, others have")
         columns[name] = None if values[0] is None else np.concatenate(values)
     return Preferences(**columns)
+
+
+def _relations(maps: list[Mapping[str, Relation]], first_row: np.ndarray) -> Mapping[str, Relation]:
+    names = [sorted(relations) for relations in maps]
+    for number, own in enumerate(names):
+        if own != names[0]:
+            raise DataError(f"dataset {number} has the relations {', '.join(own)}, the first {', '.join(names[0])}")
+    joined: dict[str, Relation] = {}
+    for name in names[0]:
+        parts = [relations[name] for relations in maps]
+        row, other = (
+            np.concatenate([getattr(part, column) + a for part, a in zip(parts, first_row, strict=False)])
+            for column in ("row", "other")
+        )
+        plain = all(part.weight is None for part in parts)
+        joined[name] = Relation(row, other, None if plain else np.concatenate([part.weights for part in parts]))
+    return MappingProxyType(joined)
+
+
+def _tables(tables: list[np.ndarray]) -> np.ndarray:
+    widths = sorted({table.shape[1] for table in tables})
+    if len(widths) > 1:
+        raise DataError(f"the datasets have different numbers of query features: {', '.join(map(str, widths))}")
+    return np.concatenate(tables)
 
 
 def _strings(parts: list[Strings]) -> Strings:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from dataclasses import replace as dataclass_replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from plackett.data.preferences import Preferences
+    from plackett.data.relations import Relation
     from plackett.data.strings import Strings
 
 __all__ = ["RankingDataset"]
@@ -62,6 +64,11 @@ class RankingDataset:
     subtopics, subtopic_weight
         For diversity: relevance of each document to each subtopic of its query, float32 ``(n_rows, T)``, NaN if
         the query has no such subtopic; probability of each subtopic, ``(n_queries, T)``, or None for uniform.
+    relations
+        Relations between the documents of a query by name, such as ``"similarity"`` or ``"parent"``
+        (`plackett.Relation`), or None.
+    query_features
+        Features of the queries, float32 ``(n_queries, m)``, or None.
     feature_names
         Name of each feature, or None.
     comments
@@ -89,6 +96,8 @@ class RankingDataset:
     positions: np.ndarray | None = None
     subtopics: np.ndarray | None = None
     subtopic_weight: np.ndarray | None = None
+    relations: Mapping[str, Relation] | None = None
+    query_features: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
     comments: Strings | None = None
     input_rows: np.ndarray | None = None
@@ -118,6 +127,8 @@ class RankingDataset:
         positions: Any = None,
         subtopics: Any = None,
         subtopic_weight: Any = None,
+        relations: Mapping[str, Any] | None = None,
+        query_features: Any = None,
         feature_names: Sequence[str] | None = None,
         comments: Strings | None = None,
     ) -> RankingDataset:
@@ -134,8 +145,11 @@ class RankingDataset:
             one query.
         group
             Instead of ``qid``: number of rows of each query, rows already grouped (LightGBM's form).
-        query_weight, subtopic_weight
+        query_weight, subtopic_weight, query_features
             One entry (row) per query, in the order in which the queries first appear.
+        relations
+            For each name a `plackett.Relation` over the row numbers of the input, or a square SciPy matrix over its
+            rows. Related documents are of the same query.
         preferences
             Pairs of row numbers of the input.
         positions
@@ -195,6 +209,8 @@ class RankingDataset:
             positions=None if positions is None else per_row(validation.positions(positions), "positions", np.int32),
             subtopics=per_row(subtopics, "subtopics", np.float32),
             subtopic_weight=per_query(subtopic_weight, "subtopic_weight", 2),
+            relations=_relations(relations, rows, offsets),
+            query_features=_query_features(query_features, qids.size),
             feature_names=feature_names,
             comments=comments,
             input_rows=rows,
@@ -213,6 +229,7 @@ class RankingDataset:
         sample_weight: str | None = "sample_weight",
         query_weight: str | None = "query_weight",
         position: str | None = "position",
+        query_features: str | Sequence[str] = (),
         labels_needed: bool | str = True,
     ) -> RankingDataset:
         """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
@@ -230,6 +247,8 @@ class RankingDataset:
             Names of the feature columns, or a polars selector; by default all columns without another role.
         drop
             Columns to leave out.
+        query_features
+            Names of the columns that describe the query, such as its length; they must not vary within a query.
         labels_needed
             False for data that will only be scored: labels are used if there are any. ``"if there"`` accepts a table
             without labels, but no labels that are missing.
@@ -256,6 +275,7 @@ class RankingDataset:
             sample_weight=sample_weight,
             query_weight=query_weight,
             position=position,
+            query_features=query_features,
             labels_needed=labels_needed,
         )
 
@@ -422,9 +442,13 @@ class RankingDataset:
         for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
             value = getattr(self, name)
             taken[name] = None if value is None else value[rows]
-        for name in ("query_weight", "subtopic_weight"):
+        for name in ("query_weight", "subtopic_weight", "query_features"):
             value = getattr(self, name)
             taken[name] = None if value is None else value[index]
+        if self.relations is not None:
+            taken["relations"] = MappingProxyType(
+                {name: relation.select(index, self.offsets, offsets) for name, relation in self.relations.items()}
+            )
         if self.comments is not None:
             taken["comments"] = self.comments.take(np.arange(self.n_rows)[rows])
         if self.preferences is not None:
@@ -444,10 +468,14 @@ class RankingDataset:
             changes["positions"] = self._aligned(validation.positions(changes["positions"]))
         if changes.get("preferences") is not None:  # rows that exist, pairs within a query, sorted by query
             changes["preferences"] = changes["preferences"].regrouped(None, self.offsets)
+        if changes.get("relations") is not None:
+            changes["relations"] = _relations(changes["relations"], None, self.offsets)
+        if changes.get("query_features") is not None:
+            changes["query_features"] = _query_features(changes["query_features"], self.n_queries)
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
-        """Short hash of the content: features, labels, queries, weights, positions. Equal for equal data."""
+        """Short hash of the content: features, labels, queries, weights, positions, relations. Equal for equal data."""
         digest = hashlib.sha256()  # most processors have instructions for it
         X = self.X
         parts: list[Any] = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
@@ -457,4 +485,29 @@ class RankingDataset:
         digest.update("\0".join(map(str, self.qids.tolist())).encode())
         if self.positions is not None:
             digest.update(np.ascontiguousarray(self.positions).data)
+        if self.query_features is not None:
+            digest.update(np.ascontiguousarray(self.query_features).data)
+        for name, relation in sorted((self.relations or {}).items()):
+            digest.update(name.encode())
+            for part in (relation.row, relation.other, relation.weights):
+                digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()[:24]
+
+
+def _relations(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Mapping[str, Relation] | None:
+    if given is None:
+        return None
+    from plackett.data.relations import relation_map
+
+    return relation_map(given, rows, offsets)
+
+
+def _query_features(given: Any, n_queries: int) -> np.ndarray | None:
+    if given is None:
+        return None
+    table = validation.column(given, "query_features", np.float32, ndim=2)
+    if len(table) != n_queries:
+        raise DataError(f"query_features has {len(table)} rows, but there are {n_queries} queries")
+    if np.isinf(table).any():
+        raise DataError("query_features has infinite values")
+    return table

@@ -54,6 +54,7 @@ _TABLE_OPTIONS = (
     "sample_weight",
     "query_weight",
     "position",
+    "query_features",
     "labels_needed",
 )
 _BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}

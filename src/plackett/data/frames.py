@@ -31,6 +31,7 @@ def from_frame(
     sample_weight: str | None = "sample_weight",
     query_weight: str | None = "query_weight",
     position: str | None = "position",
+    query_features: str | Sequence[str] = (),
     labels_needed: bool | str = True,
     sparse: bool = False,
 ) -> RankingDataset:
@@ -56,6 +57,9 @@ def from_frame(
         number is a feature, with a warning.
     drop
         Columns to leave out.
+    query_features
+        Names of the columns that describe the query (its length, its type as a number): they become
+        ``query_features`` instead of features of the documents, and must not vary within a query.
     labels_needed
         False for data that will only be scored: a table without labels is accepted, and labels that are missing or
         not numeric are left out. ``"if there"`` accepts a table without labels, but no labels that are missing.
@@ -82,6 +86,7 @@ def from_frame(
         sample_weight=sample_weight,
         query_weight=query_weight,
         position=position,
+        query_features=query_features,
         labels_needed=labels_needed,
     )
     data = dataset_of(table, chosen, sparse)
@@ -115,6 +120,12 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
         per_query["subtopic_weight"] = _of_queries(
             data, _nested(table["subtopic_weight"], np.float64), "subtopic_weight"
         )
+    if chosen.query_features:
+        columns = [_of_queries(data, _floats(table[name]), name) for name in chosen.query_features]
+        per_query["query_features"] = np.stack(columns, axis=1).astype(np.float32)
+    elif "query_features" in table.columns:
+        values = _of_queries(data, _nested(table["query_features"]), "query_features")
+        per_query["query_features"] = values.astype(np.float32)
     return replace(data, **per_query) if per_query else data
 
 
@@ -168,6 +179,15 @@ def _numbers(series: pl.Series) -> np.ndarray:
     return series.cast(pl.Float64).to_numpy()
 
 
+def _floats(series: pl.Series) -> np.ndarray:
+    """Numbers, NaN where they are missing."""
+    import polars as pl
+
+    if not is_number(series.dtype):
+        raise DataError(f"column {series.name!r} is {series.dtype}; it must hold numbers")
+    return series.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
 def _comments(series: pl.Series) -> Strings:
     import polars as pl
 
@@ -196,7 +216,9 @@ def _of_queries(data: RankingDataset, values: Any, name: str) -> np.ndarray:
     """One entry per query, of a column that repeats it on every row of the query."""
     values = data.from_input_order(values).astype(np.float64)
     first = values[data.offsets[:-1]]
-    differs = np.flatnonzero((values != first[data.query_of_row]).reshape(data.n_rows, -1).any(axis=1))
+    repeated = first[data.query_of_row]
+    unequal = (values != repeated) & ~(np.isnan(values) & np.isnan(repeated))
+    differs = np.flatnonzero(unequal.reshape(data.n_rows, -1).any(axis=1))
     if differs.size:
         raise DataError(f"{name} differs between the rows of query {data.qids[data.query_of_row[differs[0]]]}")
     return first
@@ -206,9 +228,9 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
     """One row per document, in the grouped order: ids, label, weights and the features.
 
     The columns are ``qid`` and, where the dataset has them, ``docid``, ``label``, ``sample_weight``,
-    ``query_weight``, ``position``, ``subtopics``, ``subtopic_weight`` and ``comment``; then the features by their
-    names, or ``f1``, ``f2``, … `from_frame` restores the same dataset, except for preferences, which do not fit
-    into rows.
+    ``query_weight``, ``position``, ``query_features``, ``subtopics``, ``subtopic_weight`` and ``comment``; then the
+    features by their names, or ``f1``, ``f2``, … `from_frame` restores the same dataset, except for preferences and
+    relations, which do not fit into rows.
 
     >>> to_polars(RankingDataset.from_arrays([[0.5]], [1], qid=["a"])).columns
     ['qid', 'label', 'f1']
@@ -226,6 +248,8 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
         columns.append(pl.Series("query_weight", data.query_weight[data.query_of_row]))
     if data.positions is not None:
         columns.append(pl.Series("position", data.positions))
+    if data.query_features is not None:
+        columns.append(_arrays("query_features", data.query_features[data.query_of_row]))
     if data.subtopics is not None:
         columns.append(_arrays("subtopics", data.subtopics))
     if data.subtopic_weight is not None:

@@ -12,6 +12,7 @@ from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
+from plackett.data.relations import Relation, relation_map
 from plackett.data.strings import Strings
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
     "positions": (np.int32, ("rows",)),
     "subtopics": (np.float32, ("rows", "T")),
     "subtopic_weight": (np.float64, ("queries", "T")),
+    "query_features": (np.float32, ("queries", "query features")),
     "input_rows": (np.int64, ("rows",)),
 }
 #: Ids: whole numbers, or strings as bytes and offsets.
@@ -69,7 +71,15 @@ def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
             value = getattr(data.preferences, field.name)
             if value is not None:
                 arrays[f"preferences.{field.name}"] = value
-    _storage.write(path, arrays, {"kind": "dataset", "n_features": str(data.n_features)})
+    metadata = {"kind": "dataset", "n_features": str(data.n_features)}
+    if data.relations:
+        arrays |= _pack("relations", Strings.from_values(list(data.relations)))
+        for number, relation in enumerate(data.relations.values()):
+            for field in fields(Relation):
+                value = getattr(relation, field.name)
+                if value is not None:
+                    arrays[f"relation.{number}.{field.name}"] = value
+    _storage.write(path, arrays, metadata)
 
 
 def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingDataset:
@@ -120,6 +130,11 @@ class _Opener:
         known["comments"] = self.strings("comments", "rows")
         if "preferences.winner" in self.arrays:
             known["preferences"] = self.preferences(offsets)
+        if "relations.bytes" in self.arrays:
+            known["relations"] = self.relations(offsets)
+        queries = known["query_features"]
+        if queries is not None and np.isinf(queries).any():
+            raise self.damaged("a query feature is infinite")
         return RankingDataset(**known)
 
     def damaged(self, what: str) -> DataError:
@@ -194,5 +209,28 @@ class _Opener:
             columns[name] = self.optional(f"preferences.{name}", np.float64, ("pairs",))
         try:
             return Preferences(**columns).regrouped(None, offsets)
+        except DataError as error:
+            raise self.damaged(str(error)) from None
+
+    def relations(self, offsets: np.ndarray) -> Any:
+        packed = self.required("relations.offsets", np.int64, ("relations + 1",))
+        self.sizes["relations"] = packed.size - 1
+        names = self.strings("relations", "relations")
+        assert names is not None
+        found: dict[str, Relation] = {}
+        for number, name in enumerate(names.to_numpy().tolist()):
+            shape = (f"pairs of relation {number}",)
+            columns: dict[str, Any] = {
+                part: self.required(f"relation.{number}.{part}", np.int64, shape) for part in ("row", "other")
+            }
+            columns["weight"] = self.optional(f"relation.{number}.weight", np.float64, shape)
+            if name in found or not name:
+                raise self.damaged(f"the relation {name!r} is there twice, or has no name")
+            try:
+                found[name] = Relation(**columns)
+            except DataError as error:
+                raise self.damaged(str(error)) from None
+        try:
+            return relation_map(found, None, offsets)
         except DataError as error:
             raise self.damaged(str(error)) from None

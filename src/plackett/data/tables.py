@@ -135,12 +135,14 @@ def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: 
     """Write a dataset as CSV or TSV text with a header line; a missing value is an empty field.
 
     Numbers and text are read back exactly. An id or comment that a spreadsheet would run as a formula (``=…``) is not
-    escaped, because this format is meant to be read again. Preferences and subtopics do not fit and raise an error.
+    escaped, because this format is meant to be read again. Preferences, relations, subtopics
+    and query features do not fit and raise an error.
     """
     import polars.selectors as cs
 
-    if data.subtopics is not None:
-        raise DataError(f"{path}: subtopics do not fit into separated text; write .parquet or .plackett")
+    for name in ("subtopics", "query_features"):
+        if getattr(data, name) is not None:
+            raise DataError(f"{path}: {name} do not fit into separated text; write .parquet or .plackett")
     table = _rows(data, path)
     with replacing_compressed(path) as file:
         table.with_columns(cs.float().fill_nan(None)).write_csv(file, separator=separator or _separator(path))
@@ -154,6 +156,8 @@ def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
     """The rows of a table, in the order in which they came: score files beside the input fit the output too."""
     if data.preferences is not None:
         raise DataError(f"{path}: preferences between documents do not fit into rows; write .plackett")
+    if data.relations is not None:
+        raise DataError(f"{path}: relations between documents do not fit into rows; write .plackett")
     return to_polars(data)[data.to_input_order(np.arange(data.n_rows))]
 
 

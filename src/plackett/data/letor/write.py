@@ -47,8 +47,8 @@ def write_letor(
     Parameters
     ----------
     data
-        The dataset. The format has no feature names, so they are left out; so are weights, positions, subtopics
-        and preferences, with a warning.
+        The dataset. The format has no feature names, so they are left out; so are weights, positions, subtopics,
+        preferences, relations and query features, with a warning.
     path
         The file; the suffixes ``.gz``, ``.xz`` and ``.zst`` compress it.
     comments
@@ -107,7 +107,16 @@ def _label(label: float) -> str:
 
 
 #: Fields of a dataset that LETOR text cannot hold.
-_LOST = ("sample_weight", "query_weight", "positions", "subtopics", "subtopic_weight", "preferences")
+_LOST = (
+    "sample_weight",
+    "query_weight",
+    "positions",
+    "subtopics",
+    "subtopic_weight",
+    "preferences",
+    "relations",
+    "query_features",
+)
 
 
 def _say_what_is_lost(data: RankingDataset, path: Any) -> None:
