@@ -16,7 +16,7 @@ PACKAGE = Path(plackett.__file__).parent
 LAYERS = (
     ("data", "permutation_models"),
     ("datasets", "measures"),
-    ("evaluation", "aggregation"),
+    ("evaluation", "aggregation", "diversity"),
     ("losses",),
     ("scorers", "solvers", "models"),
     ("rankers", "text", "graph", "clicks", "selection"),

@@ -45,6 +45,7 @@ KINDS = {
     "aggregation": "aggregation",
     "aggregation/orderings": "ordering",
     "permutation_models": "permutation model",
+    "diversity": "re-ranker",
     "text": "text",
     "graph": "graph",
     "clicks": "clicks",
@@ -57,7 +58,13 @@ KINDS = {
 #: Kinds whose items are names of `plackett` itself; those of other kinds are names of their sub-package.
 TOP_LEVEL = ("ranker", "model", "permutation model")
 #: Sub-packages that give all their items by name when called, with the type of what they give.
-CALLABLE = {"aggregation": "type[Any]", "losses": "type[Any]", "measures": "Any", "rankers": "type[Any]"}
+CALLABLE = {
+    "aggregation": "type[Any]",
+    "diversity": "type[Any]",
+    "losses": "type[Any]",
+    "measures": "Any",
+    "rankers": "type[Any]",
+}
 #: Kinds of classes that model files name by the literal attribute ``kind`` of the class.
 _STORED = ("scorer", "comparator")
 #: Literal attributes that say what a class is.

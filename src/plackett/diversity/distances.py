@@ -1,0 +1,50 @@
+"""What the re-rankers by relevance and distance share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from plackett._errors import DataError
+from plackett._kernel import kernel
+from plackett.diversity.candidates import the_rest
+from plackett.diversity.reranker import Reranker
+
+__all__ = ["WithDistance", "distance_weight", "relevance_first"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithDistance(Reranker):
+    """Re-rankers that weigh relevance against distance.
+
+    Parameters
+    ----------
+    trade_off
+        Share of relevance, above 0 up to 1: the weight of the distances is λ = (1 − trade_off) / trade_off, so that 1
+        keeps the most relevant documents.
+    """
+
+    needs_similarity: ClassVar[bool] = True
+
+    trade_off: float = 0.5
+
+    def _check(self) -> None:
+        super()._check()
+        if not 0.0 < self.trade_off <= 1.0:
+            raise DataError(f"trade_off={self.trade_off}; give a number above 0 (distance) up to 1 (relevance)")
+
+
+def distance_weight(trade_off: float) -> float:
+    """λ, the weight of the distances next to relevance."""
+    return (1.0 - trade_off) / trade_off
+
+
+@kernel
+def relevance_first(order, first, rows, taken, n):  # type: ignore[no-untyped-def]
+    """Write the documents that were taken, then the others, both in the order of ``rows``."""
+    place = first
+    for i in range(n):
+        if taken[i]:
+            order[place] = rows[i]
+            place += 1
+    the_rest(order, place, rows, taken, n)

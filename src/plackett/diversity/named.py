@@ -1,0 +1,30 @@
+"""Re-rankers by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib import import_module
+from typing import Any
+
+from plackett._errors import DataError
+from plackett._names import hint
+from plackett.catalogue import find
+from plackett.diversity.reranker import Reranker
+
+__all__ = ["find_reranker"]
+
+
+def find_reranker(method: str | Reranker, **parameters: Any) -> Reranker:
+    """Make a re-ranker from its name, in any spelling, with parameters.
+
+    >>> find_reranker("mmr", k=5)
+    MMR(k=5, depth=100, relevance='minmax', trade_off=0.7)
+    """
+    if not isinstance(method, Reranker):
+        item = find("re-ranker", str(method))
+        method = getattr(import_module(item.module), item.symbol)()
+    known = [field.name for field in dataclasses.fields(method)]
+    for name in parameters:
+        if name not in known:
+            raise DataError(f"{type(method).__name__} has no parameter {name!r}; {hint(name, known, 'it has')}")
+    return dataclasses.replace(method, **parameters)
