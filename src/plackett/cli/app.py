@@ -14,6 +14,7 @@ from plackett.cli import (
     compare_runs,
     convert,
     convert_model,
+    diversify,
     evaluate,
     experiment,
     explain,
@@ -58,6 +59,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "experiment": experiment.experiment,
     "compare-runs": compare_runs.compare_runs,
     "fuse": fuse.fuse,
+    "diversify": diversify.diversify,
     "study": study.study,
     "plan": plan.plan,
 }
