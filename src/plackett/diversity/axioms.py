@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -108,8 +108,8 @@ class _Search:
                 first = first or (relevance, distances, k)
         return None if first is None else Violation(axiom, count / self.instances, *first)
 
-    def value(self, f: np.ndarray, d: np.ndarray, members: tuple[int, ...]) -> float:
-        rows = np.array(members)
+    def value(self, f: np.ndarray, d: np.ndarray, members: Iterable[int]) -> float:
+        rows = np.array(list(members))
         return float(self.objective(f[rows], d[np.ix_(rows, rows)], f, d, rows))
 
     def best(self, f: np.ndarray, d: np.ndarray, k: int) -> set[int]:

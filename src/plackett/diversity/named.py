@@ -20,11 +20,15 @@ def find_reranker(method: str | Reranker, **parameters: Any) -> Reranker:
     >>> find_reranker("mmr", k=5)
     MMR(k=5, depth=100, relevance='minmax', trade_off=0.7)
     """
-    if not isinstance(method, Reranker):
-        item = find("re-ranker", str(method))
-        method = getattr(import_module(item.module), item.symbol)()
-    known = [field.name for field in dataclasses.fields(method)]
+    chosen = method if isinstance(method, Reranker) else _made(method)
+    known = [field.name for field in dataclasses.fields(chosen)]
     for name in parameters:
         if name not in known:
-            raise DataError(f"{type(method).__name__} has no parameter {name!r}; {hint(name, known, 'it has')}")
-    return dataclasses.replace(method, **parameters)
+            raise DataError(f"{type(chosen).__name__} has no parameter {name!r}; {hint(name, known, 'it has')}")
+    return dataclasses.replace(chosen, **parameters)
+
+
+def _made(name: str) -> Reranker:
+    item = find("re-ranker", str(name))
+    made: Reranker = getattr(import_module(item.module), item.symbol)()
+    return made
