@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["array", "choice", "matching", "number", "positive", "probability", "scores_beside"]
+__all__ = ["array", "choice", "matching", "number", "positive", "probability", "scores_beside", "whole"]
 
 
 def array(
@@ -82,6 +82,18 @@ def number(
             f"{name}={value}; give a {'number' if limits else 'finite number'} {' and '.join(limits)}".strip()
         )
     return given
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """An argument as a whole number of at least this much.
+
+    >>> whole("judgements", 2e4, least=4)
+    20000
+    """
+    given = number(name, value, least=least)
+    if given != int(given):
+        raise DataError(f"{name}={value}; give a whole number")
+    return int(given)
 
 
 def positive(**values: Any) -> None:

@@ -54,7 +54,7 @@ class LibraryLoss(AssociateLoss):
 
 @dataclass(frozen=True)
 class MeasureLoss(AssociateLoss):
-    """One minus a measure, of a list; a measure of which smaller is better as it is. NaN where the measure is undefined.
+    """One minus a measure, of a list; a measure of which smaller is better as it is; NaN if it is undefined.
 
     >>> from plackett.measures import AP
     >>> data = RankingDataset.from_arrays(None, [0, 1])
