@@ -63,7 +63,8 @@ class Bound:
                 raise DataError(f"{name}={getattr(self, name)}; give a positive number")
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, (int, float, np.number)):
+            numeric = str(field.type).startswith(("int", "float")) and value is not None and not callable(value)
+            if numeric or isinstance(value, (int, float, np.number)):
                 number(field.name, value, least=0.0)
 
     @property
@@ -111,10 +112,11 @@ class Bound:
         for name in names:
             if name not in self.sizes:
                 raise DataError(f"size={name!r}; the sample sizes are {', '.join(self.sizes)}")
-            if np.ndim(getattr(self, name)):
+        for name in self.sizes:
+            if np.ndim(given := getattr(self, name)):
                 raise DataError(
                     f"{name} holds one number for each query; solve needs one for all: give {name}="
-                    f"{round(float(np.mean(getattr(self, name))))} (their mean)"
+                    f"{round(float(np.mean(given)))} (their mean)"
                 )
         low, high = 0, 1
         while not self._grown(names, high).value <= epsilon:

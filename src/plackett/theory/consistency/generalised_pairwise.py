@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.theory._arguments import array
 
@@ -37,6 +38,8 @@ def weighted_pair_surrogate(
     [0.6931]
     """
     given = None if weights is None else array("weights", weights, None)
+    if given is not None and (given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[0] != given.shape[1])):
+        raise DataError(f"weights have shape {given.shape}; give one number for each rank, or a square table of them")
 
     def surrogate(scores: np.ndarray, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, m = orders.shape
