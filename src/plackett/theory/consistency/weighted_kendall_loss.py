@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._fenwick import tree_add, tree_sum
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
@@ -120,15 +121,13 @@ def _by_table(lo, hi, offsets, scores, order, below, judged, table, out):  # typ
 
 @kernel
 def _by_difference(lo, hi, offsets, scores, order, below, judged, ranks, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_rows = np.empty(longest, np.int64)
-    level = np.empty(longest, np.int64)
-    tree = np.empty(longest + 1, np.float64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_rows = np.empty(n_max, np.int64)
+    level = np.empty(n_max, np.int64)
+    tree = np.empty(n_max + 1, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
