@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import longest
 
 __all__ = ["argsort_descending", "largest_grade", "order_of_groups", "sort_descending"]
 
@@ -93,13 +94,11 @@ def _by_merging(keys, rows, spare_keys, spare_rows, n):  # type: ignore[no-untyp
 @kernel
 def sort_descending(lo, hi, offsets, values, out):  # type: ignore[no-untyped-def]
     """Values of each query from large to small."""
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    n_max = longest(lo, hi, offsets)
     counts = np.empty(64, np.int64)
-    spare = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_rows = np.empty(longest, np.int64)
+    spare = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

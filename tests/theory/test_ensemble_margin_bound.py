@@ -57,13 +57,13 @@ def test_it_holds():
 
 def test_refusals():
     for words, match in (
-        ({"rho": 0.0, "n_rankers": 5}, "positive"),
+        ({"rho": 0.0, "n_rankers": 5}, "rho=0.0; give a number above 0"),
         ({"rho": 0.5}, "n_rankers"),
         ({"rho": 0.5, "n_rankers": 5, "complexity": 0.1}, "n_rankers"),
     ):
         with pytest.raises(DataError, match=match):
             ensemble_margin_bound([[1.0]], [1.0], **words)
-    with pytest.raises(DataError, match="not all 0"):
+    with pytest.raises(DataError, match="not all be 0"):
         ensemble_margin_bound([[1.0]], [0.0], 0.5, n_rankers=5)
-    with pytest.raises(DataError, match="between -1 and 1"):
+    with pytest.raises(DataError, match=r"differences\[0, 0\] is 2; give numbers of 1 or less"):
         ensemble_margin_bound([[2.0]], [1.0], 0.5, n_rankers=5)

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import order_of_groups
-from plackett.aggregation._places import longest_list
 from plackett.data._tables import as_polars, find_column, id_array, id_strings, is_table
 from plackett.data.grouping import group_rows
 from plackett.data.trec import as_run
@@ -108,7 +108,7 @@ def _queries(qid: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _number(lo, hi, offsets, entries, hashes, row, first, counts):  # type: ignore[no-untyped-def]
     """Number the different hashes of each query by first appearance; ``first`` is the entry that was it."""
     slots = 16
-    while slots < 2 * longest_list(lo, hi, offsets):
+    while slots < 2 * longest(lo, hi, offsets):
         slots *= 2
     table = np.empty(slots, np.int64)
     for q in range(lo, hi):

@@ -5,18 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 
-__all__ = ["best_first", "longest_list", "places"]
-
-
-@kernel
-def longest_list(lo, hi, offsets):  # type: ignore[no-untyped-def]
-    """Largest number of documents of a query."""
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    return longest
+__all__ = ["best_first", "places"]
 
 
 @kernel
@@ -25,12 +17,12 @@ def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-unty
 
     With ``fill``, the documents that a list lacks are tied at its end; without it they are -1.
     """
-    longest = longest_list(lo, hi, offsets)
-    keys = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    order = np.empty(longest, np.int64)
-    spare_order = np.empty(longest, np.int64)
-    rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_order = np.empty(n_max, np.int64)
+    rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
@@ -65,10 +57,10 @@ def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-unty
 @kernel
 def best_first(lo, hi, offsets, scores, rows):  # type: ignore[no-untyped-def]
     """Rows of each query by descending score; equal scores keep their order."""
-    longest = longest_list(lo, hi, offsets)
-    keys = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    spare_order = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    spare_order = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -11,8 +11,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett.aggregation._pairs import count_pairs
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
@@ -173,11 +173,11 @@ def _above(other, own):  # type: ignore[no-untyped-def]
 
 @kernel
 def _choose(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    memory = np.empty(longest * longest, np.float64)
-    cost = np.empty(longest, np.float64)
-    left = np.empty(longest, np.bool_)
-    chosen = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    memory = np.empty(n_max * n_max, np.float64)
+    cost = np.empty(n_max, np.float64)
+    left = np.empty(n_max, np.bool_)
+    chosen = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -218,12 +218,12 @@ def _choose(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-d
 
 @kernel
 def _likelihood(lo, hi, offsets, before, labels, weight, theta, values, slopes):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
+    n_max = longest(lo, hi, offsets)
     n_lists = theta.size
-    cost = np.empty((longest, n_lists), np.float64)
+    cost = np.empty((n_max, n_lists), np.float64)
     mean = np.empty(n_lists, np.float64)
-    left = np.empty(longest, np.bool_)
-    score = np.empty(longest, np.float64)
+    left = np.empty(n_max, np.bool_)
+    score = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

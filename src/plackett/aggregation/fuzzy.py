@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.aggregation._pairs import count_pairs
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
@@ -79,13 +79,13 @@ class Fuzzy(Aggregation):
 
 @kernel
 def _average(lo, hi, offsets, before, weights, alpha, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    memory = np.empty(longest * longest, np.float64)
-    member = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    order = np.empty(longest, np.int64)
-    spare_order = np.empty(longest, np.int64)
-    share = np.empty(longest, np.float64)
+    n_max = longest(lo, hi, offsets)
+    memory = np.empty(n_max * n_max, np.float64)
+    member = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_order = np.empty(n_max, np.int64)
+    share = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

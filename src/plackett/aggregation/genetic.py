@@ -10,9 +10,9 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._random import below, mix
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.aggregation._pairs import count_pairs
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
@@ -157,18 +157,18 @@ def _move(order, origin, to):  # type: ignore[no-untyped-def]
 
 @kernel
 def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generations, chances, seed, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
+    n_max = longest(lo, hi, offsets)
     crossover, mutation = chances
-    memory = np.empty(longest * longest, np.float64)
-    living = np.empty((population, longest), np.int64)
-    born = np.empty((population, longest), np.int64)
+    memory = np.empty(n_max * n_max, np.float64)
+    living = np.empty((population, n_max), np.int64)
+    born = np.empty((population, n_max), np.int64)
     cost = np.empty(population, np.float64)
     born_cost = np.empty(population, np.float64)
-    keys = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    spare_order = np.empty(longest, np.int64)
-    borda = np.empty(longest, np.float64)
-    taken = np.empty(longest, np.bool_)
+    keys = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    spare_order = np.empty(n_max, np.int64)
+    borda = np.empty(n_max, np.float64)
+    taken = np.empty(n_max, np.bool_)
     n_lists = weights.size
     for q in range(lo, hi):
         a = offsets[q]

@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.aggregation._pairs import count_pairs
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models._moves import MOST_PASSES, improve
@@ -135,15 +135,15 @@ def _by_score(block, scores, a, spare, spare_order, keys, chosen):  # type: igno
 
 @kernel
 def _consensus(lo, hi, offsets, before, weights, exact, first, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    memory = np.empty(longest * longest, np.float64)
-    degree = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    order = np.empty(longest, np.int64)
-    spare_order = np.empty(longest, np.int64)
-    keys = np.empty(longest, np.float64)
-    chosen = np.empty(longest, np.int64)
-    cost = np.empty(1 << min(exact, longest), np.float64)
+    n_max = longest(lo, hi, offsets)
+    memory = np.empty(n_max * n_max, np.float64)
+    degree = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_order = np.empty(n_max, np.int64)
+    keys = np.empty(n_max, np.float64)
+    chosen = np.empty(n_max, np.int64)
+    cost = np.empty(1 << min(exact, n_max), np.float64)
     last = np.empty(cost.size, np.int8)
     for q in range(lo, hi):
         a = offsets[q]

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.kemeny import consensus
 from plackett.aggregation.lists import RankLists
@@ -130,12 +130,12 @@ def _distances(lo, hi, offsets, before, scores, out):  # type: ignore[no-untyped
     Documents are visited in the order of their scores, and a Fenwick tree counts those visited earlier that the list
     ranks lower: n log n steps instead of n².
     """
-    longest = longest_list(lo, hi, offsets)
-    rows = np.empty(longest, np.int64)
-    keys = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    spare_order = np.empty(longest, np.int64)
-    tree = np.empty(longest + 1, np.int64)
+    n_max = longest(lo, hi, offsets)
+    rows = np.empty(n_max, np.int64)
+    keys = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    spare_order = np.empty(n_max, np.int64)
+    tree = np.empty(n_max + 1, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett.aggregation._pairs import count_pairs
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import Places, RankLists
 
@@ -66,10 +66,10 @@ class MarkovChain(Aggregation):
 @kernel
 def _walk(lo, hi, offsets, before, reach, chance, stay, teleport, tol, max_iter, out):  # type: ignore[no-untyped-def]
     """Power iteration. One step costs documents × lists: what flows up a list is a sum from its end."""
-    longest = longest_list(lo, hi, offsets)
-    now = np.empty(longest, np.float64)
-    new = np.empty(longest, np.float64)
-    flow = np.empty(longest + 1, np.float64)
+    n_max = longest(lo, hi, offsets)
+    now = np.empty(n_max, np.float64)
+    new = np.empty(n_max, np.float64)
+    flow = np.empty(n_max + 1, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -259,10 +259,10 @@ class MC4(MarkovChain):
 
 @kernel
 def _majority_walk(lo, hi, offsets, before, weights, teleport, tol, max_iter, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    memory = np.empty(2 * longest * longest, np.float64)
-    now = np.empty(longest, np.float64)
-    new = np.empty(longest, np.float64)
+    n_max = longest(lo, hi, offsets)
+    memory = np.empty(2 * n_max * n_max, np.float64)
+    now = np.empty(n_max, np.float64)
+    new = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
-from plackett.aggregation._places import longest_list
+from plackett._scratch import longest
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
@@ -151,12 +151,12 @@ def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest,
 
 @kernel
 def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, max_iter, tol, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    order = np.empty(longest, np.int64)
-    rest = np.empty(longest + 1, np.float64)
-    wins = np.empty(longest, np.float64)
-    exposure = np.empty(longest, np.float64)
-    v = np.empty(longest, np.float64)
+    n_max = longest(lo, hi, offsets)
+    order = np.empty(n_max, np.int64)
+    rest = np.empty(n_max + 1, np.float64)
+    wins = np.empty(n_max, np.float64)
+    exposure = np.empty(n_max, np.float64)
+    v = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -182,12 +182,12 @@ def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, m
 
 @kernel
 def _gibbs(lo, hi, offsets, before, upto, weights, everything, shape, rate, samples, seed, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    order = np.empty(longest, np.int64)
-    rest = np.empty(longest + 1, np.float64)
-    wins = np.empty(longest, np.float64)
-    waits = np.empty(longest, np.float64)
-    v = np.empty(longest, np.float64)
+    n_max = longest(lo, hi, offsets)
+    order = np.empty(n_max, np.int64)
+    rest = np.empty(n_max + 1, np.float64)
+    wins = np.empty(n_max, np.float64)
+    waits = np.empty(n_max, np.float64)
+    v = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         # Numba's generator for this thread, reseeded for every query, so that draws depend only on its lists
         np.random.seed(seed)  # noqa: NPY002

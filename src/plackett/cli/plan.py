@@ -53,25 +53,28 @@ def plan(
             )
         ranker = getattr(plackett, algorithm)(random_state=seed)
     try:
-        found = make_plan(
+        advice = make_plan(
             judgements, queries=queries, documents=documents, pilot=data, ranker=ranker, measure=measure,
             n_features=features, n_repeats=repeats, random_state=seed, verbose=True,
         )  # fmt: skip
     except DataError as error:
         raise typer.BadParameter(str(error)) from None
     if out is not None:
-        out.write_text(found.to_svg() + "\n", encoding="utf-8")
+        out.write_text(advice.to_svg() + "\n", encoding="utf-8")
     if as_json:
         print_json(
             {
-                "judgements": found.budget,
-                "answers": [answer._asdict() for answer in found.answers],
-                "sentence": found.sentence,
-                "curves": {name: {"queries": x, "quality": y} for name, (x, y) in found.curves.items()},
-                "simulation": asdict(found.simulation),
+                "judgements": advice.budget,
+                "answers": [answer._asdict() for answer in advice.answers],
+                "sentence": advice.sentence,
+                "notes": advice.notes,
+                "curves": {name: {"queries": x, "quality": y} for name, (x, y) in advice.curves.items()},
+                "simulation": asdict(advice.simulation),
             }
         )
         return
-    rows = [(a.method, f"{a.queries:,}", f"{a.documents:,}", a.promise) for a in found.answers]
-    print_table(("by", "queries", "documents of each", ""), rows, title=f"{found.budget:,} judgements", numbers=(1, 2))
-    print(f"\n{found.sentence}")
+    rows = [(a.method, f"{a.queries:,}", f"{a.documents:,}", a.promise) for a in advice.answers]
+    print_table(("by", "queries", "documents of each", ""), rows, title=f"{advice.budget:,} judgements", numbers=(1, 2))
+    print(f"\n{advice.sentence}")
+    for note in advice.notes:
+        print(f"Note: {note}.")

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
+from plackett._scratch import longest
 from plackett.data.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -123,11 +124,9 @@ def _unique_order(lo, hi, offsets, first, loser, ranks, state):  # type: ignore[
     ``first`` has the first pair of each winner. The order is the only one exactly if, at every step, one single
     document is left that nobody left is preferred to.
     """
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    waiting = np.zeros(longest, np.int64)  # pairs that keep a document from being next
-    free = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    waiting = np.zeros(n_max, np.int64)  # pairs that keep a document from being next
+    free = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a, m = offsets[q], offsets[q + 1] - offsets[q]
         waiting[:m] = 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 
 if TYPE_CHECKING:
@@ -114,11 +115,9 @@ def _sum(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    values, spare_values = np.empty(longest), np.empty(longest)
-    rows, order, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    values, spare_values = np.empty(n_max), np.empty(n_max)
+    rows, order, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     for q in range(lo, hi):
         for j in range(X.shape[1]):
             n = 0

@@ -11,6 +11,7 @@ from plackett._errors import DataError, MeasureError
 from plackett._fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
+from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
@@ -101,10 +102,8 @@ def _number(bits: int) -> float:
 
 @kernel
 def _code(lo, hi, offsets, labels, ideal, codes, n_levels):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    levels = np.empty(longest)
+    n_max = longest(lo, hi, offsets)
+    levels = np.empty(n_max)
     for q in range(lo, hi):
         n = distinct(ideal, offsets[q], offsets[q + 1], levels)
         n_levels[q] = n

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored
@@ -115,14 +116,12 @@ def block_end(i, a, b, depth, tie_end):  # type: ignore[no-untyped-def]
 
 @kernel
 def _pair_counts(lo, hi, offsets, labels, depth, tie_end, ideal, weight, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    levels = np.empty(longest)
-    code = np.empty(longest, np.int64)
-    tree = np.empty(longest + 1)
-    seen = np.empty(longest)  # weight above the block, by level
-    block = np.empty(longest)  # weight inside the block, by level
+    n_max = longest(lo, hi, offsets)
+    levels = np.empty(n_max)
+    code = np.empty(n_max, np.int64)
+    tree = np.empty(n_max + 1)
+    seen = np.empty(n_max)  # weight above the block, by level
+    block = np.empty(n_max)  # weight inside the block, by level
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

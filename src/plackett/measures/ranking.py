@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError, MeasureError
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
@@ -183,16 +184,14 @@ def docid_key(data: RankingDataset, rule: str) -> np.ndarray:
 def _rank_queries(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, labels, retrieved, tie_key, open_ties, out_labels, out_rows, out_depth, tie_end
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest, np.float64)
-    order = np.empty(longest, np.int64)
-    source = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_order = np.empty(longest, np.int64)
-    tie_keys = np.empty(longest, np.float64)
-    tie_order = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    source = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_order = np.empty(n_max, np.int64)
+    tie_keys = np.empty(n_max, np.float64)
+    tie_order = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError, MeasureError
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
+from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.measures.pairs import per_query_or_float
 from plackett.measures.ranking import Ranking, Scored
@@ -92,16 +93,14 @@ def _add(steps, power, first, last, value):  # type: ignore[no-untyped-def]
 def _rbo(  # type: ignore[no-untyped-def]
     lo, hi, offsets, rows_a, depth_a, tie_end_a, rows_b, depth_b, tie_end_b, p, out
 ):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    begin_a = np.empty(longest, np.int64)
-    end_a = np.empty(longest, np.int64)
-    begin_b = np.empty(longest, np.int64)
-    end_b = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    begin_a = np.empty(n_max, np.int64)
+    end_a = np.empty(n_max, np.int64)
+    begin_b = np.empty(n_max, np.int64)
+    end_b = np.empty(n_max, np.int64)
     # The mean overlap at depth d is a polynomial of degree two between the ends of blocks: a document is among the
     # first d of a list with a probability that grows by a constant over its block, and the two lists are independent.
-    steps = np.empty((3, longest + 2))
+    steps = np.empty((3, n_max + 2))
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._fenwick import distinct, level_of
 from plackett._kernel import kernel
+from plackett._scratch import longest
 from plackett.measures.base import Measure
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 from plackett.measures.ranking import Ranking
@@ -86,12 +87,10 @@ def spearman_rho(a: Any, b: Any, qid: Any = None) -> float | np.ndarray:
 
 @kernel
 def _spearman(lo, hi, offsets, labels, depth, tie_end, ideal, corrected, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    levels = np.empty(longest)
-    rank = np.empty(longest)  # of each level, from its middle
-    count = np.empty(longest)
+    n_max = longest(lo, hi, offsets)
+    levels = np.empty(n_max)
+    rank = np.empty(n_max)  # of each level, from its middle
+    count = np.empty(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

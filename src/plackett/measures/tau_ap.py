@@ -9,6 +9,7 @@ import numpy as np
 from plackett._fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernel import kernel
 from plackett._provenance import fulfils
+from plackett._scratch import longest
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 
 __all__ = ["tau_ap"]
@@ -48,12 +49,10 @@ def tau_ap(run: Any, truth: Any, qid: Any = None) -> float | np.ndarray:
 
 @kernel
 def _tau_ap(lo, hi, offsets, labels, depth, tie_end, ideal, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    levels = np.empty(longest)
-    tree = np.empty(longest + 1)
-    seen = np.empty(longest)
+    n_max = longest(lo, hi, offsets)
+    levels = np.empty(n_max)
+    tree = np.empty(n_max + 1)
+    seen = np.empty(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

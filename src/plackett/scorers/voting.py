@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.scorers._products import table_times
 
@@ -63,13 +64,11 @@ class VotingScorer:
 
 @kernel
 def _vote(lo, hi, offsets, under, counts, scores):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest)
-    order = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest)
-    spare_rows = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max)
+    order = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max)
+    spare_rows = np.empty(n_max, np.int64)
     total = counts.sum()
     for q in range(lo, hi):
         a = offsets[q]

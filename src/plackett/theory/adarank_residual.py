@@ -13,6 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.scorers._products import table_times
 from plackett.solvers.measure_objective import MeasureObjective
+from plackett.theory._arguments import array
 
 __all__ = ["AdaRankResidual", "adarank_residual"]
 
@@ -70,16 +71,16 @@ def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any 
     Examples
     --------
     >>> data = RankingDataset.from_arrays([[1.0], [0.0]], [1, 0], qid=[1, 1])
-    >>> found = adarank_residual(data, [[1.0], [1.0]], [0.5, 0.5])  # M is 1 throughout: 1 - 0 - 0.5, then 1 - 1 - 0.5
-    >>> found.residual.tolist()
+    >>> check = adarank_residual(data, [[1.0], [1.0]], [0.5, 0.5])  # M is 1 throughout: 1 - 0 - 0.5, then 1 - 1 - 0.5
+    >>> check.residual.tolist()
     [[0.5], [-0.5]]
 
     References
     ----------
     Xu, Li: AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.
     """
-    weak, alphas = np.asarray(weak, np.float64), np.asarray(alphas, np.float64)
-    if weak.ndim != 2 or weak.shape != (alphas.size, data.n_features):
+    weak, alphas = array("weak", weak, 2), array("alphas", alphas)
+    if weak.shape != (alphas.size, data.n_features):
         raise DataError(
             f"weak has shape {weak.shape}; give one row for each of the {alphas.size} alphas, with a weight for each "
             f"of the {data.n_features} features"
@@ -87,8 +88,8 @@ def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any 
     lists = MeasureObjective(data, parse(measure))
     lists.check_bounds("adarank_residual")
     both = np.vstack([weak, np.cumsum(alphas[:, None] * weak, axis=0)])
-    found = lists.per_query(np.ascontiguousarray(table_times(data.X, both.T).T))
-    alone, values = found[: alphas.size], found[alphas.size :]
+    measured = lists.per_query(np.ascontiguousarray(table_times(data.X, both.T).T))
+    alone, values = measured[: alphas.size], measured[alphas.size :]
     before = np.vstack([np.zeros((1, values.shape[1])), values[:-1]])[: alphas.size]
     residual = values - before - alphas[:, None] * alone
     share = lists.weight * np.exp(-before)

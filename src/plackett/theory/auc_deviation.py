@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import choice, number, probability
 
 __all__ = ["auc_deviation"]
 
@@ -26,8 +26,8 @@ def auc_deviation(m: int, n: int, delta: float = 0.05, method: str = "hoeffding"
     >>> round(auc_deviation(100, 400), 7), round(auc_deviation(100, 400, method="mcdiarmid"), 7)
     (0.1358102, 0.1518404)
     """
-    if min(m, n) < 1 or not 0 < delta < 1:
-        raise DataError(f"m={m}, n={n}, delta={delta}; give numbers of documents of 1 or more and 0 < delta < 1")
-    if method not in _METHODS:
-        raise DataError(f"method={method!r}; give one of {', '.join(map(repr, _METHODS))}")
+    number("m", m, least=1)
+    number("n", n, least=1)
+    probability("delta", delta)
+    choice("method", method, _METHODS)
     return sqrt(log(2.0 / delta) * _METHODS[method](m, n))

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, choice, number
 
 __all__ = ["BipartiteBoosting", "ExponentialSums", "bipartite_rankboost", "exponential_sums"]
 
@@ -58,13 +59,13 @@ def bipartite_rankboost(positives: Any, negatives: Any, n_rounds: int, step: str
     ----------
     Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for combining preferences. JMLR 2003, section 3.2.
     """
-    high, low = np.asarray(positives, np.float64), np.asarray(negatives, np.float64)
-    if high.ndim != 2 or low.ndim != 2 or high.shape[1] != low.shape[1] or not (len(high) and len(low)):
-        raise DataError(f"positives {high.shape} and negatives {low.shape} must have a row each, and the same rankers")
+    high, low = array("positives", positives, 2), array("negatives", negatives, 2)
+    if high.shape[1] != low.shape[1]:
+        raise DataError(f"positives {high.shape} and negatives {low.shape} must have the same rankers as columns")
+    number("n_rounds", n_rounds, least=0)
     if not np.isin(np.concatenate([high, low]), (0.0, 1.0)).all():
         raise DataError("the values of the rankers must be 0 or 1")
-    if step not in _STEPS:
-        raise DataError(f"step={step!r}; the steps are {', '.join(map(repr, _STEPS))}")
+    choice("step", step, _STEPS)
     above, below = np.full(len(high), 1.0 / len(high)), np.full(len(low), 1.0 / len(low))
     weights, rankers, normalisers = np.zeros(high.shape[1]), [], []
     for _ in range(n_rounds):
@@ -122,5 +123,5 @@ def exponential_sums(positives: Any, negatives: Any) -> ExponentialSums:
     >>> sums.adaboost, sums.rankboost
     (5.0, 6.0)
     """
-    high, low = np.asarray(positives, np.float64), np.asarray(negatives, np.float64)
+    high, low = array("positives", positives), array("negatives", negatives)
     return ExponentialSums(float(np.exp(-high).sum()), float(np.exp(low).sum()))

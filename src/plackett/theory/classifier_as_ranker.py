@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import number
+from plackett.theory.risks.conventions import tie_cost
 
 __all__ = ["classification_error", "ranking_error_of_classifier"]
-
-#: What a pair of equal scores counts as.
-_TIES = {"none": 0.0, "half": 0.5, "loss": 1.0}
 
 
 @fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
@@ -32,12 +30,11 @@ def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> fl
     >>> round(ranking_error_of_classifier(0.3, 0.2), 6), round(ranking_error_of_classifier(0.3, 0.2, "half"), 6)
     (0.06, 0.25)
     """
-    if tie not in _TIES:
-        raise DataError(f"tie={tie!r}; give one of {', '.join(map(repr, _TIES))}")
+    cost = tie_cost(tie)
     _check_share("fnr", fnr)
     _check_share("fpr", fpr)
     tied = (1.0 - fnr) * fpr + fnr * (1.0 - fpr)
-    return fnr * fpr + _TIES[tie] * tied
+    return fnr * fpr + cost * tied
 
 
 @fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
@@ -54,5 +51,4 @@ def classification_error(fnr: float, fpr: float, prior: float) -> float:
 
 
 def _check_share(name: str, value: float) -> None:
-    if not 0.0 <= value <= 1.0:
-        raise DataError(f"{name}={value}; give a share, 0 to 1")
+    number(name, value, least=0.0, most=1.0)

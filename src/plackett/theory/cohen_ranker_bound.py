@@ -8,7 +8,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.aggregation.orderings.preference import agreement, as_preference
+from plackett.aggregation.orderings.preference import agreement
+from plackett.theory._arguments import array
+from plackett.theory.preference_losses import preference_of, whole_order
 
 __all__ = ["CohenRankerBound", "cohen_ranker_bound"]
 
@@ -50,14 +52,17 @@ def cohen_ranker_bound(order: Any, preference: Any, pairs: Any, tight: bool = Tr
     ----------
     Cohen, Schapire, Singer: Learning to order things. Journal of Artificial Intelligence Research 1999.
     """
-    rows, true = np.asarray(order, np.int64), np.asarray(pairs, np.int64)
-    if true.ndim != 2 or true.shape[1] != 2 or not len(true):
-        raise DataError(f"pairs must be a table of two columns with at least one row, got shape {true.shape}")
+    rows = whole_order(order)
     n = rows.size
-    place = np.empty(n, np.int64)
-    place[rows] = np.arange(n)
+    table = array("pairs", pairs, None, least=0, most=n - 1, empty=True)
+    if table.ndim != 2 or table.shape[1] != 2 or not len(table):
+        raise DataError(f"pairs must be a table of two columns with at least one row, got shape {table.shape}")
+    true = table.astype(np.int64)
+    position = np.empty(n, np.int64)
+    position[rows] = np.arange(n)
     better, worse = true.T
-    disagreement = n * (n - 1) / 2 - agreement(preference, rows)
-    wrong = float((1.0 - as_preference(preference)(better, worse)).sum())
-    violated = float((place[better] > place[worse]).mean())
+    prefers = preference_of(preference, n)
+    disagreement = n * (n - 1) / 2 - agreement(prefers, rows)
+    wrong = float((1.0 - prefers(better, worse)).sum())
+    violated = float((position[better] > position[worse]).mean())
     return CohenRankerBound(violated, ((1.0 if tight else 2.0) * disagreement + wrong) / len(true))

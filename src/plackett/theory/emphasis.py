@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number
 from plackett.theory.preference_losses import Emphasis
 
 __all__ = ["EmphasisAxioms", "emphasis_axioms", "partite_emphasis", "top_k_emphasis"]
@@ -20,6 +21,7 @@ def top_k_emphasis(k: int) -> Emphasis:
     >>> top_k_emphasis(2)(np.array([1, 3]), np.array([5, 4])).tolist()
     [1.0, 0.0]
     """
+    number("k", k, least=1)
     return lambda i, j: (((i <= k) | (j <= k)) & (i != j)).astype(np.float64)
 
 
@@ -44,7 +46,7 @@ def partite_emphasis(labels: Any) -> Emphasis:
     >>> round(ranking_loss([1, 0, 2, 3], y, partite_emphasis(y)), 4)  # one of five pairs
     0.2
     """
-    classes = np.sort(np.asarray(labels, np.float64))[::-1]
+    classes = np.sort(array("labels", labels))[::-1]
     n = classes.size
     sizes = np.unique(classes, return_counts=True)[1]
     pairs = (n * n - float((sizes**2).sum())) / 2.0
@@ -73,9 +75,11 @@ def emphasis_axioms(emphasis: Emphasis, n: int) -> EmphasisAxioms:
     >>> emphasis_axioms(lambda i, j: (i - j) ** 2, 5)  # two short ways are less than a long one
     EmphasisAxioms(symmetric=True, monotone=True, triangle=False)
     """
+    number("n", n, least=1)
     i, j = np.indices((n, n)) + 1
-    w = np.asarray(emphasis(i.ravel(), j.ravel()), np.float64).reshape(n, n)
+    w = np.array(emphasis(i.ravel(), j.ravel()), np.float64).reshape(n, n)
     np.fill_diagonal(w, 0.0)  # no document is paired with itself
+    array("emphasis", w, 2)
     a, b, c = np.indices((n, n, n))
     between = (np.minimum(a, c) < b) & (b < np.maximum(a, c))
     slack = 1e-12 * max(1.0, float(np.abs(w).max(initial=0.0)))

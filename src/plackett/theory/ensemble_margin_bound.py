@@ -9,7 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number, probability
 from plackett.theory.rankboost_bounds import empirical_margin_loss
+from plackett.theory.ranking_margin import ensemble_margins
 
 __all__ = ["EnsembleMarginBound", "ensemble_margin_bound"]
 
@@ -84,21 +86,24 @@ def ensemble_margin_bound(
     >>> found.margin_loss, round(found.complexity, 4), round(found.confidence, 4)
     (0.0, 0.2428, 0.0122)
     """
-    d, weights = np.atleast_2d(np.asarray(differences, np.float64)), np.asarray(alphas, np.float64)
-    norm = float(np.abs(weights).sum())
-    if norm == 0 or d.shape[1:] != weights.shape:
-        raise DataError(f"differences of shape {d.shape} need as many alphas, not all 0; got {weights.tolist()!r:.80}")
-    if not (np.abs(d) <= 1.0).all():
-        raise DataError("differences of weak rankers with values in 0..1 lie between -1 and 1")
-    if not rho > 0 or not 0 < delta < 1:
-        raise DataError(f"rho={rho}, delta={delta}; the margin must be positive and delta between 0 and 1")
+    # weak rankers have values in 0..1
+    d = array("differences", differences, 2, least=-1.0, most=1.0)
+    margins, norm = ensemble_margins(d, alphas)
+    if norm == 0:
+        raise DataError("alphas must not all be 0: an ensemble of nothing has no margin")
+    number("rho", rho, above=0.0)
+    probability("delta", delta)
     if (complexity is None) == (n_rankers is None):
         raise DataError("give the complexity of the weak rankers, or their number with n_rankers")
     m = d.shape[0]
-    each = np.sqrt(2.0 * np.log(n_rankers) / m) if n_rankers is not None else complexity
-    first, second = each if isinstance(each, tuple) else (each, each)
+    if n_rankers is not None:
+        complexity = float(np.sqrt(2.0 * np.log(number("n_rankers", n_rankers, least=1)) / m))
+    both = array("complexity", complexity, None, least=0.0)
+    if both.shape not in ((), (2,)):
+        raise DataError(f"complexity has shape {both.shape}; give one number for both documents of a pair, or two")
+    first, second = np.broadcast_to(both, 2)
     factor, tails = (3.0, 2.0) if empirical else (1.0, 1.0)
     confidence = factor * np.sqrt(np.log(tails / delta) / (2.0 * m))
     return EnsembleMarginBound(
-        empirical_margin_loss(d @ weights / norm, rho), float(2.0 / rho * (first + second)), float(confidence)
+        empirical_margin_loss(margins / norm, rho), float(2.0 / rho * (first + second)), float(confidence)
     )

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.measures.gains import check_discount, discount_table
+from plackett.theory._arguments import array
 
 __all__ = ["UtilityOrder", "expected_utility_order"]
 
@@ -44,12 +45,12 @@ def expected_utility_order(outcomes: Any, utilities: Any, discount: Any = "log2"
     >>> found.order.tolist(), found.utilities.tolist()
     ([1, 0], [0.1, 0.6])
     """
-    table, worth = np.asarray(outcomes, np.float64), np.asarray(utilities, np.float64)
-    if table.ndim != 2 or worth.shape != table.shape[1:]:
+    table, worth = array("outcomes", outcomes, 2, least=0.0), array("utilities", utilities)
+    if worth.shape != table.shape[1:]:
         raise DataError(
             f"outcomes and utilities have shapes {table.shape} and {worth.shape}; give a column per outcome"
         )
-    if (table < 0).any() or not np.allclose(table.sum(axis=1), 1.0):
+    if not np.allclose(table.sum(axis=1), 1.0):
         raise DataError("the outcomes of each document must be probabilities that sum to 1")
     expected = table @ worth
     order = np.argsort(-expected, kind="stable")

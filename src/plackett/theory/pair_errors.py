@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, matching, number
 
 __all__ = ["misranking_error", "pair_margin_loss"]
 
@@ -44,16 +45,15 @@ def pair_margin_loss(first: Any, second: Any, sign: Any, rho: float) -> float:
     >>> pair_margin_loss([0.0, 0.0], [1.0, 3.0], [1, 1], rho=2.0)
     0.25
     """
-    if not rho > 0:
-        raise DataError(f"rho={rho}; give a margin above 0")
+    number("rho", rho, above=0.0)
     y, gap = _pairs(first, second, sign)
     return float(np.where(y != 0, np.clip(1.0 - y * gap / rho, 0.0, 1.0), 0.0).mean())
 
 
 def _pairs(first: Any, second: Any, sign: Any) -> tuple[np.ndarray, np.ndarray]:
-    a, b, y = (np.asarray(v, np.float64) for v in (first, second, sign))
-    if a.ndim != 1 or a.shape != b.shape or a.shape != y.shape or not a.size:
-        raise DataError(f"first, second and sign have shapes {a.shape}, {b.shape} and {y.shape}; give columns of pairs")
+    """Signs, and score differences h(x′) − h(x)."""
+    a, b, y = array("first", first), array("second", second), array("sign", sign)
+    matching(first=a, second=b, sign=y)
     if not np.isin(y, (-1, 0, 1)).all():
         raise DataError("sign: give -1, 0 or 1 for each pair")
     return y, b - a

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
+from plackett.theory._arguments import array, number
 
 __all__ = ["PairLossShape", "pair_loss_curve", "pair_loss_shape"]
 
@@ -28,7 +29,7 @@ def pair_loss_curve(loss: Loss, gaps: np.ndarray) -> np.ndarray:
     >>> pair_loss_curve(Hinge(), np.array([-1.0, 0.0, 2.0])).tolist()
     [2.0, 1.0, 0.0]
     """
-    gaps = np.asarray(gaps, np.float64)
+    gaps = array("gaps", gaps)
     data = RankingDataset.from_arrays(None, np.tile([1.0, 0.0], gaps.size), np.repeat(np.arange(gaps.size), 2))
     bound = loss.bind(data)
     scores = np.stack([gaps, np.zeros(gaps.size)], axis=1).ravel()
@@ -48,6 +49,7 @@ def pair_loss_shape(loss: Loss, scale: float = 1.0) -> PairLossShape:
     >>> pair_loss_shape(Logistic()), pair_loss_shape(Logistic(), scale=1 / np.log(2))
     (PairLossShape(bounds=False, convex=True), PairLossShape(bounds=True, convex=True))
     """
+    number("scale", scale, above=0.0)
     gaps = np.linspace(-6.0, 6.0, 1202)  # without 0, so that just below it there is a point
     values = scale * pair_loss_curve(loss, gaps)
     slack = 1e-9 * max(1.0, float(np.abs(values).max()))

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.aggregation.orderings.preference import Preference, as_preference, pair_blocks
+from plackett.theory._arguments import array
 
 __all__ = ["Emphasis", "preference_loss", "ranking_loss"]
 
@@ -44,13 +45,11 @@ def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> f
     ----------
     Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
     """
-    labels = _labels(labels)
-    rows = np.asarray(order, np.int64)
-    if rows.shape != labels.shape or not np.array_equal(np.sort(rows), np.arange(rows.size)):
-        raise DataError(f"order must hold each of the {labels.size} documents once")
-    place = np.empty(rows.size, np.int64)
-    place[rows] = np.arange(rows.size)
-    return _loss(lambda u, v: (place[u] < place[v]).astype(np.float64), labels, emphasis)
+    labels = array("labels", labels)
+    rows = whole_order(order, labels.size)
+    position = np.empty(rows.size, np.int64)
+    position[rows] = np.arange(rows.size)
+    return _loss(lambda u, v: (position[u] < position[v]).astype(np.float64), labels, emphasis)
 
 
 @fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
@@ -72,14 +71,27 @@ def preference_loss(preference: Any, labels: Any, emphasis: Emphasis | None = No
     >>> preference_loss([[0.5, 0.8], [0.2, 0.5]], [1, 0])
     0.2
     """
-    return _loss(as_preference(preference), _labels(labels), emphasis)
+    values = array("labels", labels)
+    return _loss(preference_of(preference, values.size), values, emphasis)
 
 
-def _labels(labels: Any) -> np.ndarray:
-    values = np.asarray(labels, np.float64)
-    if values.ndim != 1 or np.isnan(values).any():
-        raise DataError(f"labels must be a column of numbers without NaN, got shape {values.shape}")
-    return values
+def whole_order(order: Any, n: int | None = None) -> np.ndarray:
+    """An order as row numbers, refused unless it holds each of the n documents once."""
+    rows = array("order", order)
+    n = rows.size if n is None else n
+    if not np.array_equal(np.sort(rows), np.arange(n)):
+        raise DataError(f"order must hold each of the {n} documents once")
+    return rows.astype(np.int64)
+
+
+def preference_of(preference: Any, n: int) -> Preference:
+    """A preference function of n documents; a table of another size, or with NaN, is refused."""
+    if callable(preference):
+        return as_preference(preference)
+    table = array("preference", preference, 2, least=0.0, most=1.0)
+    if table.shape != (n, n):
+        raise DataError(f"preference has shape {table.shape}; give a row and a column for each of the {n} labels")
+    return as_preference(table)
 
 
 def _loss(wrong: Preference, labels: np.ndarray, emphasis: Emphasis | None) -> float:

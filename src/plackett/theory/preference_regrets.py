@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, choice, matching, number
 from plackett.theory.preference_losses import preference_loss, ranking_loss
 
 __all__ = ["Case", "Regrets", "independent_preferences", "regrets", "two_stage_bound"]
@@ -57,11 +58,10 @@ def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite:
     >>> two_stage_bound(0.25, "degree"), two_stage_bound(0.25)
     (0.5, 0.25)
     """
-    if order not in _FACTORS:
-        raise DataError(f"order={order!r}; there are bounds for {', '.join(map(repr, _FACTORS))}")
-    if not preference_loss >= 0.0:
-        raise DataError(f"preference_loss={preference_loss}; a loss is 0 or more")
-    return preference_loss * _FACTORS[order][0 if bipartite else 1]
+    choice("order", order, _FACTORS)
+    loss = number("preference_loss", preference_loss, least=0.0)
+    factor = _FACTORS[order][0 if bipartite else 1]
+    return loss * factor if factor < np.inf else np.inf
 
 
 @fulfils("M-26", paper="Ailon, Mohri 2010")
@@ -92,26 +92,43 @@ def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], 
     >>> regrets(cases, [[0.5, 1.0], [0.0, 0.5]], SortByDegree().order).ranking
     0.0
     """
-    found = [Case(*case) for case in cases]
-    if abs(sum(case.probability for case in found) - 1.0) > 1e-9:
-        raise DataError("the probabilities of the cases do not sum to 1")
-    h = np.asarray(preference, np.float64)
+    all_cases = _checked_cases(cases)
+    h = array("preference", preference, 2, least=0.0, most=1.0)
     n = len(h)
+    if h.shape != (n, n):
+        raise DataError(f"preference has shape {h.shape}; give a row and a column for each document")
     if n > 8:
         raise DataError(f"{n} documents have too many orders to look at all; give at most 8")
+    if (largest := max(max(case.documents) for case in all_cases)) >= n:
+        raise DataError(f"a case has document {largest}, but preference has only {n} rows: 0 to {n - 1}")
     rank_lost = pref_lost = 0.0
-    for case in found:
+    for case in all_cases:
         table = h[np.ix_(case.documents, case.documents)]
         pref_lost += case.probability * preference_loss(table, case.labels)
         rank_lost += case.probability * sum(p * ranking_loss(o, case.labels) for p, o in _drawn(rule(table)))
-    sets = sorted({case.documents for case in found})
-    own = [[case for case in found if case.documents == each] for each in sets]
+    sets = sorted({case.documents for case in all_cases})
+    own = [[case for case in all_cases if case.documents == each] for each in sets]
     return Regrets(
-        rank_lost - _best_order(found, range(n)),
-        pref_lost - _best_preference(found),
+        rank_lost - _best_order(all_cases, range(n)),
+        pref_lost - _best_preference(all_cases),
         rank_lost - sum(_best_order(part, each) for part, each in zip(own, sets, strict=True)),
         pref_lost - sum(map(_best_preference, own)),
     )
+
+
+def _checked_cases(cases: Iterable[Any]) -> list[Case]:
+    """Cases whose probabilities sum to 1 and whose labels belong to their documents."""
+    checked = []
+    for i, case in enumerate(cases):
+        p, documents, labels = case
+        numbers = array(f"documents of case {i}", documents, least=0)
+        values = array(f"labels of case {i}", labels)
+        matching(**{f"documents of case {i}": numbers, f"labels of case {i}": values})
+        chance = number(f"probability of case {i}", p, least=0.0)
+        checked.append(Case(chance, tuple(int(d) for d in numbers), tuple(values.tolist())))
+    if not checked or abs(sum(case.probability for case in checked) - 1.0) > 1e-9:
+        raise DataError("the probabilities of the cases do not sum to 1")
+    return checked
 
 
 def _drawn(answer: Any) -> list[tuple[float, Sequence[int]]]:
@@ -124,9 +141,9 @@ def _best_order(cases: list[Case], documents: Sequence[int]) -> float:
     """Least expected loss of one order of the documents."""
 
     def loss(order: tuple[int, ...]) -> float:
-        place = {document: i for i, document in enumerate(order)}
+        position = {document: i for i, document in enumerate(order)}
         return sum(
-            case.probability * ranking_loss(np.argsort([place[d] for d in case.documents]), case.labels)
+            case.probability * ranking_loss(np.argsort([position[d] for d in case.documents]), case.labels)
             for case in cases
         )
 
@@ -156,7 +173,7 @@ def independent_preferences(cases: Iterable[Any], tolerance: float = 1e-9) -> bo
     """
     total: dict[tuple[int, ...], float] = {}
     above: dict[tuple[int, int], dict[tuple[int, ...], float]] = {}
-    for p, documents, labels in (Case(*case) for case in cases):
+    for p, documents, labels in _checked_cases(cases):
         total[documents] = total.get(documents, 0.0) + p
         for u, a in zip(documents, labels, strict=True):
             for v, b in zip(documents, labels, strict=True):
@@ -164,4 +181,4 @@ def independent_preferences(cases: Iterable[Any], tolerance: float = 1e-9) -> bo
                     by_set = above.setdefault((u, v), {})
                     by_set[documents] = by_set.get(documents, 0.0) + p * (b > a)
     shares = ([part / total[each] for each, part in by_set.items() if total[each] > 0] for by_set in above.values())
-    return all(not found or max(found) - min(found) <= tolerance for found in shares)
+    return all(not by_set or max(by_set) - min(by_set) <= tolerance for by_set in shares)

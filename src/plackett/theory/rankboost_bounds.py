@@ -9,6 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number
+from plackett.theory.ranking_margin import ensemble_margins
 
 __all__ = [
     "ErrorBounds",
@@ -60,7 +62,7 @@ def boosted_distribution(differences: Any, alphas: Any) -> tuple[np.ndarray, flo
     >>> distribution.round(3).tolist(), round(product, 3)
     ([0.2, 0.8], 1.25)
     """
-    margins = np.asarray(differences, np.float64) @ np.asarray(alphas, np.float64)
+    margins = ensemble_margins(differences, alphas)[0]
     lowest = margins.min()
     powers = np.exp(lowest - margins)
     return powers / powers.sum(), float(powers.mean() * np.exp(-lowest))
@@ -125,6 +127,7 @@ def rankboost_margin_bound(plus: Any, minus: Any, rho: float) -> float:
     (0.8, 1.131371)
     """
     right, wrong = _shares(plus, minus)
+    number("rho", rho, least=0.0)
     if (wrong <= 0).any() and rho > 0:
         return float("inf")
     factor = 1.0 if rho == 0 else (right / wrong) ** (rho / 2.0)
@@ -138,11 +141,12 @@ def empirical_margin_loss(margins: Any, rho: float) -> float:
     >>> empirical_margin_loss([-0.5, 0.0, 0.25, 0.75], 0.25)
     0.75
     """
-    return float(np.mean(np.asarray(margins, np.float64) <= rho))
+    return float(np.mean(array("margins", margins, None) <= number("rho", rho)))
 
 
 def _shares(plus: Any, minus: Any) -> tuple[np.ndarray, np.ndarray]:
-    right, wrong = np.atleast_1d(np.asarray(plus, np.float64)), np.atleast_1d(np.asarray(minus, np.float64))
-    if right.shape != wrong.shape or not ((right >= 0) & (wrong >= 0) & (right + wrong <= 1 + 1e-9)).all():
+    """ε⁺ and ε⁻ of each round."""
+    right, wrong = (np.atleast_1d(array(n, v, None, least=0.0)) for n, v in (("plus", plus), ("minus", minus)))
+    if right.shape != wrong.shape or (right + wrong > 1.0 + 1e-9).any():
         raise DataError("plus and minus must be shares of the pairs, of the same length, with plus + minus at most 1")
     return right, np.minimum(wrong, 1.0 - right)

@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array
 
 __all__ = ["ranking_margin", "smooth_ranking_margin"]
 
@@ -49,9 +50,18 @@ def smooth_ranking_margin(differences: Any, alphas: Any) -> float:
     return float((lowest - np.log(np.exp(lowest - margins).sum())) / norm)
 
 
+def ensemble_margins(differences: Any, alphas: Any) -> tuple[np.ndarray, float]:
+    """Margin of each pair, not normalised, and the sum of the absolute weights of the rounds."""
+    table, weights = array("differences", differences, 2), array("alphas", alphas)
+    if table.shape[1] != weights.size:
+        raise DataError(
+            f"differences of {table.shape[1]} rounds and {weights.size} alphas; give one alpha for each column"
+        )
+    return table @ weights, float(np.abs(weights).sum())
+
+
 def _margins(differences: Any, alphas: Any) -> tuple[np.ndarray, float]:
-    weights = np.asarray(alphas, np.float64)
-    norm = float(np.abs(weights).sum())
+    margins, norm = ensemble_margins(differences, alphas)
     if norm == 0:
         raise DataError("alphas are all 0: an ensemble of nothing has no margin")
-    return np.asarray(differences, np.float64) @ weights, norm
+    return margins, norm

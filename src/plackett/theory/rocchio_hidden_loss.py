@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number
 
 __all__ = ["RocchioLoss", "rocchio_hidden_loss"]
 
@@ -42,11 +43,21 @@ def rocchio_hidden_loss(
     >>> (q - rocchio_hidden_loss(q, [[0.0, 1.0]], [[1.0, 0.0]]).gradient).tolist()
     [0.85, 0.75]
     """
-    w = np.asarray(weights, np.float64)
-    good, bad = (np.asarray(x, np.float64).reshape(-1, w.size) for x in (relevant, others))
-    if w.ndim != 1:
-        raise DataError(f"weights have shape {w.shape}; give one number per term")
+    w = array("weights", weights)
+    for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
+        number(name, value)
+    good, bad = _vectors("relevant", relevant, w.size), _vectors("others", others, w.size)
     up = good.mean(axis=0) if good.shape[0] else np.zeros(w.size)
     down = bad.mean(axis=0) if bad.shape[0] else np.zeros(w.size)
     pull = gamma * down - beta * up
     return RocchioLoss(float((1.0 - alpha) / 2.0 * w @ w + w @ pull), (1.0 - alpha) * w + pull)
+
+
+def _vectors(name: str, documents: Any, n_terms: int) -> np.ndarray:
+    """The vectors of documents as a table; no documents are a table without rows."""
+    table = array(name, documents, None, empty=True)
+    if not table.size:
+        return np.empty((0, n_terms))
+    if table.ndim != 2 or table.shape[1] != n_terms:
+        raise DataError(f"{name} has shape {table.shape}; give a row per document with {n_terms} terms")
+    return table

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.measures.gains import check_gain, gains_of
+from plackett.theory._arguments import array
 
 __all__ = ["RSRReduction", "rsr_reduction"]
 
@@ -65,17 +66,17 @@ def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduct
     >>> round(found.loss, 4), round(found.bound, 4)
     (0.3691, 0.3691)
     """
-    y, table = np.maximum(np.asarray(labels, np.float64), 0.0), np.asarray(classifier, np.float64)
+    y, table = np.maximum(array("labels", labels), 0.0), array("classifier", classifier, None)
     n = y.size
-    if y.ndim != 1 or n == 0 or table.shape not in ((n,), (n, n)):
+    if table.shape not in ((n,), (n, n)):
         raise DataError(
             f"labels of shape {y.shape} and a classifier of shape {table.shape}; give one list of documents"
         )
     if table.ndim == 1:
         order = np.argsort(-table, kind="stable")
-        place = np.empty(n, np.int64)
-        place[order] = np.arange(n)
-        prefers = place[:, None] > place
+        position = np.empty(n, np.int64)
+        position[order] = np.arange(n)
+        prefers = position[:, None] > position
     else:
         prefers = table == 1.0
         if not (np.isin(table, (0.0, 1.0)).all() and (prefers ^ prefers.T).sum() == n * (n - 1)):

@@ -13,6 +13,7 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.theory._arguments import array
 
 __all__ = ["StructuredBounds", "structured_bounds"]
 
@@ -72,8 +73,8 @@ def structured_bounds(scores: Any, labels: Any, measure: str = "nDCG") -> Struct
     >>> [round(value, 4) for value in (bounds.error, bounds.indicator, bounds.margin, bounds.slack)]
     [0.4167, 0.4167, 3.4167, 1.6667]
     """
-    s, y = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
-    if s.shape != y.shape or s.ndim != 1 or not 1 <= s.size <= _MOST_DOCUMENTS:
+    s, y = array("scores", scores), array("labels", labels)
+    if s.shape != y.shape or s.size > _MOST_DOCUMENTS:
         raise DataError(
             f"scores of shape {s.shape} and labels of shape {y.shape}; give both for the same 1 to {_MOST_DOCUMENTS} "
             "documents"

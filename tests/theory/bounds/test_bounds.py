@@ -169,6 +169,46 @@ def test_solve_gives_the_smallest_sample(bound):
         assert bound.replace(**{size: n - 1}).value > epsilon
 
 
+@pytest.mark.spec("C-07", "C-08")
+def test_budgets_are_the_best_of_all_whole_numbers():
+    def by_trying(budget, vc):
+        return min(TwoLayerBound(queries=budget // m, documents=m, vc=vc).value for m in range(2, budget + 1))
+
+    for budget in (4, 5, 7, 33, 100, 501):
+        for vc in (0.5, 2, 10, 60):
+            assert labelling_budget(budget, vc).bound.value == pytest.approx(by_trying(budget, vc), rel=1e-12)
+    for epsilon, vc in ((5.0, 2), (3.0, 1), (2.5, 10), (1.8, 0.3), (8.0, 10)):
+        bound = smallest_budget(epsilon, vc).bound
+        budget = bound.queries * bound.documents
+        assert bound.value <= epsilon and (budget == 4 or by_trying(budget - 1, vc) > epsilon)
+    for epsilon in (0.3, 0.01, 1e-4):  # too many to try: one judgement less is not enough
+        bound = smallest_budget(epsilon).bound
+        assert bound.value <= epsilon < labelling_budget(bound.queries * bound.documents - 1).bound.value
+    assert smallest_budget(1.0, loss_bound=2.0).bound.loss_bound == 2.0
+
+
+@pytest.mark.spec("C-08")
+@pytest.mark.parametrize("sizes", [(1000, 2), (2, 1000), (7, 5), (100, 100)])
+def test_sizes_that_grow_together_do_not_overshoot(sizes):
+    """With one less of the larger size, and the other in proportion, the bound is above the target."""
+    bound = TwoLayerBound(queries=sizes[0], documents=sizes[1], vc=3)
+    found = bound.solve(0.9)
+    assert found.value <= 0.9
+    larger = "queries" if sizes[0] >= sizes[1] else "documents"
+    share = min(sizes) / max(sizes)
+    one_less = getattr(found, larger) - 1
+    other = max(1, round(one_less * share))
+    less = {larger: one_less, "documents" if larger == "queries" else "queries": other}
+    assert bound.replace(**less).value > 0.9
+
+
+def test_solve_refuses_one_number_of_documents_for_each_query():
+    bound = TwoLayerBound(queries=3, documents=[10, 20, 30])
+    for size in (None, "documents", "queries"):
+        with pytest.raises(pk.DataError, match=r"one number for each query; solve needs one for all: give documents=20"):
+            bound.solve(0.5, size)
+
+
 @pytest.mark.spec("C-08")
 def test_solve_says_why_it_cannot():
     with pytest.raises(pk.DataError, match=r"does not fall to 0\.1 however large queries get: it is 0\.4"):

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.kemeny import solve_block
 from plackett.aggregation.orderings._tables import blocks_of_majority, preference_tables
 from plackett.aggregation.orderings.base import Ordering
@@ -68,12 +68,12 @@ class ExactOrder(Ordering):
 
 @kernel
 def _exact(lo, hi, offsets, starts, values, exact, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    wins = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    order = np.empty(longest, np.int64)
-    spare_order = np.empty(longest, np.int64)
-    cost = np.empty(1 << min(exact, longest), np.float64)
+    n_max = longest(lo, hi, offsets)
+    wins = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_order = np.empty(n_max, np.int64)
+    cost = np.empty(1 << min(exact, n_max), np.float64)
     last = np.empty(cost.size, np.int8)
     for q in range(lo, hi):
         a = offsets[q]

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
-from plackett.aggregation._places import longest_list
 from plackett.aggregation.orderings._tables import blocks_of_majority, preference_tables
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
@@ -86,11 +86,11 @@ def _choose(block, h, potential):  # type: ignore[no-untyped-def]
 
 @kernel
 def _greedy(lo, hi, offsets, starts, values, components, out):  # type: ignore[no-untyped-def]
-    longest = longest_list(lo, hi, offsets)
-    numbers = np.empty(longest, np.float64)
-    spare = np.empty(longest, np.float64)
-    order = np.empty(longest, np.int64)
-    spare_order = np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    numbers = np.empty(n_max, np.float64)
+    spare = np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_order = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import most
 from plackett._sort import argsort_descending
 
 __all__ = ["LOWER", "SAME", "TABLE", "pair_sums", "sort_sweep"]
@@ -23,20 +24,12 @@ LOWER, SAME, TABLE = 0, 1, 2
 
 
 @kernel
-def _longest(lo, hi, sizes):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, sizes[q])
-    return longest
-
-
-@kernel
 def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ignore[no-untyped-def]
     """Judged rows of each query by descending score, then the others; and their scores, 0 for the others."""
-    longest = _longest(lo, hi, judged)
-    place = np.empty(longest, np.int64)
-    spare = np.empty(longest, np.float64)
-    spare_place = np.empty(longest, np.int64)
+    n_max = most(lo, hi, judged)
+    place = np.empty(n_max, np.int64)
+    spare = np.empty(n_max, np.float64)
+    spare_place = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -104,13 +97,13 @@ def pair_sums(  # type: ignore[no-untyped-def]
     times what the others carry; ``sums[2]`` and ``sums[3]`` over the pairs in which it is the worse one. ``rows``
     and ``keys`` are those of `sort_sweep`; ``carried`` stands by place; the second table is the first one transposed.
     """
-    longest = _longest(lo, hi, judged)
-    t = np.empty(longest, np.float64)
-    w = np.empty(longest, np.float64)
-    x = np.empty(longest, np.float64)
-    g = np.empty(longest, np.int64)
-    found = np.empty((longest, 2), np.float64)
-    tree = np.empty((_longest(lo, hi, n_grades) + 1, 2), np.float64)
+    n_max = most(lo, hi, judged)
+    t = np.empty(n_max, np.float64)
+    w = np.empty(n_max, np.float64)
+    x = np.empty(n_max, np.float64)
+    g = np.empty(n_max, np.int64)
+    found = np.empty((n_max, 2), np.float64)
+    tree = np.empty((most(lo, hi, n_grades) + 1, 2), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

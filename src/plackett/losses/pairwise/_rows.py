@@ -14,6 +14,7 @@ import numpy as np
 
 from plackett._kernel import REASSOC, kernel, kernel_from
 from plackett._scratch import lanes, most
+from plackett.losses.base import Derivatives
 
 __all__ = ["Pairs", "Row", "add", "gaps", "gather", "row_for", "sweep_of"]
 
@@ -111,8 +112,10 @@ def _terms(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     raise NotImplementedError
 
 
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, documents, shape, want_value, derivatives):  # type: ignore[no-untyped-def]
     """Loss of each query, gradient and curvature of each score."""
+    pairs = Pairs(documents[0], documents[1], documents[2], documents[3], documents[4], documents[5])
+    out = Derivatives(derivatives[0], derivatives[1], derivatives[2])
     row = row_for(lo, hi, pairs.judged)
     for q in range(lo, hi):
         a = offsets[q]

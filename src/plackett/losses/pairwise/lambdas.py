@@ -160,10 +160,10 @@ class _Bound(BoundLoss):
             kernel,
             self.data.offsets,
             scores,
-            documents,
+            tuple(documents),
             self.query_weight,
-            self.rules,
-            out,
+            tuple(self.rules),
+            tuple(out),
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
@@ -233,6 +233,8 @@ def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
 def _linear(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
     """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
     grades, weight, gains, discounts = documents
+    _, sigma, _ = rules
+    _, gradient, curvature = out
     n_max = longest(lo, hi, offsets)
     lane = lanes32(9, n_max)
     s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
@@ -259,14 +261,16 @@ def _linear(lo, hi, offsets, scores, documents, query_weight, rules, out):  # ty
             v[i] = -u[i]
         scale = query_weight[q] * _one_query(n, lanes, no_state, 0, rules)
         for i in range(n):
-            out.gradient[first + rows[i]] = -scale * push[i]
-            out.curvature[first + rows[i]] = scale * rules.sigma * bend[i]
+            gradient[first + rows[i]] = -scale * push[i]
+            curvature[first + rows[i]] = scale * sigma * bend[i]
 
 
 @kernel
 def _general(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
     """The lambdas of any measure with a swap delta, from its ranking and state."""
     grades, weight, rows, state = documents
+    _, sigma, _ = rules
+    _, gradient, curvature = out
     lane = lanes32(9, longest(lo, hi, offsets))
     s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
     lanes = (s, y, w, g, a, u, v, push, bend)
@@ -287,5 +291,5 @@ def _general(lo, hi, offsets, scores, documents, query_weight, rules, out):  # t
             v[i] = state[first + i, 3]
         scale = query_weight[q] * _one_query(n, lanes, state, first, rules)
         for i in range(n):
-            out.gradient[rows[first + i]] = -scale * push[i]
-            out.curvature[rows[first + i]] = scale * rules.sigma * bend[i]
+            gradient[rows[first + i]] = -scale * push[i]
+            curvature[rows[first + i]] = scale * sigma * bend[i]

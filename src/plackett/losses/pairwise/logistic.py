@@ -90,6 +90,7 @@ def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
 @kernel
 def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
     order, below, judged, _, weight, scale = pairs
+    value, gradient, curvature = out
     (margin,) = shape
     lane = lanes(5, most(lo, hi, judged))
     s, w, power, g, h = lane[0], lane[1], lane[2], lane[3], lane[4]
@@ -143,10 +144,10 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ign
                     if want_value:
                         total += w[u] * _weighted_value(s[r], w[r], top)
         if want_value:
-            out.value[q] = scale[q] * (w[0] * w[0] * (total - np.log(sure)) if even else total)
+            value[q] = scale[q] * (w[0] * w[0] * (total - np.log(sure)) if even else total)
         for i in range(n):
-            out.gradient[order[a + i]] = scale[q] * g[i]
-            out.curvature[order[a + i]] = scale[q] * h[i]
+            gradient[order[a + i]] = scale[q] * g[i]
+            curvature[order[a + i]] = scale[q] * h[i]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

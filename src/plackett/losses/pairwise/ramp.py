@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel
-from plackett.losses.base import Derivatives
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
@@ -28,15 +27,17 @@ def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
 def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
     # a ramp is the difference of two hinges
     margin, height = shape
+    value, gradient, curvature = out
     hinge_sweep(lo, hi, offsets, scores, pairs, margin, False, out)
     end = offsets[hi]
-    other = Derivatives(np.zeros(hi), np.zeros(end), np.zeros(end))
-    hinge_sweep(lo, hi, offsets, scores, pairs, margin - height, False, other)
+    less_value, less_gradient, less_curvature = np.zeros(hi), np.zeros(end), np.zeros(end)
+    less = less_value, less_gradient, less_curvature
+    hinge_sweep(lo, hi, offsets, scores, pairs, margin - height, False, less)
     for q in range(lo, hi):
-        out.value[q] = max(0.0, out.value[q] - other.value[q])
+        value[q] = max(0.0, value[q] - less_value[q])
         for row in range(offsets[q], offsets[q + 1]):
-            out.gradient[row] -= other.gradient[row]
-            out.curvature[row] = max(0.0, out.curvature[row] - other.curvature[row])
+            gradient[row] -= less_gradient[row]
+            curvature[row] = max(0.0, curvature[row] - less_curvature[row])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.losses.base import BoundLoss, first_swaps
-from plackett.losses.pairwise.base import label_order
-from plackett.losses.pairwise.lambdas import Lambda, PairRules, Ranked
-from plackett.measures.language import parse
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
+from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
 
@@ -120,24 +119,33 @@ def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.nda
     return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)  # unknown comes last
 
 
-class _Risk(NamedTuple):
-    """How far each query is above the baseline, the additional weight of its losses, and what weighs a swap."""
-
-    gap: np.ndarray
-    extra: np.ndarray
-    by_utility: bool
+@kernel(inline=True)
+def _utility(gap, extra):  # type: ignore[no-untyped-def]
+    return gap if gap >= 0.0 else (1.0 + extra) * gap
 
 
-class _Bound(BoundLoss):
+@kernel(inline=True)
+def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
+    """The change of the utility if two documents swap, or of the measure with the weight of the query."""
+    gap, extra, by_utility = own
+    change = swap(state, i, j)
+    if by_utility:
+        now = _utility(gap[q], extra[q])
+        size = abs(_utility(gap[q] - change if right else gap[q] + change, extra[q]) - now)
+    else:
+        size = (1.0 + extra[q]) * change
+    size *= factor
+    size /= near
+    doubt = 1.0 / (1.0 + np.exp(sigma * (apart if right else -apart)))
+    return sigma * size * doubt, doubt
+
+
+class _Bound(SwappedPairs):
+    sweep = staticmethod(swap_sweep(_pair))
+
     def __init__(self, loss: RiskSensitive, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss, self.measure = loss, parse(loss.measure)
-        order, below, _ = label_order(data, n_jobs)
-        self.grades = np.empty(data.n_rows)
-        self.grades[order] = -below.astype(np.float64)
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        self.rules = PairRules.of(loss, data)
-        first_swaps(data, self.measure, str(loss), n_jobs)  # refuses labels whose gains are no numbers
+        super().__init__(loss, data, n_jobs)
+        self.loss = loss
         self.baseline = self._good(_baseline_scores(loss.baseline, data))
 
     def _good(self, scores: np.ndarray) -> np.ndarray:
@@ -153,75 +161,10 @@ class _Bound(BoundLoss):
         """Gradient and curvature per score; zeros for the value, as there is none."""
         from scipy.special import ndtr
 
-        out = self._buffers()
         loss = self.loss
-        ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
         gap = self.gap(scores)
         adaptive, by_utility = RISKS[loss.risk]
         extra = np.full(gap.size, float(loss.alpha))
         if adaptive:
             extra *= 1.0 - ndtr(gap / loss.deviation if loss.deviation else np.zeros_like(gap))
-        over_queries(
-            _risky_lambdas,
-            self.data.offsets,
-            scores,
-            Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking)),
-            _Risk(gap, extra, by_utility),
-            self.query_weight,
-            self.rules,
-            out,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
-
-
-@kernel(inline=True)
-def _utility(gap, extra):  # type: ignore[no-untyped-def]
-    return gap if gap >= 0.0 else (1.0 + extra) * gap
-
-
-@kernel
-def _risky_lambdas(lo, hi, offsets, scores, documents, risk, query_weight, rules, out):  # type: ignore[no-untyped-def]
-    grades, weight, rows, state = documents
-    gap, extra, by_utility = risk
-    truncation, sigma, normalize = rules
-    _, gradient, curvature = out
-    for q in range(lo, hi):
-        a = offsets[q]
-        b = offsets[q + 1]
-        if b - a < 2 or query_weight[q] == 0.0:
-            continue
-        shrink = normalize and scores[rows[a]] != scores[rows[b - 1]]
-        now = _utility(gap[q], extra[q])
-        total = 0.0
-        for i in range(a, min(a + truncation, b - 1)):
-            u = rows[i]
-            for j in range(i + 1, b):
-                v = rows[j]
-                if grades[u] == grades[v] or weight[u] * weight[v] == 0.0:
-                    continue
-                right = grades[u] > grades[v]
-                change = swap(state, i, j)
-                if by_utility:
-                    size = abs(_utility(gap[q] - change if right else gap[q] + change, extra[q]) - now)
-                else:
-                    size = (1.0 + extra[q]) * change
-                apart = scores[u] - scores[v]
-                size *= weight[u] * weight[v]
-                if shrink:
-                    size /= 0.01 + apart
-                doubt = 1.0 / (1.0 + np.exp(sigma * (apart if right else -apart)))
-                push = sigma * size * doubt
-                bend = sigma * push * (1.0 - doubt)
-                gradient[u] -= push if right else -push
-                gradient[v] += push if right else -push
-                curvature[u] += bend
-                curvature[v] += bend
-                total += 2.0 * push
-        scale = query_weight[q]
-        if normalize and total > 0.0:
-            scale *= np.log2(1.0 + total) / total
-        for i in range(a, b):
-            gradient[i] *= scale
-            curvature[i] *= scale
+        return self.lambdas(scores, (gap, extra, by_utility))

@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, first_swaps
-from plackett.losses.pairwise.base import label_order
-from plackett.losses.pairwise.lambdas import Lambda, PairRules, Ranked
-from plackett.measures.language import parse
-from plackett.measures.ranking import Scored
+from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
+from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.swaps import swap
 
 __all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "places"]
@@ -78,18 +75,29 @@ def places(data: RankingDataset, n: int) -> np.ndarray:
     return np.minimum(data.positions.astype(np.int64), n) - 1
 
 
-class BoundUnbiasedLambda(BoundLoss):
+@kernel(inline=True)
+def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
+    """The change of the measure, divided by the biases of click and skip; adds up the costs of both documents."""
+    click_weight, skip_weight, click_cost, skip_cost = own
+    size = swap(state, i, j)
+    size *= factor
+    size /= near
+    small = np.exp(-sigma * apart)
+    cost = size * (np.log1p(small) + (0.0 if right else sigma * apart))
+    click_cost[better] += cost * skip_weight[worse]
+    skip_cost[worse] += cost * click_weight[better]
+    doubt = (small if right else 1.0) / (1.0 + small)
+    return sigma * size * click_weight[better] * skip_weight[worse] * doubt, doubt
+
+
+class BoundUnbiasedLambda(SwappedPairs):
     """`UnbiasedLambda` on one dataset; `weigh` exchanges the biases, `costs` are what new ones are estimated from."""
 
+    sweep = staticmethod(swap_sweep(_pair))
+
     def __init__(self, loss: UnbiasedLambda, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss, self.measure = loss, parse(loss.measure)
-        order, below, _ = label_order(data, n_jobs)
-        self.grades = np.empty(data.n_rows)
-        self.grades[order] = -below.astype(np.float64)
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        self.rules = PairRules.of(loss, data)
-        first_swaps(data, self.measure, str(loss), n_jobs)  # refuses labels whose gains are no numbers
+        super().__init__(loss, data, n_jobs)
+        self.loss = loss
         self.weigh(np.array(loss.click_bias), np.array(loss.skip_bias))
 
     def weigh(self, click_bias: np.ndarray, skip_bias: np.ndarray) -> None:
@@ -107,69 +115,7 @@ class BoundUnbiasedLambda(BoundLoss):
         The loss of a pair is :math:`|\Delta M_{uv}| \log(1 + e^{-\sigma (s_u - s_v)})`, divided by the bias of the
         other document alone.
         """
-        out, costs = self._buffers(), (np.zeros(self.data.n_rows), np.zeros(self.data.n_rows))
-        ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-        over_queries(
-            _unbiased_lambdas,
-            self.data.offsets,
-            scores,
-            Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking)),
-            (self.click_weight, self.skip_weight),
-            self.query_weight,
-            self.rules,
-            out,
-            costs,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return *out, *costs
-
-
-@kernel
-def _unbiased_lambdas(lo, hi, offsets, scores, documents, positions, query_weight, rules, out, costs):  # type: ignore[no-untyped-def]
-    grades, weight, rows, state = documents
-    click_weight, skip_weight = positions
-    truncation, sigma, normalize = rules
-    _, gradient, curvature = out
-    click_cost, skip_cost = costs
-    for q in range(lo, hi):
-        a = offsets[q]
-        b = offsets[q + 1]
-        if b - a < 2 or query_weight[q] == 0.0:
-            continue
-        shrink = normalize and scores[rows[a]] != scores[rows[b - 1]]
-        total = 0.0
-        for i in range(a, min(a + truncation, b - 1)):
-            u = rows[i]
-            for j in range(i + 1, b):
-                v = rows[j]
-                if grades[u] == grades[v] or weight[u] * weight[v] == 0.0:
-                    continue
-                right = grades[u] > grades[v]
-                clicked = u if right else v
-                skipped = v if right else u
-                apart = scores[u] - scores[v]
-                size = swap(state, i, j)
-                size *= weight[u] * weight[v]
-                if shrink:
-                    size /= 0.01 + apart
-                small = np.exp(-sigma * apart)
-                cost = size * (np.log1p(small) + (0.0 if right else sigma * apart))
-                click_cost[clicked] += cost * skip_weight[skipped]
-                skip_cost[skipped] += cost * click_weight[clicked]
-                doubt = (small if right else 1.0) / (1.0 + small)
-                push = sigma * size * click_weight[clicked] * skip_weight[skipped] * doubt
-                bend = sigma * push * (1.0 - doubt)
-                gradient[clicked] -= push
-                gradient[skipped] += push
-                curvature[clicked] += bend
-                curvature[skipped] += bend
-                total += 2.0 * push
-        scale = query_weight[q]
-        if normalize and total > 0.0:
-            scale *= np.log2(1.0 + total) / total
-        for i in range(a, b):
-            gradient[i] *= scale
-            curvature[i] *= scale
-            click_cost[i] *= query_weight[q]
-            skip_cost[i] *= query_weight[q]
+        click_cost, skip_cost = np.zeros(self.data.n_rows), np.zeros(self.data.n_rows)
+        out = self.lambdas(scores, (self.click_weight, self.skip_weight, click_cost, skip_cost))
+        by_row = self.query_weight[self.data.query_of_row]
+        return *out, click_cost * by_row, skip_cost * by_row

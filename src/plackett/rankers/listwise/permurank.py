@@ -11,6 +11,7 @@ from scipy.special import gammaln
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
@@ -263,14 +264,12 @@ def _try_all(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, grade, lead, pairs, worth, discount, wanted, error, slope, loss
 ):
     """The largest (1 − M)(1 + F) over all ways in which classes can follow each other, each in the order of scores."""
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    numbers = np.empty((3, longest))
+    n_max = longest(lo, hi, offsets)
+    numbers = np.empty((3, n_max))
     keys, spare, here = numbers[0], numbers[1], numbers[2]
-    whole = np.empty((6, longest + 1), np.int64)
+    whole = np.empty((6, n_max + 1), np.int64)
     order, spare_order, first, size, met, pattern = whole[0], whole[1], whole[2], whole[3], whole[4], whole[5]
-    rows = np.empty(longest, np.int64)
+    rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

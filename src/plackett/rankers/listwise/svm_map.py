@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import longest
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
@@ -108,12 +109,10 @@ def _best_places(m1, low, m0, tail, harmonic, place, stack):  # type: ignore[no-
 
 @kernel
 def _most_violated(lo, hi, offsets, scores, relevant, harmonic, error, slope):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    numbers = np.empty((5, longest + 1))
+    n_max = longest(lo, hi, offsets)
+    numbers = np.empty((5, n_max + 1))
     keys, spare, high, low, tail = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
-    whole = np.empty((5, longest + 1), np.int64)
+    whole = np.empty((5, n_max + 1), np.int64)
     order, spare_order, high_rows, low_rows, place = whole[0], whole[1], whole[2], whole[3], whole[4]
     stack = np.empty((64, 4), np.int64)
     for q in range(lo, hi):

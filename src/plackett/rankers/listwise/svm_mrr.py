@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett._scratch import longest
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
@@ -64,12 +65,10 @@ def rr_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
 
 @kernel
 def _most_violated(lo, hi, offsets, scores, relevant, error, slope):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    numbers = np.empty((4, longest))
+    n_max = longest(lo, hi, offsets)
+    numbers = np.empty((4, n_max))
     keys, spare, high, low = numbers[0], numbers[1], numbers[2], numbers[3]
-    whole = np.empty((5, longest), np.int64)
+    whole = np.empty((5, n_max), np.int64)
     order, spare_order, high_rows, low_rows, ahead = whole[0], whole[1], whole[2], whole[3], whole[4]
     for q in range(lo, hi):
         a = offsets[q]

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
@@ -128,11 +129,9 @@ def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth
 
     Of each list the number of pairs, and of states to merge it, 0 where shortest paths are quicker.
     """
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys, spare = np.empty(longest), np.empty(longest)
-    order, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    n_max = longest(lo, hi, offsets)
+    keys, spare = np.empty(n_max), np.empty(n_max)
+    order, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -186,10 +185,8 @@ def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-
 
 @kernel
 def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, states, worth, error, slope):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    floats, ints = np.empty((9, longest)), np.empty((9, longest), np.int64)
+    n_max = longest(lo, hi, offsets)
+    floats, ints = np.empty((9, n_max)), np.empty((9, n_max), np.int64)
     most = 0
     for q in range(lo, hi):
         most = max(most, states[q])

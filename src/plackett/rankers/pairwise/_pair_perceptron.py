@@ -6,6 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett._random import mix
+from plackett._scratch import longest
 from plackett.solvers.training_vectors import difference, measure, signed
 
 __all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
@@ -68,10 +69,7 @@ def one_pass(  # type: ignore[no-untyped-def]
     number ``starts[entry] + k`` is that of the entry with its k-th worse document.
     """
     n_rows = pointers.size - 1
-    longest = 0
-    for i in range(n_rows):
-        longest = max(longest, pointers[i + 1] - pointers[i])
-    room = np.empty(2 * longest + 1)
+    room = np.empty(2 * longest(0, n_rows, pointers) + 1)
     places = np.empty(room.size if columns.size else 0, np.uint32)
     score = np.empty(n_rows)
     stamp = np.full(n_rows, -1, np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError, LossError
 from plackett._kernel import kernel, over_queries
 from plackett._random import below, mix
+from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.models.linear import deviation, moments
 from plackett.rankers.base import Ranker
@@ -180,11 +181,9 @@ def _pass(  # type: ignore[no-untyped-def]
     for k in range(middle.size):
         square += middle[k] * middle[k]
     order = np.empty(grades.size, np.int64)
-    longest = 0
-    for i in range(grades.size):
-        longest = max(longest, pointers[i + 1] - pointers[i])
-    room = np.empty(longest + 1)
-    places = np.empty(longest + 1 if columns.size else 0, np.uint32)
+    n_max = longest(0, grades.size, pointers)
+    room = np.empty(n_max + 1)
+    places = np.empty(n_max + 1 if columns.size else 0, np.uint32)
     for m in range(lo, hi):
         seed = mix(seeds[m] ^ mix(np.uint64(turn)))
         _shuffle(order, seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.forms import NeighbourForm
@@ -113,23 +114,20 @@ def _exchange(p, order, place, context, gain, factor, addend, worth):  # type: i
 def _sweep(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, places, changes
 ):
-    longest = 0
-    most = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-        most = max(most, pairs[q + 1] - pairs[q])
-    order = np.empty(longest, np.int64)
-    place = np.empty(longest, np.int64)
-    context = np.empty(longest, np.float64)
-    keys = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_rows = np.empty(longest, np.int64)
-    points = np.empty(most, np.float64)
-    sequence = np.empty(most, np.int64)
-    ends = np.empty(most + 1, np.int64)
-    upper = np.empty(most, np.int64)
-    lower = np.empty(most, np.int64)
+    n_max = longest(lo, hi, offsets)
+    most_pairs = longest(lo, hi, pairs)
+    order = np.empty(n_max, np.int64)
+    place = np.empty(n_max, np.int64)
+    context = np.empty(n_max, np.float64)
+    keys = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_rows = np.empty(n_max, np.int64)
+    points = np.empty(most_pairs, np.float64)
+    sequence = np.empty(most_pairs, np.int64)
+    ends = np.empty(most_pairs + 1, np.int64)
+    upper = np.empty(most_pairs, np.int64)
+    lower = np.empty(most_pairs, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

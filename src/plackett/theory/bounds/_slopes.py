@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import exp
 
 from plackett._errors import DataError
+from plackett.theory._arguments import number
 
 __all__ = ["slope_at"]
 
@@ -26,4 +27,4 @@ def slope_at(surrogate: str | float, largest: float) -> float:
         if surrogate not in _SLOPES:
             raise DataError(f"surrogate={surrogate!r}; give one of {', '.join(map(repr, _SLOPES))}, or its slope")
         return _SLOPES[surrogate](largest)
-    return float(surrogate)
+    return number("surrogate", surrogate, least=0.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-from plackett._errors import DataError
+from plackett.theory._arguments import positive
 from plackett.theory.bounds.base import Bound
 from plackett.theory.bounds.query_stability import QueryStabilityBound
 
@@ -29,8 +29,7 @@ class SVMBound(Bound):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.penalty > 0 or not self.kappa > 0:
-            raise DataError(f"penalty={self.penalty}, kappa={self.kappa}; give positive numbers")
+        positive(penalty=self.penalty, kappa=self.kappa)
 
     @property
     def loss_range(self) -> float:

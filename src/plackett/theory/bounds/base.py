@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.theory._arguments import array, number, probability
 
 __all__ = ["Bound", "bounds"]
 
@@ -56,15 +57,15 @@ class Bound:
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not 0 < self.delta < 1:
-            raise DataError(f"delta={self.delta}; give a probability between 0 and 1")
+        probability("delta", self.delta)
         for name in self.sizes:
-            if not np.min(getattr(self, name)) > 0:
+            if not (array(name, getattr(self, name), None) > 0).all():
                 raise DataError(f"{name}={getattr(self, name)}; give a positive number")
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, (int, float, np.number)) and not value >= 0:  # NaN too
-                raise DataError(f"{field.name}={value}; give a number of 0 or more")
+            numeric = str(field.type).startswith(("int", "float")) and value is not None and not callable(value)
+            if numeric or isinstance(value, (int, float, np.number)):
+                number(field.name, value, least=0.0)
 
     @property
     def value(self) -> float:
@@ -98,15 +99,25 @@ class Bound:
         epsilon
             Target value of the bound.
         size
-            Which sample size to solve for, with the others fixed. By default all of them grow together, in their
-            current proportion.
+            Which sample size to solve for, with the others fixed. By default all of them grow together: the largest is
+            as small as possible and the others follow in the current proportion, rounded to whole numbers.
+
+        Notes
+        -----
+        Found by bisection, for a bound that falls with its sample. What is given as a number stays as it is: give
+        complexities and stability coefficients as functions of the sample size.
         """
-        if not epsilon > 0:
-            raise DataError(f"epsilon={epsilon}; give a positive number")
+        number("epsilon", epsilon, above=0.0)
         names = self.sizes if size is None else (size,)
         for name in names:
             if name not in self.sizes:
                 raise DataError(f"size={name!r}; the sample sizes are {', '.join(self.sizes)}")
+        for name in self.sizes:
+            if np.ndim(given := getattr(self, name)):
+                raise DataError(
+                    f"{name} holds one number for each query; solve needs one for all: give {name}="
+                    f"{round(float(np.mean(given)))} (their mean)"
+                )
         low, high = 0, 1
         while not self._grown(names, high).value <= epsilon:
             low, high = high, high * 2
@@ -120,17 +131,15 @@ class Bound:
             low, high = (low, middle) if self._grown(names, middle).value <= epsilon else (middle, high)
         return self._grown(names, high)
 
-    def _grown(self, names: Sequence[str], smallest: int) -> Self:
-        """The bound at sample sizes in the proportion that they have, the smallest of them given."""
-        if len(names) == 1:
-            return self.replace(**{names[0]: smallest})
-        now = {name: float(np.mean(getattr(self, name))) for name in names}
-        unit = min(now.values())
-        return self.replace(**{name: round(smallest * value / unit) for name, value in now.items()})
+    def _grown(self, names: Sequence[str], largest: int) -> Self:
+        """The bound at sample sizes in the proportion that they have, the largest of them given."""
+        now = {name: float(getattr(self, name)) for name in names}
+        unit = max(now.values())
+        return self.replace(**{name: max(1, round(largest * value / unit)) for name, value in now.items()})
 
     def __str__(self) -> str:
-        says = "vacuous" if self.vacuous else f"of at most {self.loss_range:g}"
-        return f"{type(self).__name__}: {self.bounded} ≤ {self.value:.6g} with probability {self.confidence:g} ({says})"
+        note = "vacuous" if self.vacuous else f"of at most {self.loss_range:g}"
+        return f"{type(self).__name__}: {self.bounded} ≤ {self.value:.6g} with probability {self.confidence:g} ({note})"
 
 
 def bounds() -> dict[str, type[Bound]]:
@@ -143,5 +152,5 @@ def bounds() -> dict[str, type[Bound]]:
 
     from plackett.catalogue import items
 
-    found = (getattr(import_module(i.module), i.symbol) for i in items("theory") if i.module.startswith(__package__))
-    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, Bound)}
+    members = (getattr(import_module(i.module), i.symbol) for i in items("theory") if i.module.startswith(__package__))
+    return {cls.__name__: cls for cls in members if isinstance(cls, type) and issubclass(cls, Bound)}

@@ -8,6 +8,7 @@ from math import exp, inf, lgamma, log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 from plackett._errors import DataError
+from plackett.theory._arguments import number
 from plackett.theory.bounds.base import Bound
 
 __all__ = ["ListwiseBound", "StrengthRange"]
@@ -22,7 +23,7 @@ class StrengthRange(NamedTuple):
 
 
 def _linear(a: float, b: float, reach: float) -> StrengthRange:
-    if b <= a * reach:
+    if not b > a * reach:
         raise DataError(f"transform='linear' needs b > a·B·M for positive strengths, got b={b} and a·B·M={a * reach}")
     return StrengthRange(b - a * reach, b + a * reach, a)
 
@@ -107,8 +108,7 @@ class ListwiseBound(Bound):
             given = getattr(self, name)
             if not isinstance(given, StrengthRange) and given not in table:
                 raise DataError(f"{name}={given!r}; give one of {', '.join(map(repr, table))}")
-        if self.documents < 2:
-            raise DataError(f"documents={self.documents}; a list to order has 2 or more")
+        number("documents", self.documents, least=2)
         self.strengths  # noqa: B018  # refuses a transform that is not positive
 
     @property

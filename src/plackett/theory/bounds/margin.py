@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number
 from plackett.theory.bounds.base import Bound
 from plackett.theory.complexity.margin_loss import margin_loss
 
@@ -62,8 +62,7 @@ class MarginBound(Bound):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.rho > 0:
-            raise DataError(f"rho={self.rho}; give a margin above 0")
+        number("rho", self.rho, above=0.0)
 
     @property
     def complexity(self) -> float:
@@ -151,8 +150,7 @@ class KernelMarginBound(Bound):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.rho > 0:
-            raise DataError(f"rho={self.rho}; give a margin above 0")
+        number("rho", self.rho, above=0.0)
 
     @property
     def value(self) -> float:
@@ -185,12 +183,12 @@ def best_margin(margins: Any, complexity: float, *, delta: float = 0.05, n_grid:
     >>> best_margin(np.full(10_000, 0.5), 0.002).rho  # no loss up to 0.5, and less complexity the larger
     0.5
     """
-    values = np.asarray(margins, np.float64)
-    if not values.size or n_grid < 1:
-        raise DataError("give the margins of at least one pair, and n_grid >= 1")
+    values = array("margins", margins)
+    number("complexity", complexity, least=0.0)
+    number("n_grid", n_grid, least=1)
     inside = values[(values > 0) & (values <= 1)]
     grid = np.unique(np.concatenate([np.linspace(1.0 / n_grid, 1.0, n_grid), inside[:: max(1, inside.size // n_grid)]]))
     bound = UniformMarginBound(pairs=values.size, first=complexity, second=0.0, delta=delta)
-    found = [(float(margin_loss(values, rho).mean()), bound.replace(rho=float(rho)).value) for rho in grid]
-    best = int(np.argmin([loss + excess for loss, excess in found]))
-    return BestMargin(float(grid[best]), found[best][0], found[best][0] + found[best][1])
+    parts = [(float(margin_loss(values, rho).mean()), bound.replace(rho=float(rho)).value) for rho in grid]
+    best = int(np.argmin([loss + excess for loss, excess in parts]))
+    return BestMargin(float(grid[best]), parts[best][0], sum(parts[best]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar
 
-from plackett._errors import DataError
+from plackett.theory._arguments import number
 from plackett.theory.bounds.base import Bound
 from plackett.theory.complexity.rank_shatter import linear_log_coefficient
 
@@ -52,8 +52,9 @@ class RankShatterBound(Bound):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_features < 1 or (self.coefficient is not None and self.coefficient < 1):
-            raise DataError(f"n_features={self.n_features}, coefficient={self.coefficient}; give 1 or more")
+        number("n_features", self.n_features, least=1)
+        if self.coefficient is not None:
+            number("coefficient", self.coefficient, least=1)
 
     @property
     def log_coefficient(self) -> float:

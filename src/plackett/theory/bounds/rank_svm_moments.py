@@ -7,6 +7,7 @@ from math import log, sqrt
 from typing import ClassVar
 
 from plackett._errors import DataError
+from plackett.theory._arguments import number
 from plackett.theory.bounds._svm import SVMBound
 from plackett.theory.stability_coefficients.pair_share import pair_share_bound
 
@@ -56,6 +57,7 @@ class RankSVMMomentsBound(SVMBound):
         super().__post_init__()
         if not self.delta < 0.5:
             raise DataError(f"delta={self.delta}; the bound holds with probability 1 − 2δ: give a number below 0.5")
+        number("mean", self.mean, above=0.0)
         if not 0 <= self.slack < self.mean:
             raise DataError(f"slack={self.slack}; give a number from 0 to below the mean, {self.mean}")
 

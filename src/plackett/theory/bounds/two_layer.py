@@ -31,7 +31,7 @@ class TwoLayerBound(Bound):
     queries
         n.
     documents
-        m: one number for all queries, or one for each.
+        m: one number for all queries, or one for each (then `solve` does not work).
     vc, c
         V, and a constant that the source leaves open.
     surrogate, largest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import e, log2
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import number
 
 __all__ = ["boosted_vc"]
 
@@ -19,6 +19,6 @@ def boosted_vc(vc: float, rounds: int) -> float:
     >>> round(boosted_vc(2, 5), 6), round(boosted_vc(1, 10), 6)
     (144.995671, 215.693573)
     """
-    if vc < 0 or rounds < 0:
-        raise DataError(f"vc={vc}, rounds={rounds}; give numbers of 0 or more")
+    number("vc", vc, least=0.0)
+    number("rounds", rounds, least=0.0)
     return 2.0 * (vc + 1) * (rounds + 1) * log2(e * (rounds + 1))

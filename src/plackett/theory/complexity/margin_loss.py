@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number
 
 __all__ = ["margin_loss"]
 
@@ -22,6 +22,4 @@ def margin_loss(margins: Any, rho: float) -> np.ndarray:
     >>> margin_loss([-1.0, 0.0, 0.5, 2.0], rho=1.0).tolist()
     [1.0, 1.0, 0.5, 0.0]
     """
-    if not rho > 0:
-        raise DataError(f"rho={rho}; give a margin above 0")
-    return np.clip(1.0 - np.asarray(margins, np.float64) / rho, 0.0, 1.0)
+    return np.clip(1.0 - array("margins", margins, None) / number("rho", rho, above=0.0), 0.0, 1.0)

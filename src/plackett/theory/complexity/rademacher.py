@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, choice, number
 
 __all__ = ["kernel_rademacher", "linear_rademacher", "linear_rademacher_bound", "rademacher_average"]
 
@@ -25,10 +26,19 @@ _DUAL: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _signs(n: int, n_draws: int | None, random_state: Any) -> np.ndarray:
     """All signs of n points, or draws of them, each with its opposite."""
+    if n_draws is not None:
+        number("n_draws", n_draws, least=2)
     if n_draws is None and n <= _EXACT:
         return np.array(list(product((-1.0, 1.0), repeat=n)))
     half = np.random.default_rng(random_state).choice([-1.0, 1.0], ((n_draws or 2000) // 2, n))
     return np.concatenate([half, -half])
+
+
+def _points(table: Any, radius: float, factor: float, name: str = "X") -> np.ndarray:
+    """A table with a row per point, after a check of the two factors."""
+    number("radius", radius, least=0.0)
+    number("factor", factor, above=0.0)
+    return array(name, table, 2)
 
 
 @fulfils("B-01", paper="Bartlett, Mendelson 2002")
@@ -55,9 +65,8 @@ def rademacher_average(
     >>> rademacher_average([[1, 1], [1, -1], [-1, 1], [-1, -1]])
     1.0
     """
-    table = np.asarray(outputs, np.float64)
-    if table.ndim != 2 or not table.size:
-        raise DataError(f"outputs have shape {table.shape}; give a row per function and a column per point")
+    table = array("outputs", outputs, 2)
+    number("factor", factor, above=0.0)
     signs = _signs(table.shape[1], n_draws, random_state)
     return float(factor * (signs @ table.T).max(axis=1).mean() / table.shape[1])
 
@@ -87,9 +96,8 @@ def linear_rademacher(
     >>> linear_rademacher([[3.0, 4.0]], radius=2.0)
     10.0
     """
-    table = np.asarray(X, np.float64)
-    if ball not in _DUAL:
-        raise DataError(f"ball={ball!r}; give one of {', '.join(map(repr, _DUAL))}")
+    table = _points(X, radius, factor)
+    choice("ball", ball, _DUAL)
     signs = _signs(table.shape[0], n_draws, random_state)
     return float(factor * radius * _DUAL[ball](signs @ table).mean() / table.shape[0])
 
@@ -103,7 +111,7 @@ def linear_rademacher_bound(X: Any, radius: float = 1.0, *, factor: float = 1.0)
     >>> linear_rademacher_bound([[3.0, 4.0], [0.0, 0.0]])
     2.5
     """
-    table = np.asarray(X, np.float64)
+    table = _points(X, radius, factor)
     return float(factor * radius * np.sqrt(np.square(table).sum()) / table.shape[0])
 
 
@@ -112,16 +120,21 @@ def kernel_rademacher(
     K: Any, radius: float = 1.0, *, n_draws: int | None = None, random_state: Any = 0, factor: float = 1.0
 ) -> tuple[float, float]:
     r"""Average :math:`\frac\Lambda n E (\sigma^\top K \sigma)^{1/2}` of the functions of norm Λ of a kernel, and its
-    bound :math:`\Lambda \sqrt{\operatorname{tr} K} / n`.
+    bound :math:`\Lambda \sqrt{\operatorname{tr} K} / n`. K must be symmetric and positive semidefinite.
 
     >>> average, bound = kernel_rademacher([[1.0, 1.0], [1.0, 1.0]])
     >>> average, round(bound, 4)
     (0.5, 0.7071)
     """
-    table = np.asarray(K, np.float64)
+    table = _points(K, radius, factor, "K")
     n = table.shape[0]
     if table.shape != (n, n):
         raise DataError(f"K has shape {table.shape}; give the square table of the kernel")
+    slack = 1e-8 * max(1.0, float(np.abs(table).max()))
+    if not np.allclose(table, table.T, rtol=0.0, atol=slack):
+        raise DataError("K is not symmetric: it is not the table of a kernel")
+    if (lowest := float(np.linalg.eigvalsh(table)[0])) < -n * slack:
+        raise DataError(f"K has the eigenvalue {lowest:.4g}; the table of a kernel has none below 0")
     signs = _signs(n, n_draws, random_state)
     squares = np.maximum(((signs @ table) * signs).sum(axis=1), 0.0)
     return float(factor * radius * np.sqrt(squares).mean() / n), float(factor * radius * np.sqrt(np.trace(table)) / n)

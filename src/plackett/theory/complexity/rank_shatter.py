@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, number
 
 __all__ = ["linear_log_coefficient", "rank_shatter", "rank_shatter_bound"]
 
@@ -37,8 +38,8 @@ def rank_shatter(positives: Any, negatives: Any) -> int:
     >>> rank_shatter(rng.random((2, 2)), rng.random((3, 2)))  # 4 · 6 + 1
     25
     """
-    a, b = (np.atleast_2d(np.asarray(x, np.float64)) for x in (positives, negatives))
-    if a.ndim != 2 or a.shape[1] != b.shape[1]:
+    a, b = array("positives", positives, 2), array("negatives", negatives, 2)
+    if a.shape[1] != b.shape[1]:
         raise DataError(
             f"positives and negatives have shapes {a.shape} and {b.shape}; give tables of the same features"
         )
@@ -62,8 +63,8 @@ def rank_shatter_bound(n_positives: int, n_negatives: int, n_features: int) -> f
     >>> rank_shatter_bound(1000, 5000, 1), round(rank_shatter_bound(2, 2, 3), 2)
     (3.0, 81.0)
     """
-    if min(n_positives, n_negatives, n_features) < 1:
-        raise DataError("give numbers of 1 or more")
+    for name, value in (("n_positives", n_positives), ("n_negatives", n_negatives), ("n_features", n_features)):
+        number(name, value, least=1)
     if n_features == 1:
         return 3.0
     log_bound = linear_log_coefficient(n_positives * n_negatives, n_features)

@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
+from plackett.theory._arguments import number
 
 __all__ = ["CalibrationTransform"]
 
@@ -55,6 +56,7 @@ class CalibrationTransform:
     def __post_init__(self) -> None:
         if not isinstance(self.phi, Loss) and not callable(self.phi):
             raise DataError(f"phi={self.phi!r}; give a pair loss, or a function of margins")
+        number("scale", self.scale, above=0.0)
 
     @cached_property
     def function(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -69,8 +71,7 @@ class CalibrationTransform:
 
     def conditional_risk(self, rho: float, *, wrong: bool = False) -> float:
         """H(ρ), or with ``wrong`` the infimum over margins that disagree with ρ."""
-        if not 0 <= rho <= 1:
-            raise DataError(f"rho={rho}; give a probability")
+        number("rho", rho, least=0.0, most=1.0)
         sign = 1.0 if rho >= 0.5 else -1.0
         low, high = (-_REACH, 0.0) if wrong else (-_REACH, _REACH)
         for _ in range(8):  # a grid, finer and finer around its least value
@@ -82,8 +83,7 @@ class CalibrationTransform:
 
     def __call__(self, x: float) -> float:
         """ψ(x), for x between 0 and 1."""
-        if not 0 <= x <= 1:
-            raise DataError(f"x={x}; give a number from 0 to 1")
+        number("x", x, least=0.0, most=1.0)
         rho = (1.0 + x) / 2.0
         return max(0.0, self.conditional_risk(rho, wrong=True) - self.conditional_risk(rho))
 
@@ -111,8 +111,7 @@ class CalibrationTransform:
 
         By bisection, on the convex hull of ψ where it is not convex.
         """
-        if excess < 0:
-            raise DataError(f"excess={excess}; give a number of 0 or more")
+        number("excess", excess, least=0.0)
         x, y = self._hull
         if excess >= y[-1]:
             return 1.0

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.measures.gains import check_discount, discount_table
+from plackett.theory._arguments import array, matching, number
 
 __all__ = ["dcg_regret_bound"]
 
@@ -36,8 +36,9 @@ def dcg_regret_bound(scores: Any, expected_gains: Any, discount: Any = "log2", k
     >>> round(dcg_regret_bound([2.0, 1.0], [1.0, 1.0], discount=[1.0, 1.0]), 4)  # √(2 · 2) · 1
     2.0
     """
-    s, g = np.asarray(scores, np.float64), np.asarray(expected_gains, np.float64)
-    if s.shape != g.shape or s.ndim != 1 or not s.size:
-        raise DataError(f"scores and expected_gains have shapes {s.shape} and {g.shape}; give both for a list")
+    s, g = array("scores", scores), array("expected_gains", expected_gains)
+    matching(scores=s, expected_gains=g)
+    if k is not None:
+        number("k", k, least=1)
     c = discount_table(check_discount(discount, "dcg_regret_bound"), s.size)[: k or s.size]
     return float(np.sqrt(2.0 * np.square(c).sum()) * np.linalg.norm(s - g))

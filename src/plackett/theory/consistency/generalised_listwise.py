@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array
 
 __all__ = ["weighted_list_surrogate"]
 
@@ -54,10 +55,11 @@ def weighted_list_surrogate(
     >>> weighted_list_surrogate()(np.zeros(3), np.array([[0, 1, 2]]))[0].round(4).tolist()  # log 3 + log 2
     [1.7918]
     """
+    given = None if weights is None else array("weights", weights)
 
     def surrogate(scores: np.ndarray, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, m = orders.shape
-        d = np.ones(m) if weights is None else np.asarray(weights, np.float64)[:m].copy()
+        d = np.ones(m) if given is None else given[:m].copy()
         d[m - 1] = 0.0
         s = scores[orders]
         rest = np.cumsum(gamma[0](s)[:, ::-1], axis=1)[:, ::-1]

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array
 
 __all__ = ["PairSurrogateConditions", "pair_surrogate_conditions", "weighted_pair_surrogate"]
 
@@ -35,10 +37,13 @@ def weighted_pair_surrogate(
     >>> logistic(np.zeros(2), np.array([[0, 1]]))[0].round(4).tolist()
     [0.6931]
     """
+    given = None if weights is None else array("weights", weights, None)
+    if given is not None and (given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[0] != given.shape[1])):
+        raise DataError(f"weights have shape {given.shape}; give one number for each rank, or a square table of them")
 
     def surrogate(scores: np.ndarray, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, m = orders.shape
-        table = np.ones((m, m)) if weights is None else np.asarray(weights, np.float64)
+        table = np.ones((m, m)) if given is None else given
         if table.ndim == 1:
             table = table[:m, None] - table[None, :m]
         u, v = np.triu_indices(m, 1)

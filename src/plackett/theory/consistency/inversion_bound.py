@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, matching
 
 __all__ = ["ndcg_inversion_bound"]
 
@@ -28,9 +28,8 @@ def ndcg_inversion_bound(scores: Any, labels: Any) -> float:
     >>> round(ndcg_inversion_bound([1.0, 2.0], [1, 0]), 5)  # attained
     0.36907
     """
-    s, y = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
-    if s.shape != y.shape or s.ndim != 1:
-        raise DataError(f"scores and labels have shapes {s.shape} and {y.shape}; give both for a list")
+    s, y = array("scores", scores), array("labels", labels, least=0.0)
+    matching(scores=s, labels=y)
     gains = np.exp2(y) - 1.0
     best = float(np.sort(gains)[::-1] @ (1.0 / np.log2(np.arange(2.0, y.size + 2.0))))
     if best == 0:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import number
 from plackett.theory.consistency.permutation_space import PermutationSpace, exchange_table
 
 __all__ = ["is_order_preserving", "preserved_pairs"]
@@ -23,8 +23,8 @@ def preserved_pairs(space: PermutationSpace, k: int | None = None) -> np.ndarray
     [[False, True, True], [False, False, False], [False, False, False]]
     """
     m = space.m
-    if k is not None and not 1 <= k <= m:
-        raise DataError(f"k={k}; give a number from 1 to {m}")
+    if k is not None:
+        number("k", k, least=1, most=m)
     weight = space.probabilities if k is None else space.top(k)
     first = space.orders[:, : k or m]
     out = np.zeros((m, m), bool)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.theory._arguments import array, number
 
 __all__ = ["PermutationSpace", "all_orders", "exchange_table"]
 
@@ -65,6 +66,8 @@ class PermutationSpace:
     def __post_init__(self) -> None:
         given = self.probabilities
         if isinstance(given, Mapping):
+            if not given:
+                raise DataError("probabilities are empty: give at least one order")
             m = len(next(iter(given)))
             index = {tuple(order): i for i, order in enumerate(all_orders(m).tolist())}
             p = np.zeros(len(index))
@@ -73,9 +76,10 @@ class PermutationSpace:
                     raise DataError(f"{order} is not an order of the documents 0 to {m - 1}")
                 p[index[tuple(order)]] = chance
         else:
-            p = np.asarray(given, np.float64)
+            p = array("probabilities", given)
+        array("probabilities", p, least=0.0)
         sizes = {all_orders(m).shape[0]: m for m in range(1, _MOST + 1)}
-        if p.ndim != 1 or p.size not in sizes or not (p >= 0).all() or not p.sum() > 0:
+        if p.size not in sizes or not p.sum() > 0:
             raise DataError(f"give m! probabilities, m up to {_MOST}, of 0 or more; got shape {p.shape}")
         object.__setattr__(self, "probabilities", p / p.sum())
         object.__setattr__(self, "_m", 1 if p.size == 1 else sizes[p.size])
@@ -90,7 +94,7 @@ class PermutationSpace:
     @classmethod
     def plackett_luce(cls, scores: Any) -> PermutationSpace:
         """The Plackett–Luce model of these scores."""
-        s = np.asarray(scores, np.float64)
+        s = array("scores", scores)
         strengths = np.exp(s - s.max())[all_orders(s.size)]
         rest = np.cumsum(strengths[:, ::-1], axis=1)[:, ::-1]
         return cls((strengths / rest).prod(axis=1))
@@ -99,6 +103,7 @@ class PermutationSpace:
     def mallows(cls, m: int, theta: float) -> PermutationSpace:
         """The Mallows model around the order 0, 1, …, m − 1."""
         orders = all_orders(m)
+        number("theta", theta)
         u, v = np.triu_indices(m, 1)
         return cls(np.exp(-theta * (orders[:, u] > orders[:, v]).sum(axis=1)))
 

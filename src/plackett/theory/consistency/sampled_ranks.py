@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import array, choice, scores_beside
 
 __all__ = ["sampled_dcg", "sampled_ranks"]
 
@@ -61,8 +62,7 @@ def sampled_dcg(scores: Any, data: RankingDataset, inclusion: Any, *, discount: 
     [1.5]
     """
     _, p = _checked(scores, data, inclusion)
-    if discount not in _DISCOUNTS:
-        raise DataError(f"discount={discount!r}; give one of {', '.join(map(repr, _DISCOUNTS))}")
+    choice("discount", discount, _DISCOUNTS)
     gains = np.exp2(np.maximum(data.labels, 0.0)) - 1.0
     worth = gains / p * _DISCOUNTS[discount](sampled_ranks(scores, data, inclusion))
     return np.bincount(data.query_of_row, worth, data.n_queries)
@@ -72,10 +72,10 @@ _DISCOUNTS = {"log2": lambda r: 1.0 / np.log2(1.0 + r), "linear": lambda r: -r}
 
 
 def _checked(scores: Any, data: RankingDataset, inclusion: Any) -> tuple[np.ndarray, np.ndarray]:
-    s = np.asarray(scores, np.float64)
-    if s.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {s.shape}; the dataset has {data.n_rows} rows")
-    p = np.broadcast_to(np.asarray(inclusion, np.float64), s.shape)
-    if not ((p > 0) & (p <= 1)).all():
-        raise DataError("inclusion: give probabilities above 0 and at most 1")
-    return s, p
+    s = scores_beside(data, scores)
+    p = array("inclusion", inclusion, None, least=0.0, most=1.0, empty=True)
+    if p.shape not in ((), s.shape):
+        raise DataError(f"inclusion has shape {p.shape}; give one probability, or one for each of {s.size} rows")
+    if not (p > 0).all():
+        raise DataError("inclusion has a 0; give probabilities above 0: what is never sampled has no estimate")
+    return s, np.broadcast_to(p, s.shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array
 from plackett.theory.consistency.permutation_space import PermutationSpace
 
 __all__ = ["Separability", "separability"]
@@ -42,7 +43,7 @@ def separability(space: PermutationSpace, weights: Any = None) -> Separability:
     [0, 1, 2]
     """
     m = space.m
-    given = np.ones((m, m)) if weights is None else np.asarray(weights, np.float64)
+    given = np.ones((m, m)) if weights is None else array("weights", weights, None)
     if given.ndim == 1:
         given = given[:, None] - given[None, :]
     if given.shape != (m, m):

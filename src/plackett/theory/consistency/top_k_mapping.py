@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import number
 
 __all__ = ["top_k_labels"]
 
@@ -23,8 +23,8 @@ def top_k_labels(data: RankingDataset, k: int, gap: float = 1.0) -> RankingDatas
     >>> top_k_labels(data, 2).y.tolist()
     [3.0, 2.0, 4.0, 2.0, 2.0]
     """
-    if k < 1 or not gap > 0:
-        raise DataError(f"k={k}, gap={gap}; give k >= 1 and a positive gap")
+    number("k", k, least=1)
+    number("gap", gap, above=0.0)
     y = data.labels
     order = np.lexsort((-y, data.query_of_row))
     place = np.arange(y.size) - data.offsets[:-1][data.query_of_row]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders
@@ -22,7 +23,10 @@ def true_loss_table(true: Any, m: int) -> np.ndarray:
     scores = np.repeat(-position.astype(np.float64), n, axis=0)
     labels = np.tile((m - 1.0) - position, (n, 1))
     data = RankingDataset.from_arrays(None, labels.ravel(), np.repeat(np.arange(n * n), m))
-    return as_associate_loss(true, tie="loss").sums(scores.ravel(), data).reshape(n, n)
+    table = as_associate_loss(true, tie="loss").sums(scores.ravel(), data).reshape(n, n)
+    if np.isnan(table).any():
+        raise DataError(f"{true} is undefined for some orders of {m} documents: it has no risk")
+    return table
 
 
 @fulfils("E-05", "E-06", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009")

@@ -11,9 +11,11 @@ from plackett._errors import DataError
 from plackett._fenwick import tree_add, tree_sum
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
+from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
+from plackett.theory._arguments import array, matching, scores_beside
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["WeightedKendall", "kendall_dcg_gap"]
@@ -48,13 +50,16 @@ class WeightedKendall(AssociateLoss):
 
     def __post_init__(self) -> None:
         if self.weights is not None:
-            table = np.array(self.weights, np.float64)
-            if table.ndim not in (1, 2) or not table.size or not np.isfinite(table).all():
-                raise DataError("weights must be one number for each rank, or a square table of them")
+            table = array("weights", self.weights, None)
+            if table.ndim not in (1, 2) or (table.ndim == 2 and table.shape[0] != table.shape[1]):
+                raise DataError(
+                    f"weights have shape {table.shape}; give one number for each rank, or a square table of them"
+                )
             object.__setattr__(self, "weights", tuple(map(tuple, table)) if table.ndim == 2 else tuple(table))
 
     def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
         """The loss of each query."""
+        scores = scores_beside(data, scores)
         table = np.ones(1) if self.weights is None else np.array(self.weights, np.float64)
         order, below, judged = label_order(data)
         out = np.zeros(data.n_queries)
@@ -90,9 +95,10 @@ def kendall_dcg_gap(scores: Any, gains: Any) -> tuple[float, float]:
     >>> kendall_dcg_gap([1.0, 3.0, 2.0], [5.0, 1.0, 0.0])
     (9.0, 9.0)
     """
-    s, g = np.asarray(scores, np.float64), np.asarray(gains, np.float64)
-    if s.shape != g.shape or s.ndim != 1:
-        raise DataError(f"scores and gains have shapes {s.shape} and {g.shape}; give both for the same documents")
+    s, g = array("scores", scores), array("gains", gains)
+    matching(scores=s, gains=g)
+    if np.unique(s).size < s.size:
+        raise DataError("scores tie: the two sides are equal only without ties")
     discount = np.arange(s.size - 1.0, -1.0, -1.0)
     best = float(np.sort(g)[::-1] @ discount)
     data = RankingDataset.from_arrays(None, np.argsort(np.argsort(g, kind="stable"), kind="stable").astype(float))
@@ -115,15 +121,13 @@ def _by_table(lo, hi, offsets, scores, order, below, judged, table, out):  # typ
 
 @kernel
 def _by_difference(lo, hi, offsets, scores, order, below, judged, ranks, out):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest, np.float64)
-    rows = np.empty(longest, np.int64)
-    spare_keys = np.empty(longest, np.float64)
-    spare_rows = np.empty(longest, np.int64)
-    level = np.empty(longest, np.int64)
-    tree = np.empty(longest + 1, np.float64)
+    n_max = longest(lo, hi, offsets)
+    keys = np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_keys = np.empty(n_max, np.float64)
+    spare_rows = np.empty(n_max, np.int64)
+    level = np.empty(n_max, np.int64)
+    tree = np.empty(n_max + 1, np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, whole
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.planner.splits import splits_of
 from plackett.theory.risks.planted_world import PlantedWorld
@@ -45,6 +46,11 @@ class LabellingSimulation:
     def best(self) -> int:
         """Number of the split with the least risk."""
         return int(np.argmin(self.risk))
+
+    @property
+    def as_good(self) -> np.ndarray:
+        """Whether each split is within two standard errors of the best one."""
+        return self.risk <= self.risk[self.best] + 2.0 * np.hypot(self.error, self.error[self.best])
 
 
 @fulfils("D-07", paper="Yilmaz, Robertson 2009; Chen, Liu, Ma 2010; Liu 2011, exercise 17.4")
@@ -89,14 +95,13 @@ def simulate_labelling(
 
     from plackett._progress import progress
 
-    if n_repeats < 1:
-        raise DataError(f"n_repeats={n_repeats}; give 1 or more")
+    budget, n_repeats = whole("budget", budget, least=4), whole("n_repeats", n_repeats, least=1)
     world = PlantedWorld() if world is None else world
     ranker = _default() if ranker is None else ranker
     if queries is None:
         n, m = splits_of(budget, max_queries=max_queries, max_documents=max_documents)
     else:
-        n = np.asarray(queries, np.int64)
+        n = array("queries", queries, least=1).astype(np.int64)
         m = budget // n
         if (m < 2).any():
             raise DataError(f"{budget} judgements leave fewer than 2 documents for each of {n.max()} queries")

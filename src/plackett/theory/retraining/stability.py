@@ -14,6 +14,7 @@ from plackett._errors import DataError
 from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import whole
 from plackett.theory.retraining.changes import Change, change_of, prepared, units
 from plackett.theory.retraining.coefficients import Proved, proved_stability, same_penalty
 from plackett.theory.retraining.probe import Probe, loss_of
@@ -137,8 +138,7 @@ def stability(
     from sklearn.base import clone
 
     change = change_of(unit, mode)
-    if n < 1:
-        raise DataError(f"n={n}; give a number of retrainings of 1 or more")
+    n = whole("n", n, least=1)
     loss = loss_of(ranker) if loss is None else loss
     training = prepared(data, unit)
     compared = Probe(data if probe is None else probe, loss, random_state)

@@ -54,7 +54,7 @@ class LibraryLoss(AssociateLoss):
 
 @dataclass(frozen=True)
 class MeasureLoss(AssociateLoss):
-    """One minus a measure, of a list; a measure of which smaller is better as it is.
+    """One minus a measure, of a list; a measure of which smaller is better as it is; NaN if it is undefined.
 
     >>> from plackett.measures import AP
     >>> data = RankingDataset.from_arrays(None, [0, 1])
@@ -72,7 +72,7 @@ class MeasureLoss(AssociateLoss):
     def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
         """One minus the measure of each query."""
         values = self.measure.per_query(Scored(data, scores))
-        return np.nan_to_num(1.0 - values if self.measure.ascending else values)
+        return 1.0 - values if self.measure.ascending else values
 
 
 def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = None) -> AssociateLoss:

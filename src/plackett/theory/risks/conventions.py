@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.theory._arguments import array, matching
 
 __all__ = ["TIES", "Convention", "tie_cost"]
 
@@ -65,7 +66,9 @@ class Convention:
 
     def margins(self, first: Any, second: Any, label: Any) -> np.ndarray:
         """Margin of each pair in the convention that is used inside; NaN for pairs of label 0."""
-        a, b, y = (np.asarray(v, np.float64) for v in (first, second, label))
+        a, b = array("first", first, None, empty=True), array("second", second, None, empty=True)
+        y = array("label", label, None, empty=True)
+        matching(first=a, second=b, label=y)
         gap = a - b if self.preferred == "first" else b - a
         return np.where(y == 0, np.nan, y * gap)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import number, scores_beside
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["DocumentZeroOne"]
@@ -39,7 +40,12 @@ class DocumentZeroOne(AssociateLoss):
     associate = "document"
     largest = 1.0
 
+    def __post_init__(self) -> None:
+        number("rel", self.rel)
+        number("threshold", self.threshold)
+
     def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
         """Number of misclassified documents of each query."""
-        wrong = (data.labels >= 0) & ((data.labels >= self.rel) != (scores >= self.threshold))
+        high = scores_beside(data, scores) >= self.threshold
+        wrong = (data.labels >= 0) & ((data.labels >= self.rel) != high)
         return np.bincount(data.query_of_row, wrong, data.n_queries)

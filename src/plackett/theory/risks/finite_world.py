@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
+from plackett.theory._arguments import array
 from plackett.theory.risks.associate_losses import AssociateLoss, pair_values
 from plackett.theory.risks.risk import Risk
 
@@ -54,15 +55,17 @@ class FiniteWorld:
     query_probability: Any = None
 
     def __post_init__(self) -> None:
-        tables = tuple(np.asarray(table, np.float64) for table in self.features)
-        labels = tuple(np.asarray(y, np.float64) for y in self.labels)
+        tables = tuple(array(f"features of query {q}", table, 2) for q, table in enumerate(self.features))
+        labels = tuple(array(f"labels of query {q}", y) for q, y in enumerate(self.labels))
         if (
             not tables
             or len(tables) != len(labels)
             or any(x.shape[:1] != y.shape for x, y in zip(tables, labels, strict=True))
         ):
             raise DataError("give a table of features and as many labels for each query")
-        given = [np.ones(y.size) for y in labels] if self.probabilities is None else self.probabilities
+        given = [np.ones(y.size) for y in labels] if self.probabilities is None else list(self.probabilities)
+        if len(given) != len(labels):
+            raise DataError(f"probabilities are given for {len(given)} queries, labels for {len(labels)}")
         chances = tuple(_distribution(p, y.size) for p, y in zip(given, labels, strict=True))
         queries = np.ones(len(labels)) if self.query_probability is None else self.query_probability
         for name, value in (
@@ -151,8 +154,8 @@ class FiniteWorld:
 
 
 def _distribution(p: Any, n: int) -> np.ndarray:
-    values = np.asarray(p, np.float64)
-    if values.shape != (n,) or not (values >= 0).all() or not values.sum() > 0:
+    values = array("probabilities", p, least=0.0)
+    if values.shape != (n,) or not values.sum() > 0:
         raise DataError(f"probabilities must be {n} numbers of 0 or more that are not all 0")
     return values / values.sum()
 
@@ -212,7 +215,10 @@ def _draws(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) ->
         y, s, chance = world.labels[q], score(world.features[q]), world._chance(q)
         lists = np.array(list(product(range(y.size), repeat=risk.size)))
         data = RankingDataset.from_arrays(None, y[lists].ravel(), np.repeat(np.arange(lists.shape[0]), risk.size))
-        total += p * (chance[lists].prod(axis=1) * loss.sums(s[lists].ravel(), data)).sum()
+        values, weight = loss.sums(s[lists].ravel(), data), chance[lists].prod(axis=1)
+        if (undefined := np.isnan(values) & (weight > 0)).any():
+            raise DataError(f"the loss is undefined for {undefined.sum()} lists of query {q}: its mean is not known")
+        total += p * (weight * values).sum()
     return total
 
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
+from plackett.theory._arguments import number
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["PermutationZeroOne", "TopKZeroOne"]
@@ -41,8 +41,7 @@ class TopKZeroOne(AssociateLoss):
     largest = 1.0
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise DataError(f"k={self.k}; give the number of documents at the top that count")
+        number("k", self.k, least=1)
 
     def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
         """1 for each query whose top is wrong."""

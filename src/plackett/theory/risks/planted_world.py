@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import number, probability
 
 __all__ = ["PlantedWorld"]
 
@@ -52,8 +52,10 @@ class PlantedWorld:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.n_features < 1 or self.noise < 0 or self.query_noise < 0 or not 0 < self.relevant < 1:
-            raise DataError("give n_features >= 1, noise >= 0, query_noise >= 0 and 0 < relevant < 1")
+        number("n_features", self.n_features, least=1)
+        number("noise", self.noise, least=0.0)
+        number("query_noise", self.query_noise, least=0.0)
+        probability("relevant", self.relevant)
 
     @cached_property
     def direction(self) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import scores_beside
 from plackett.theory.risks.associate_losses import as_associate_loss
 from plackett.theory.risks.risk import Risk
 
@@ -28,7 +29,7 @@ def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str
     found = as_associate_loss(loss, tie=tie)
     plain = data.replace(sample_weight=None, query_weight=None)
     counts = found.associates.labelled(plain)
-    sums = found.sums(np.asarray(scores, np.float64), plain)
+    sums = found.sums(scores_beside(data, scores), plain)
     return np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
 
 

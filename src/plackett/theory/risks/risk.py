@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import scores_beside
 from plackett.theory.risks.associate_losses import AssociateLoss, as_associate_loss
 from plackett.theory.risks.sub_lists import sub_lists
 
@@ -111,9 +112,7 @@ class Risk:
     def terms(self, scores: Any, data: RankingDataset) -> np.ndarray:
         """What the risk is the mean of: one number per query (NaN where it has none), or one in all."""
         plain = data.replace(sample_weight=None, query_weight=None)
-        values = np.asarray(scores, np.float64)
-        if values.shape != (data.n_rows,):
-            raise DataError(f"scores have shape {values.shape}; the dataset has {data.n_rows} rows")
+        values = scores_beside(data, scores)
         loss = self.associate_loss
         return self.scale * CELLS[loss.associate, self.framework, self.view](self, loss, values, plain)
 
@@ -166,7 +165,9 @@ def _by_sub_list(risk: Risk, loss: AssociateLoss, scores: np.ndarray, data: Rank
         return np.full(data.n_queries, np.nan)
     lists = RankingDataset.from_arrays(None, data.labels[rows.ravel()], np.repeat(np.arange(rows.shape[0]), risk.size))
     values = loss.sums(scores[rows.ravel()], lists)
-    return _ratio(np.bincount(query, values, data.n_queries), np.bincount(query, minlength=data.n_queries))
+    defined = ~np.isnan(values)  # a measure may be undefined for a list, which then does not count
+    counts = np.bincount(query[defined], minlength=data.n_queries)
+    return _ratio(np.bincount(query[defined], values[defined], data.n_queries), counts)
 
 
 #: The risks that there are: associate, framework, view.

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import scores_beside
 from plackett.theory.risks.associate_losses import pair_values
 from plackett.theory.risks.risk import Risk
 
@@ -38,7 +39,7 @@ def risk_standard_error(risk: Risk, scores: Any, data: RankingDataset) -> float:
     0.25
     """
     if risk.framework == "document":
-        return risk.scale * _DOCUMENT[risk.view](risk, np.asarray(scores, np.float64), data)
+        return risk.scale * _DOCUMENT[risk.view](risk, scores_beside(data, scores), data)
     terms = risk.terms(scores, data)
     return _of_mean(terms[~np.isnan(terms)])
 

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import number
 
 __all__ = ["sub_lists"]
 
@@ -37,8 +38,9 @@ def sub_lists(
     >>> sub_lists(data, 2)[0].tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    if size < 1 or (n_lists is not None and n_lists < 1):
-        raise DataError(f"size={size}, n_lists={n_lists}; give whole numbers of 1 or more")
+    number("size", size, least=1)
+    if n_lists is not None:
+        number("n_lists", n_lists, least=1)
     rows = np.flatnonzero(data.labels >= 0)
     count = np.bincount(data.query_of_row[rows], minlength=data.n_queries)
     first = np.concatenate(([0], np.cumsum(count)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import positive
 
 __all__ = ["ir_svm_query_stability"]
 
@@ -25,6 +25,5 @@ def ir_svm_query_stability(queries: float, penalty: float, kappa: float = 1.0) -
     >>> ir_svm_query_stability(200, 0.1)
     0.2
     """
-    if not queries > 0 or not penalty > 0 or not kappa > 0:
-        raise DataError(f"queries={queries}, penalty={penalty}, kappa={kappa}; give positive numbers")
+    positive(queries=queries, penalty=penalty, kappa=kappa)
     return 4.0 * kappa**2 / (penalty * queries)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import number, positive
 
 __all__ = ["listwise_query_stability"]
 
@@ -32,9 +33,9 @@ def listwise_query_stability(
     >>> listwise_query_stability(20, 5, 0.05), listwise_query_stability(20, 5, 0.05, loss="ListNet")
     (64.0, 4.0)
     """
-    if not queries > 0 or not penalty > 0 or not kappa > 0 or documents < 1:
-        raise DataError("give positive numbers")
+    positive(queries=queries, penalty=penalty, kappa=kappa)
+    number("documents", documents, least=1)
     if isinstance(loss, str) and loss not in _SLOPES:
         raise DataError(f"loss={loss!r}; give one of {', '.join(map(repr, _SLOPES))}, or the bound of its slopes")
-    slopes = _SLOPES[loss](documents) if isinstance(loss, str) else float(loss)
+    slopes = _SLOPES[loss](documents) if isinstance(loss, str) else number("loss", loss, least=0.0)
     return slopes**2 * kappa**2 / (penalty * queries)

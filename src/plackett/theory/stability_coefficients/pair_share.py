@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import number, probability
 
 __all__ = ["pair_share_bound"]
 
@@ -22,6 +22,9 @@ def pair_share_bound(queries: int, mean: float, deviation: float, *, delta: floa
     >>> round(pair_share_bound(200, 100.0, 80.0), 4)
     51.5964
     """
-    if queries < 1 or not mean > 0 or deviation < 0 or not 0 < delta < 1 or not 0 <= slack < mean:
-        raise DataError("give queries >= 1, mean > 0, deviation >= 0, 0 < delta < 1 and 0 <= slack < mean")
+    number("queries", queries, least=1)
+    number("mean", mean, above=0.0)
+    number("deviation", deviation, least=0.0)
+    probability("delta", delta)
+    number("slack", slack, least=0.0, below=mean)
     return (1.0 + deviation / mean * sqrt(queries / delta)) / (1.0 - slack / mean)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, positive
 
 __all__ = ["hinge_loss_bound", "rank_svm_document_stability", "rank_svm_query_stability"]
 
@@ -32,7 +31,7 @@ def rank_svm_document_stability(documents: float, penalty: float, kappa: float =
     >>> rank_svm_document_stability(10_000, 0.1)
     0.016
     """
-    _check(documents, penalty, kappa)
+    positive(documents=documents, penalty=penalty, kappa=kappa, slope=slope)
     return 16.0 * slope**2 * kappa**2 / (penalty * documents)
 
 
@@ -55,9 +54,11 @@ def rank_svm_query_stability(n_pairs: Any, penalty: float, kappa: float = 1.0) -
     >>> rank_svm_query_stability([10, 10, 10, 10], 0.5), rank_svm_query_stability([37, 1, 1, 1], 0.5)
     (2.0, 7.4)
     """
-    n = np.asarray(n_pairs, np.float64)
+    n = array("n_pairs", n_pairs, least=0.0)
     n = n[n > 0]
-    _check(n.size, penalty, kappa)
+    if not n.size:
+        raise DataError("n_pairs are all 0: without pairs there is nothing to train on")
+    positive(penalty=penalty, kappa=kappa)
     return float(4.0 * kappa**2 / (penalty * n.size) * n.max() / n.mean())
 
 
@@ -70,10 +71,5 @@ def hinge_loss_bound(penalty: float, kappa: float = 1.0) -> float:
     >>> round(hinge_loss_bound(0.1), 7)
     7.3245553
     """
-    _check(1, penalty, kappa)
+    positive(penalty=penalty, kappa=kappa)
     return 1.0 + 2.0 * kappa / sqrt(penalty)
-
-
-def _check(size: float, penalty: float, kappa: float) -> None:
-    if not size > 0 or not penalty > 0 or not kappa > 0:
-        raise DataError(f"size={size}, penalty={penalty}, kappa={kappa}; give positive numbers")

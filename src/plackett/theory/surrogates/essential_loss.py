@@ -11,6 +11,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
+from plackett.theory._arguments import array, scores_beside
 
 __all__ = ["essential_ap_bound", "essential_loss", "essential_ndcg_bound"]
 
@@ -42,7 +43,7 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
     if beta is None:
         weight = np.ones(order.size)
     else:
-        given = np.asarray(beta, np.float64)
+        given = array("beta", beta, least=0.0, empty=True)
         short = given.shape != (order.size,)
         if given.ndim != 1 or (short and given.size < int(data.group.max(initial=1)) - 1):
             raise DataError(f"beta has shape {given.shape}; give a weight for each rank, or for each judged document")
@@ -57,11 +58,7 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
 
 def _along(scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Scores, judged rows by query, label and score, the rank of each, and the number of each query."""
-    s = np.asarray(scores, np.float64)
-    if s.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {s.shape}; the dataset has {data.n_rows} rows")
-    if np.isnan(s).any():
-        raise DataError("scores contain NaN")
+    s = scores_beside(data, scores)
     order = np.lexsort((-s, -data.labels, data.query_of_row))
     order = order[data.labels[order] >= 0]
     judged = np.bincount(data.query_of_row[order], minlength=data.n_queries)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, matching
 
 __all__ = ["joachims_map_bound"]
 
@@ -32,9 +32,9 @@ def joachims_map_bound(pair_loss: Any, n_relevant: Any) -> np.ndarray:
     >>> joachims_map_bound([0.0, 1.0, 0.0], [1, 1, 2]).round(4).tolist()
     [0.0, 0.5, 0.0286]
     """
-    loss, m = np.asarray(pair_loss, np.float64), np.asarray(n_relevant, np.int64)
-    if loss.shape != m.shape or (m < 0).any() or (loss < 0).any():
-        raise DataError("give a pair loss and a number of relevant documents, of 0 or more, for each query")
+    loss, counts = array("pair_loss", pair_loss, least=0.0), array("n_relevant", n_relevant, least=0)
+    matching(pair_loss=loss, n_relevant=counts)
+    m = counts.astype(np.int64)
     roots = np.concatenate(([0.0], np.cumsum(np.sqrt(np.arange(1.0, m.max(initial=0) + 1.0)))))[m]
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = 1.0 - roots**2 / (m * (loss + m * (m + 1) / 2.0))

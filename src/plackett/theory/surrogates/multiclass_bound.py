@@ -10,6 +10,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import ideal_dcg
+from plackett.theory._arguments import number, scores_beside
 
 __all__ = ["multiclass_bound"]
 
@@ -36,9 +37,11 @@ def multiclass_bound(predicted: Any, data: RankingDataset, *, n_classes: int | N
     >>> multiclass_bound([3, 2, 1, 0], data).round(3).tolist()  # 1 − nDCG is 0
     [1.191]
     """
-    guess, y = np.asarray(predicted, np.float64), data.labels
-    if guess.shape != y.shape or (y < 0).any():
-        raise DataError("give a predicted grade for each document, all of which are judged")
+    guess, y = scores_beside(data, predicted, "predicted"), data.labels
+    if (y < 0).any():
+        raise DataError("some documents are not judged; the bound needs a grade of each")
+    if n_classes is not None:
+        number("n_classes", n_classes, least=max(float(y.max(initial=0.0)), float(guess.max(initial=0.0))) + 1.0)
     top = max(float(y.max(initial=0.0)), float(guess.max(initial=0.0))) if n_classes is None else n_classes - 1.0
     wrong = np.bincount(data.query_of_row, guess != y, data.n_queries)
     longest = int(data.group.max(initial=1))

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.theory._arguments import number, scores_beside
 
 __all__ = ["SVMDisagreement", "structural_map_loss", "svm_disagreement"]
 
@@ -24,7 +24,7 @@ def structural_map_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
     from plackett.rankers.listwise._structural import Lists
     from plackett.rankers.listwise.svm_map import ap_violations
 
-    scores = np.asarray(scores, np.float64)
+    scores = scores_beside(data, scores)
     error, slope = ap_violations(Lists.of(data), 1.0, None)(scores)
     return error + np.bincount(data.query_of_row, slope * scores, data.n_queries)
 
@@ -54,8 +54,8 @@ def svm_disagreement(n_relevant: int = 20, n_others: int = 2000) -> SVMDisagreem
     >>> [round(v, 3) for v in found.precision], found.loss[0] < 1 < found.loss[1]
     ([0.005, 0.998], True)
     """
-    if n_relevant < 2 or n_others < 2:
-        raise DataError(f"n_relevant={n_relevant}, n_others={n_others}; give 2 or more of each")
+    number("n_relevant", n_relevant, least=2)
+    number("n_others", n_others, least=2)
     y = np.repeat([1.0, 0.0], [n_relevant, n_others])
     worse = np.where(y > 0, -1e-6, 0.0)
     better = np.full(y.size, -3e5)

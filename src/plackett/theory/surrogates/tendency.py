@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import array, matching, number, positive
 
 __all__ = ["Tendency", "approx_ndcg_tendency", "soft_ndcg_tendency", "tendency_correlation"]
 
@@ -44,9 +44,8 @@ def tendency_correlation(surrogate: Any, measure: Any) -> Tendency:
     """
     from scipy.optimize import linprog
 
-    a, m = np.asarray(surrogate, np.float64), np.asarray(measure, np.float64)
-    if a.shape != m.shape or a.ndim != 1 or not a.size or not np.isfinite([a, m]).all():
-        raise DataError("give a finite value of both for each model")
+    a, m = array("surrogate", surrogate), array("measure", measure)
+    matching(surrogate=a, measure=m)
     spread = float(np.ptp(a))
     if spread == 0 or np.ptp(m) == 0:
         return Tendency(float(np.ptp(m)), 0.0)
@@ -87,8 +86,9 @@ def soft_ndcg_tendency(sigma: float, gap: float, documents: int, *, top_label: i
     >>> soft_ndcg_tendency(0.1, 1.0, 10, top_label=2, ideal=3.0) < 1e-4
     True
     """
-    if not sigma > 0 or not gap > 0 or documents < 2 or not ideal > 0:
-        raise DataError("give sigma > 0, gap > 0, documents >= 2 and ideal > 0")
+    positive(sigma=sigma, gap=gap, ideal=ideal)
+    number("documents", documents, least=2)
+    number("top_label", top_label, least=0)
     third = (documents - 1) * (1.0 - erf(gap / (2.0 * sigma)) ** 2) / 4.0
     if third >= 0.2:
         return inf
@@ -109,8 +109,8 @@ def approx_ndcg_tendency(alpha: float, gap: float, documents: int) -> float:
     >>> round(approx_ndcg_tendency(10.0, 1.0, 10), 6)
     0.000589
     """
-    if not alpha > 0 or not gap > 0 or documents < 2:
-        raise DataError("give alpha > 0, gap > 0 and documents >= 2")
+    positive(alpha=alpha, gap=gap)
+    number("documents", documents, least=2)
     if alpha <= log(2 * documents - 3) / gap:
         return inf
     return (documents - 1) / ((exp(min(gap * alpha, 700.0)) + 1.0) * log(2.0))
