@@ -23,7 +23,7 @@ import numba
 import numpy as np
 
 from plackett._cores import n_threads
-from plackett._kernel_cache import OverloadFiles, cache_folder
+from plackett._kernel_cache import KernelCache, cache_folder
 
 __all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "kernel_from", "n_threads", "over_queries"]
 
@@ -85,8 +85,8 @@ def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            compiled = numba.njit(cache=True, **options)(function)
-            compiled._cache._cache_file = OverloadFiles(folder, _file_name(function))
+            compiled = numba.njit(**options)(function)
+            compiled._cache = KernelCache(function, folder, _file_name(function))
             return compiled
         except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
             return numba.njit(**options)(function)

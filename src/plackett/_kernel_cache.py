@@ -22,12 +22,33 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
-__all__ = ["OverloadFiles", "cache_folder"]
+__all__ = ["KernelCache", "OverloadFiles", "cache_folder"]
 
 #: Compiled code of older sources is deleted after this many days without use.
 _KEEP_DAYS = 30
 _DIGEST = 20
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache of one kernel, with files of our own and without the preparations for compiling.
+
+    Before Numba looks into its cache, it loads all that it can compile, which takes 0.3 s, SciPy's linear algebra among
+    it. To run compiled code it is enough that memory can be allocated; if the code is not there and must be compiled,
+    Numba loads the rest then.
+    """
+
+    def __init__(self, function: Any, folder: Path, name: str) -> None:
+        super().__init__(function)
+        self._cache_file = OverloadFiles(folder, name)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code for these types of arguments; None if it is not there."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class OverloadFiles:

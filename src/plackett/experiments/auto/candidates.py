@@ -134,7 +134,7 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]]) -> Iterator[Candidate]:
-    from sklearn.base import clone
+    from plackett._estimator import clone
 
     fixed = {"n_estimators": TREES["n_estimators"]} if isinstance(ranker, Trees) else {}
     for setting in settings:

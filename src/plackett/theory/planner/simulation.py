@@ -85,8 +85,7 @@ def simulate_labelling(
     >>> found.queries.tolist()
     [1, 2, 3, 5, 8, 13, 22, 36, 60, 100]
     """
-    from sklearn.base import clone
-
+    from plackett._estimator import clone
     from plackett._progress import progress
 
     if n_repeats < 1:
