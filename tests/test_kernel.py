@@ -231,7 +231,7 @@ def test_four_processes_fill_one_cache(program, tmp_path):
 
 
 def test_without_a_home_nothing_is_kept(program, monkeypatch):
-    import plackett._kernel_cache as module
+    import plackett._kernel_folder as module
 
     def no_home(path):
         raise RuntimeError("Could not determine home directory.")

@@ -13,17 +13,16 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache, update_wrapper
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 
 from plackett._cores import n_threads
-from plackett._kernel_cache import OverloadFiles, cache_folder
+from plackett._kernel_folder import cache_folder
 
 __all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "kernel_from", "n_threads", "over_queries"]
 
@@ -36,7 +35,8 @@ REASSOC = frozenset({"reassoc", "contract", "nsz"})
 _ROWS_PER_THREAD = 20_000
 PAIR_ROWS_PER_THREAD = 2_000
 
-_config_lock = threading.Lock()
+#: Held while a kernel is prepared: Numba reads the folder of its cache from global settings.
+_lock = threading.Lock()
 
 
 def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False, inline: bool = False) -> F | Any:
@@ -47,7 +47,6 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     it calls and of the constants it reads, and the stamp names the cache folder. Without a writable folder the
     kernel is compiled again in each process.
 
-    Helpers must be defined above the kernels that call them.
     """
     if function is None:
         return lambda f: kernel(f, fastmath=fastmath, inline=inline)
@@ -55,10 +54,47 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     options["fastmath"] = set(fastmath) if isinstance(fastmath, frozenset) else fastmath
     if inline:
         options["forceinline"] = True
-    stamp = _stamp(function)
-    compiled = _compile(function, options, cache_folder(function.__module__, stamp))
-    compiled.plackett_stamp = stamp
-    return compiled
+    return Kernel(function, options)
+
+
+class Kernel:
+    """A function that is compiled, or loaded, when it is first called; Numba is not imported before."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self.options = options
+        self.compiled: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        return (self.compiled or self.dispatcher)(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba makes of the function."""
+        if self.compiled is None:
+            with _lock:
+                if self.compiled is None:
+                    folder = cache_folder(self.function.__module__, self.plackett_stamp)
+                    self.compiled = _compile(self.function, self.options, folder)
+        return self.compiled
+
+    @cached_property
+    def plackett_stamp(self) -> str:
+        """Hash of the sources that decide the machine code."""
+        return _stamp(self.function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """How Numba sees the kernel inside another one."""
+        from numba import typeof
+
+        return typeof(self.dispatcher)
+
+    @property
+    def stats(self) -> Any:
+        """Hits and misses of the cache."""
+        return self.dispatcher.stats
 
 
 def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers: Any) -> Any:
@@ -79,19 +115,22 @@ def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:
+    import numba
+
+    from plackett._kernel_cache import KernelCache
+
+    compiled = numba.njit(**options)(function)
     if folder is None:
-        return numba.njit(**options)(function)
-    with _config_lock:  # the folder is read from Numba's global settings while the decorator runs, and only then
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            compiled = numba.njit(cache=True, **options)(function)
-            compiled._cache._cache_file = OverloadFiles(folder, _file_name(function))
-            return compiled
-        except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
-            return numba.njit(**options)(function)
-        finally:
-            numba.config.CACHE_DIR = before
+        return compiled
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)  # read by the cache while it is made, and only then
+    try:
+        compiled._cache = KernelCache(function, folder, _file_name(function))
+    except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
+        return compiled
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled
 
 
 def _file_name(function: Any) -> str:
@@ -142,9 +181,9 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 def _after_fork() -> None:
     """Drop the parent's pools: their threads do not exist in the child, and work would wait forever."""
-    global _config_lock
+    global _lock
     _pool.cache_clear()
-    _config_lock = threading.Lock()
+    _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork

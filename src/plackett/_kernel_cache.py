@@ -12,22 +12,37 @@ import hashlib
 import os
 import pickle
 import secrets
-import shutil
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
-__all__ = ["OverloadFiles", "cache_folder"]
+__all__ = ["KernelCache", "OverloadFiles"]
 
-#: Compiled code of older sources is deleted after this many days without use.
-_KEEP_DAYS = 30
 _DIGEST = 20
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache of one kernel, with files of our own and without the preparations for compiling.
+
+    Before Numba looks into its cache, it loads all that it can compile, which takes 0.3 s, SciPy's linear algebra among
+    it. To run compiled code it is enough that memory can be allocated; if the code is not there and must be compiled,
+    Numba loads the rest then.
+    """
+
+    def __init__(self, function: Any, folder: Path, name: str) -> None:
+        super().__init__(function)
+        self._cache_file = OverloadFiles(folder, name)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code for these types of arguments; None if it is not there."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class OverloadFiles:
@@ -85,61 +100,3 @@ class OverloadFiles:
 
 def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST).digest()
-
-
-def cache_folder(module: str, stamp: str) -> Path | None:
-    """Folder for the code of a module's kernels with this stamp; None where nothing can be written."""
-    root = cache_root()
-    if root is None:
-        return None
-    folder = root / f"{module}-{stamp}"
-    if not folder.is_dir():
-        _announce()
-        try:
-            _drop_old(root, module)
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return None
-    return folder
-
-
-@cache
-def cache_root() -> Path | None:
-    """``$PLACKETT_CACHE_DIR`` or else the user's cache folder; None where it cannot be written or there is no home."""
-    try:
-        root = _user_folder() / "kernels"
-        root.mkdir(parents=True, exist_ok=True)
-        probe = root / f".write-{os.getpid()}-{threading.get_ident()}"
-        probe.touch()
-        probe.unlink()
-    except (OSError, RuntimeError):  # RuntimeError: neither HOME nor an entry for this user in the system's list
-        return None
-    return root
-
-
-def _user_folder() -> Path:
-    chosen = os.environ.get("PLACKETT_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser()
-    elif sys.platform == "darwin":
-        base = Path("~/Library/Caches").expanduser()
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return Path(base) / "plackett"
-
-
-@lru_cache(maxsize=1)
-def _announce() -> None:
-    """Tell a person at a terminal, once, why the first call takes seconds."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("plackett: compiling for this machine (first use only) …", file=sys.stderr)
-
-
-def _drop_old(root: Path, module: str) -> None:
-    limit = time.time() - _KEEP_DAYS * 86_400
-    for old in root.glob(f"{module}-*"):
-        with contextlib.suppress(OSError):  # another process may be deleting the same folder
-            if old.stat().st_mtime < limit:
-                shutil.rmtree(old, ignore_errors=True)

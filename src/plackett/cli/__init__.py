@@ -12,8 +12,10 @@ def main() -> None:
     from plackett import DataError, LossError, MeasureError, MissingExtraError
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
+    from plackett.cli.lean import own_process
     from plackett.cli.messages import messages_on_stderr, open_streams
 
+    own_process()
     open_streams()
     replace_unencodable()
     try:

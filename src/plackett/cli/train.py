@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from plackett.cli.arguments import Force, TableColumns, check_out, parameter_value, reads_tables
+from plackett.cli.lean import lightgbm_alone
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json
 
@@ -46,6 +47,8 @@ def train(
     if seed is not None:
         ranker.random_state = seed
     ranker.verbose = ranker.verbose or (sys.stderr.isatty() and not as_json)
+    if hasattr(ranker, "lightgbm_params"):
+        lightgbm_alone()
     dataset = read_data(data, columns)
     like = dataset.n_features, dataset.feature_names
     watched = None if valid is None else read_like(valid, columns, *like)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator
 
 from plackett._errors import DataError
+from plackett._estimator import derives_from
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 
@@ -16,7 +16,12 @@ __all__ = ["QueryKFold"]
 __public__ = ["QueryKFold"]
 
 
-class QueryKFold(BaseCrossValidator):
+class _Splitter:
+    """Replaced by scikit-learn's base class."""
+
+
+@derives_from("sklearn.model_selection", "BaseCrossValidator")
+class QueryKFold(_Splitter):
     """K-fold cross-validation over whole queries, for `cross_validate`, `GridSearchCV` and similar tools.
 
     The queries, in order of appearance, are split into ``n_splits`` parts with the same number of queries; each part is
@@ -91,9 +96,7 @@ class QueryKFold(BaseCrossValidator):
             raise DataError(f"n_splits is {self.n_splits}, but there are only {qids.size} queries")
         order = np.arange(qids.size)
         if self.shuffle:
-            from sklearn.utils import check_random_state
-
-            order = check_random_state(self.random_state).permutation(np.argsort(qids))
+            order = _random(self.random_state).permutation(np.argsort(qids))
         for chosen in np.array_split(order, self.n_splits):
             test = np.zeros(qids.size, bool)
             test[chosen] = True
@@ -101,3 +104,12 @@ class QueryKFold(BaseCrossValidator):
 
     def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[np.ndarray]:
         return (test for _, test in self.split(X, y, groups))
+
+
+def _random(random_state: Any) -> np.random.RandomState:
+    """scikit-learn's `check_random_state`, without importing it for a seed."""
+    if isinstance(random_state, (int, np.integer)):
+        return np.random.RandomState(random_state)
+    from sklearn.utils import check_random_state
+
+    return check_random_state(random_state)

@@ -6,10 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plackett._errors import DataError, PlackettWarning
+from plackett._estimator import Transformer, not_fitted
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.scaling import check_method, scale_queries
@@ -18,7 +17,7 @@ __all__ = ["QueryNormalizer"]
 __public__ = ["QueryNormalizer"]
 
 
-class QueryNormalizer(TransformerMixin, BaseEstimator):
+class QueryNormalizer(Transformer):
     r"""Normalise each feature within each query.
 
     With :math:`x_1 \dots x_m` the values of one feature over the documents of one query:
@@ -76,7 +75,7 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any, *, qid: Any = None) -> Any:
         """The normalised features, in the form that ``X`` has."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self._transform(X, qid)
 
     def fit_transform(self, X: Any, y: Any = None, *, qid: Any = None, **fit_params: Any) -> Any:
@@ -87,7 +86,7 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns: the same as the input."""
-        check_is_fitted(self)
+        self._check_fitted()
         if input_features is not None and len(input_features) != len(self._columns_out):
             raise ValueError(f"input_features should have length equal to number of features, {len(self._columns_out)}")
         return self._columns_out if input_features is None else np.asarray(input_features, dtype=object)
@@ -101,6 +100,21 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------------ inside
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise not_fitted("this QueryNormalizer is not fitted yet; call fit first")
+
+    def _is_valid(self, features: Any) -> bool:
+        """Whether the features pass scikit-learn's checks as they are, as they usually do in serving."""
+        return (
+            isinstance(features, np.ndarray)
+            and features.dtype in (np.float32, np.float64)
+            and features.ndim == 2
+            and features.shape[0] > 0
+            and features.shape[1] == self.n_features_in_
+            and not np.isinf(features).any()
+        )
+
     def _check(self, X: Any, *, reset: bool) -> Any:
         """Features of ``X`` as a float array or CSR matrix, after scikit-learn's usual checks."""
         features = X
@@ -109,6 +123,16 @@ class QueryNormalizer(TransformerMixin, BaseEstimator):
         elif _has_qid(X):
             features = X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid")
         check_method(self.method, features)
+        if not reset and self._is_valid(features):
+            if hasattr(self, "feature_names_in_") and not isinstance(X, RankingDataset):
+                warnings.warn(
+                    "X does not have valid feature names, but QueryNormalizer was fitted with feature names",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            return features
+        from sklearn.utils.validation import validate_data
+
         checked = validate_data(
             self,
             features,

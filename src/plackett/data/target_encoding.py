@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from plackett._errors import DataError
+from plackett._estimator import Transformer, not_fitted
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
@@ -21,7 +20,7 @@ __public__ = ["OrderedTargetEncoder"]
 _UNKNOWN = -1.0
 
 
-class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
+class OrderedTargetEncoder(Transformer):
     r"""Encode categories by the labels of their documents in other queries (ordered target encoding).
 
     The queries are shuffled. For a document of the training data with category c,
@@ -107,7 +106,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Replace the codes with statistics over all training queries."""
-        check_is_fitted(self)
+        if not hasattr(self, "statistics_"):
+            raise not_fitted("this OrderedTargetEncoder is not fitted yet; call fit first")
         table = self._table(X)
         if table.shape[1] != self.n_features_in_:
             raise DataError(f"X has {table.shape[1]} features, but this encoder is expecting {self.n_features_in_}")

@@ -39,7 +39,7 @@ def build(ranker: Any, setting: Mapping[str, Any], random_state: int | None = No
         if setting:
             raise TypeError(f"{type(ranker).__name__} has no set_params; give a function of the settings instead")
         return copy.deepcopy(ranker)
-    from sklearn.base import clone
+    from plackett._estimator import clone
 
     fresh = clone(ranker)
     if fresh.get_params(deep=False).get("random_state", 0) is None:

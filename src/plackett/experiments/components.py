@@ -132,8 +132,7 @@ def _query(labels: np.ndarray) -> RankingDataset:
 
 
 def _trained(ranker: Ranker) -> Any:
-    from sklearn.base import clone
-
+    from plackett._estimator import clone
     from plackett.experiments.effort import effort_of
 
     effort = effort_of(ranker)

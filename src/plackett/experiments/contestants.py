@@ -32,7 +32,7 @@ class Contestant:
         """A copy of the ranker (and the model inside it) set to use ``n_jobs`` threads."""
         if not hasattr(self.ranker, "get_params"):
             return self.ranker
-        from sklearn.base import clone
+        from plackett._estimator import clone
 
         ranker = clone(self.ranker)
         known = ranker.get_params(deep=True)
@@ -107,7 +107,7 @@ def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
     if hasattr(given, "get_params"):
         seed = given.get_params(deep=False).get("random_state", "none")
         if seed is None or (fresh and seed != "none" and "random_state" not in excluded):
-            from sklearn.base import clone
+            from plackett._estimator import clone
 
             given = clone(given).set_params(random_state=random_state)
     space = {key: choice for key, choice in space_of(given).items() if key not in excluded}

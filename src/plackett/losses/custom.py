@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
-from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
@@ -94,7 +92,7 @@ def loss(
             "convex": convex,
             "shift_invariant": shift_invariant,
             "curvature": "surrogate" if "curvature" in needed else "none",
-            "_drive": staticmethod(_driver(numba.njit(nogil=True)(function), needed[3:])),
+            "_drive": staticmethod(_driver(function, needed[3:])),
             "_defaults": defaults,
         },
     )()
@@ -169,6 +167,8 @@ class _Bound(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
+        from numba.core.errors import NumbaError, UnsupportedBytecodeError
+
         out = self._buffers()
         scores = scores.view()
         scores.flags.writeable = False  # as the labels are: a function that sorts them in place is refused
@@ -207,8 +207,11 @@ class _Bound(BoundLoss):
             )
 
 
-def _driver(function: Callable[..., float], extra: tuple[str, ...]) -> Callable[..., None]:
+def _driver(plain: Callable[..., float], extra: tuple[str, ...]) -> Callable[..., None]:
     """Kernel that calls the function for each query with the arguments in its signature."""
+    import numba
+
+    function = numba.njit(nogil=True)(plain)
     calls = {
         (): lambda s, y, w, g, c, p: function(s, y, g, *p),
         ("curvature",): lambda s, y, w, g, c, p: function(s, y, g, c, *p),

@@ -10,7 +10,6 @@ from functools import cache
 from numbers import Real
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 
 from plackett._errors import MeasureError, PlackettWarning
@@ -129,6 +128,8 @@ def _driver(function: Any, name: str, takes_k: bool, compiled: bool) -> tuple[An
     """The loop over queries and the function that it calls, both compiled or both plain."""
     plain = _with_k if takes_k else _without_k
     if compiled:
+        import numba
+
         kernel, inner = numba.njit(nogil=True, error_model="numpy")(plain), numba.njit(nogil=True)(function)
         try:
             nothing = np.zeros(1)

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from plackett._errors import DataError
+from plackett._estimator import Estimator
 from plackett.catalogue import items
 from plackett.losses.base import Loss
 from plackett.losses.custom import REGISTERED, CustomLoss, UnknownLoss
@@ -45,7 +45,7 @@ def to_plain(value: Any, name: str) -> Any:
     if isinstance(value, CustomLoss):
         return {"custom_loss": value.name, "fields": _fields(dict(value.parameters), name)}
     if is_dataclass(value) and not isinstance(value, type):
-        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, BaseEstimator) else _OTHERS
+        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, Estimator) else _OTHERS
         for kind in own:
             if any(item.symbol == type(value).__name__ for item in items(kind)):
                 found = {field.name: getattr(value, field.name) for field in fields(value)}

@@ -8,10 +8,9 @@ from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from plackett._errors import DataError
+from plackett._estimator import Estimator, not_fitted
 
 __all__ = ["PermutationModel", "also_on_class", "as_scores"]
 
@@ -42,7 +41,7 @@ class also_on_class:
         return fit
 
 
-class PermutationModel(BaseEstimator):
+class PermutationModel(Estimator):
     """Base of the permutation models: parameters in the constructor, fitted attributes with a trailing underscore."""
 
     #: The parameters that define the model and can be given instead of fitted; the first has one entry per item.
@@ -61,7 +60,7 @@ class PermutationModel(BaseEstimator):
             return self.__dict__[name]
         except KeyError:
             given = " and ".join(f"{part}=…" for part in self.model_parameters)
-            raise NotFittedError(
+            raise not_fitted(
                 f"this {type(self).__name__} is not fitted: call fit first, or give {given} if known"
             ) from None
 

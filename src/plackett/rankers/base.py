@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from plackett._errors import DataError, LossError, PlackettWarning
+from plackett._estimator import Estimator, not_fitted
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
@@ -37,7 +35,7 @@ _SCORES_LOOKED_AT = 2000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(FittedAttributes, BaseEstimator):
+class Ranker(FittedAttributes, Estimator):
     """Base class of all rankers.
 
     A subclass is a dataclass: its fields are the parameters of the estimator (scikit-learn sees them in the generated
@@ -472,7 +470,7 @@ class Ranker(FittedAttributes, BaseEstimator):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "scorer_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _check_features(self, data: RankingDataset) -> None:
         if data.n_features != self.n_features_in_:
@@ -526,6 +524,8 @@ class Ranker(FittedAttributes, BaseEstimator):
     _repr_html_inner = _html_repr
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        from sklearn import get_config
+
         html = {"text/html": self._html_repr()} if get_config()["display"] == "diagram" else {}
         return {"text/plain": repr(self)} | html
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from plackett._errors import DataError
+from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored

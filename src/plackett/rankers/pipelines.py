@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from abc import ABCMeta
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._estimator import Parameters, derives_from
 from plackett.models.parameters import from_plain, to_plain
 
-__all__ = ["put_together", "take_apart"]
+__all__ = ["Pipeline", "put_together", "take_apart"]
 
 #: Transformers that can be saved, with the module that has them and what they learned.
 TRANSFORMERS = {
@@ -19,11 +22,55 @@ TRANSFORMERS = {
 }
 
 
+class _WithoutSklearn(Parameters, metaclass=ABCMeta):
+    """A pipeline as far as predicting needs it; the rest is scikit-learn's, which is imported for it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and not name.startswith("__sklearn_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        import_module("sklearn.pipeline")
+        return getattr(self, name)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, index: Any) -> Any:
+        import_module("sklearn.pipeline")
+        return self[index]
+
+
+@derives_from("sklearn.pipeline", "Pipeline")
+class Pipeline(_WithoutSklearn):
+    """A loaded pipeline: transformers of ours, then a ranker.
+
+    It is scikit-learn's `Pipeline`, except that `predict` passes ``qid`` to every step that takes it, whether metadata
+    routing is switched on or not; and scikit-learn is not imported to predict.
+
+    Parameters
+    ----------
+    steps
+        Names and estimators.
+    """
+
+    # settings of scikit-learn's pipelines
+    memory = None
+    verbose = False
+    transform_input = None
+
+    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+        self.steps = steps
+
+    def predict(self, X: Any, *, qid: Any = None, **params: Any) -> np.ndarray:
+        """Scores, as the ranker gives them for the transformed features."""
+        routed = {} if qid is None else {"qid": qid}
+        for _, step in self.steps[:-1]:
+            X = step.transform(X, **(routed if "qid" in inspect.signature(step.transform).parameters else {}))
+        return self.steps[-1][1].predict(X, **routed, **params)
+
+
 def take_apart(model: Any) -> tuple[Any, list[dict[str, Any]] | None]:
     """The ranker at the end of a pipeline and a description of its steps; None if the model is not a pipeline."""
-    from sklearn.pipeline import Pipeline
-
-    if not isinstance(model, Pipeline):
+    if not hasattr(model, "steps"):
         return model, None
     steps = [_described(name, step) for name, step in model.steps[:-1]]
     name, ranker = model.steps[-1]
@@ -49,8 +96,6 @@ def _described(name: str, step: Any) -> dict[str, Any]:
 
 def put_together(ranker: Any, steps: list[dict[str, Any]]) -> Any:
     """Rebuild the pipeline from the result of `take_apart`."""
-    from sklearn.pipeline import Pipeline
-
     made = [(str(words["step"]), _made(words)) for words in steps[:-1]]
     return Pipeline([*made, (str(steps[-1]["step"]), ranker)])
 

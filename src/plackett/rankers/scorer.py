@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
@@ -14,6 +12,9 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.rankers.inputs import QID_COLUMN, training_data
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
 
 __all__ = ["scorer"]
 __public__ = ["scorer"]
@@ -57,6 +58,8 @@ class MeasureScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, *, qid: Any = None) -> float:
         """Mean of the measure over the queries, negated if smaller is better."""
         if qid is None and not isinstance(X, RankingDataset) and QID_COLUMN not in getattr(X, "columns", ()):
+            from sklearn import get_config
+
             switch = (
                 ""
                 if get_config()["enable_metadata_routing"]
@@ -82,6 +85,8 @@ class MeasureScorer:
 
     def get_metadata_routing(self) -> MetadataRequest:
         """The metadata that scikit-learn should pass on."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
         routing = MetadataRequest(owner=repr(self))
         for name, alias in self._requests.items():
             routing.score.add_request(param=name, alias=alias)

@@ -31,8 +31,7 @@ class ExpectedUtilityScorer:
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Expected gain of each row."""
-        from scipy.special import ndtr
-        from scipy.stats import binom
+        from scipy.special import binom, ndtr
 
         found = table_times(X, self.weights, n_jobs) + self.intercept
         mean, deviation = found[:, 0], np.sqrt(np.square(found[:, 1:]).sum(axis=1))
@@ -42,7 +41,8 @@ class ExpectedUtilityScorer:
         for node, share in zip(nodes, shares / shares.sum(), strict=True):
             chance = ndtr((mean + node * deviation) / self.scale[0])
             for label in np.flatnonzero(self.gains):
-                out += share * self.gains[label] * binom.pmf(label, trials, chance)
+                ways = share * self.gains[label] * binom(trials, label)
+                out += ways * chance**label * (1.0 - chance) ** (trials - label)
         return out
 
     def to_arrays(self) -> dict[str, np.ndarray]:

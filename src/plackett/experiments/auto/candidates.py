@@ -146,7 +146,7 @@ def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> 
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]]) -> Iterator[Candidate]:
-    from sklearn.base import clone
+    from plackett._estimator import clone
 
     fixed = {"n_estimators": TREES["n_estimators"]} if isinstance(ranker, Trees) else {}
     for setting in settings:

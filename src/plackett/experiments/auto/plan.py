@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.search import Budget

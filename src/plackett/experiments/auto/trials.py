@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from plackett._errors import DataError, PlackettWarning
+from plackett._estimator import clone
 from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import Candidate

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from plackett._errors import DataError
+from plackett._estimator import clone
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
@@ -135,7 +133,11 @@ class PairClassifier(Ranker):
     def allow_nan(self) -> bool:  # type: ignore[override]
         """Whether NaN features are treated as missing values; decided by the estimator."""
         model = self._model()
-        return bool(get_tags(model).input_tags.allow_nan if hasattr(model, "predict_proba") else model.allow_nan)
+        if not hasattr(model, "predict_proba"):
+            return bool(model.allow_nan)
+        from sklearn.utils import get_tags
+
+        return bool(get_tags(model).input_tags.allow_nan)
 
     def save(self, path: Any) -> None:
         """Write the ranker to one file; raises an error with a classifier from another library."""
@@ -156,6 +158,8 @@ def _classifier(model: Any, table: Any, better: np.ndarray, weight: np.ndarray) 
     classifier, labels = clone(model), better.astype(np.int64)
     if np.ptp(weight) <= 1e-9 * weight.max():
         return classifier.fit(table, labels)
+    from sklearn.utils.validation import has_fit_parameter
+
     if not has_fit_parameter(classifier, "sample_weight"):
         raise DataError(
             f"the pairs have weights (sample_weight, query_weight, or normalize=True), and a "

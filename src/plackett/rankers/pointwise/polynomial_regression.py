@@ -71,18 +71,28 @@ class PolynomialRegression(GradientTrained, Linear):
         return super()._score_rows(self._expanded(data))
 
     def _expanded(self, data: RankingDataset) -> RankingDataset:
-        from sklearn.preprocessing import PolynomialFeatures
-
         if self.degree < 1:
             raise ValueError(f"degree={self.degree}; give 1 or more")
+        if isinstance(data.X, np.ndarray):
+            return data.replace(X=_products(data.X, self.degree, self.interaction_only), feature_names=None)
+        from sklearn.preprocessing import PolynomialFeatures
+
         expand = PolynomialFeatures(self.degree, interaction_only=self.interaction_only, include_bias=False)
-        expand.fit(np.zeros((1, data.n_features)))
-        if data.n_rows == 0:  # scikit-learn refuses an empty table
-            products = np.empty((0, expand.n_output_features_), np.float32)
-        else:
-            products = expand.transform(data.X)
-        if isinstance(products, np.ndarray):
-            products = np.ascontiguousarray(products, dtype=np.float32)
-        else:
-            products = products.tocsr()
-        return data.replace(X=products, feature_names=None)
+        return data.replace(X=expand.fit_transform(data.X).tocsr(), feature_names=None)
+
+
+def _products(X: np.ndarray, degree: int, interaction_only: bool) -> np.ndarray:
+    """Products of up to ``degree`` columns, in the order and with the rounding of scikit-learn's `PolynomialFeatures`.
+
+    >>> _products(np.array([[2, 3]], np.float32), 2, False).tolist()
+    [[2.0, 3.0, 4.0, 6.0, 9.0]]
+    """
+    n = X.shape[1]
+    found = [X]
+    last, first = X, np.arange(n)  # the products of one factor less, and the column of the first factor of each
+    for _ in range(degree - 1):
+        rest = [np.flatnonzero(first > j if interaction_only else first >= j) for j in range(n)]
+        first = np.repeat(np.arange(n), [columns.size for columns in rest])
+        last = np.hstack([last[:, columns] * X[:, [j]] for j, columns in enumerate(rest)])
+        found.append(last)
+    return np.ascontiguousarray(np.hstack(found), np.float32)

@@ -176,7 +176,7 @@ class TreeArrays:
         splits = self.split_offsets[:-1][of_tree[inner]] + child[inner]
         leaves = self.leaf_offsets[:-1][of_tree[~inner]] + ~child[~inner]
         # as many children as nodes that are not a root: where none comes twice, none is left out
-        if np.unique(splits).size != splits.size or np.unique(leaves).size != leaves.size:
+        if np.bincount(splits).max(initial=0) > 1 or np.bincount(leaves).max(initial=0) > 1:
             raise DataError("the nodes of a tree are not linked as a tree")
         level = np.flatnonzero(own == 0)
         for _ in range(_MOST_DEPTH):

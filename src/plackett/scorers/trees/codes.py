@@ -140,9 +140,9 @@ def _code_rows(trees: TreeArrays, place: np.ndarray, swapped: np.ndarray) -> tup
     block = np.where(categorical, 0, place // _BLOCK)
     sets = np.where(categorical, trees.threshold, -1.0).astype(np.int64)
     detail = np.where(categorical, block.max(initial=0) + 1 + sets, block)
-    _, group = np.unique(8 * trees.feature.astype(np.int64) + missing, return_inverse=True)  # ordered by feature
+    _, group = _distinct(8 * trees.feature.astype(np.int64) + missing)  # ordered by feature
     asked = 2 * (group * (detail.max(initial=0) + 1) + detail) + swapped
-    _, split, row = np.unique(asked, return_index=True, return_inverse=True)
+    split, row = _distinct(asked)
     rows = {
         "row_feature": trees.feature[split],
         "row_missing": missing[split].astype(np.uint8),
@@ -151,6 +151,19 @@ def _code_rows(trees: TreeArrays, place: np.ndarray, swapped: np.ndarray) -> tup
         "row_set": sets[split].astype(np.int32),
     }
     return row, rows
+
+
+def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each distinct value stands first, ascending by value, and the number of each entry's value.
+
+    `numpy.unique` does the same, but imports masked arrays for it.
+    """
+    order = np.argsort(values, kind="stable")
+    new = np.ones(values.size, np.bool_)
+    new[1:] = values[order[1:]] != values[order[:-1]]
+    number = np.empty(values.size, np.int64)
+    number[order] = np.cumsum(new) - 1
+    return order[new], number
 
 
 def _leaf_ranges(trees: TreeArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

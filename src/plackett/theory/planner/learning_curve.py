@@ -177,8 +177,7 @@ def learning_curve(
     >>> low < high <= 1
     True
     """
-    from sklearn.base import clone
-
+    from plackett._estimator import clone
     from plackett._progress import progress
     from plackett.data.splits import split_queries
     from plackett.evaluation.evaluate import evaluate

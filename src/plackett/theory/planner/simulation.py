@@ -91,8 +91,7 @@ def simulate_labelling(
     >>> found.queries.tolist()
     [1, 2, 3, 5, 8, 13, 22, 36, 60, 100]
     """
-    from sklearn.base import clone
-
+    from plackett._estimator import clone
     from plackett._progress import progress
 
     budget, n_repeats = whole("budget", budget, least=4), whole("n_repeats", n_repeats, least=1)

@@ -135,7 +135,7 @@ def stability(
     >>> found.max < found.proved.value
     True
     """
-    from sklearn.base import clone
+    from plackett._estimator import clone
 
     change = change_of(unit, mode)
     n = whole("n", n, least=1)
@@ -179,8 +179,7 @@ def _changes(
     verbose: bool,
 ) -> np.ndarray:
     """The change of the losses for n units."""
-    from sklearn.base import clone
-
+    from plackett._estimator import clone
     from plackett._progress import progress
 
     able = units(data, unit)
@@ -206,7 +205,7 @@ def _changes(
 
 def _again(first: Any, parameters: dict[str, float]) -> Any:
     """A ranker to train again: from the weights of the first where that leads to the same minimum."""
-    from sklearn.base import clone
+    from plackett._estimator import clone
 
     convex = hasattr(first, "make_loss") and first.make_loss().convex and hasattr(first, "l1_ratio")
     if convex and hasattr(first, "warm_start"):
