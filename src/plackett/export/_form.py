@@ -95,7 +95,7 @@ class Form:
         others = [_WORDS[type(part)] for _, part in self.parts if not isinstance(part, kinds)]
         if others:
             raise DataError(
-                f"{target} cannot express this {self.algorithm}: it has {others[0]}, and there is only {what}"
+                f"{target} cannot express this {self.algorithm}: it has {others[0]}, and {target} reads only {what}"
             )
 
     @property

@@ -185,9 +185,11 @@ def verify_export(
     if X.shape[1] != len(form.names):
         raise DataError(f"the data has {X.shape[1]} features, and the ranker {len(form.names)}")
     groups = hard_rows(form, X, random_state)
-    exceptions: dict[str, str] = getattr(known, "exceptions", {})
+    exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}
     skipped = getattr(known, "refuses", ())
     groups = {name: rows for name, rows in groups.items() if name not in skipped}
+    if hasattr(known, "blind") and form.all_trees:
+        groups, exceptions = _set_apart(groups, *known.blind)
     rows = np.concatenate(list(groups.values()))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = _scores(ranker, rows)
@@ -207,6 +209,17 @@ def verify_export(
     for name, (ours, theirs) in zip(groups, pieces, strict=True):
         made.append(ProofRow(name, len(ours), _difference(ours, theirs) / scale, exceptions.get(name, "")))
     return Proof(to, known.proof, tuple(made), tolerance)
+
+
+def _set_apart(
+    groups: dict[str, np.ndarray], size: float, why: str
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Rows with a value that is nearly 0 as a group of their own, with a reason for differences."""
+    tiny = {name: ((rows != 0) & (np.abs(rows) < size)).any(axis=1) for name, rows in groups.items()}
+    apart = f"values below {size:g}"
+    kept = {name: rows[~tiny[name]] for name, rows in groups.items() if not tiny[name].all()}
+    few = np.concatenate([rows[tiny[name]] for name, rows in groups.items()])
+    return (kept | {apart: few}, {apart: why}) if len(few) else (kept, {})
 
 
 def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:
