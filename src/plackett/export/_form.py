@@ -180,10 +180,8 @@ def _divided(ranker: Ranker) -> float:
             n_trees = ranker.scorer_.trees.n_trees
             twin._n_trees = lambda: n_trees
         found = twin._score_rows(_Rows())
-    except Exception as error:  # a ranker that transforms features or outputs
-        raise DataError(
-            f"{type(ranker).__name__} cannot be exported: its scores are not those of its model ({type(error).__name__})"
-        ) from None
+    except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
+        raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
     factor = float(found[0])
     if np.shape(found) != (3,) or not np.allclose(found, factor * probe.values, rtol=1e-12):
         raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms the output of its model")
@@ -247,7 +245,7 @@ def _additive(ranker: Ranker, scorer: Any) -> list[Part]:
 
 
 def _staircase(feature: int, function: Any) -> Tree:
-    """Bisection of the edges. NaN joins a step of its value; if there is none, the first split is between it and all."""
+    """Bisection of the edges. NaN joins a step of its value; if there is none, the first split is for NaN alone."""
     values, edges = function.values.tolist(), function.edges
     own_step = function.missing not in values
     target = -1 if own_step else values.index(function.missing)

@@ -37,7 +37,7 @@ def read_object(path: Path) -> Fields:
         raise DataError(f"{path}: not a JSON file ({error})") from None
     except RecursionError:
         raise DataError(f"{path}: nested too deeply to be a model") from None
-    except _Damaged as error:
+    except _DamagedError as error:
         raise DataError(f"{path}: a damaged UBJSON file ({error})") from None
     return Fields(found, str(path))
 
@@ -45,7 +45,7 @@ def read_object(path: Path) -> Fields:
 _KEYS = tuple(bytes([ord(letter)]) for letter in "iUIlL")
 
 
-class _Damaged(ValueError):
+class _DamagedError(ValueError):
     """What is wrong with a binary file."""
 
 
@@ -58,12 +58,12 @@ class _Binary:
     def read(self) -> Any:
         found = self._value(self._marker(), 0)
         if self.at != len(self.content):
-            raise _Damaged(f"{len(self.content) - self.at} bytes after the end")
+            raise _DamagedError(f"{len(self.content) - self.at} bytes after the end")
         return found
 
     def _bytes(self, size: int) -> bytes:
         if size < 0 or self.at + size > len(self.content):
-            raise _Damaged("it ends too early")
+            raise _DamagedError("it ends too early")
         self.at += size
         return self.content[self.at - size : self.at]
 
@@ -72,7 +72,7 @@ class _Binary:
 
     def _number(self, marker: str) -> Any:
         if marker not in _NUMBERS:
-            raise _Damaged(f"no type {marker!r}")
+            raise _DamagedError(f"no type {marker!r}")
         dtype = np.dtype(_NUMBERS[marker])
         return np.frombuffer(self._bytes(dtype.itemsize), dtype)[0].item()
 
@@ -80,7 +80,7 @@ class _Binary:
         marker = self._marker()
         size = self._number(marker)
         if marker in "dD" or size < 0:
-            raise _Damaged("a size that is no whole number")
+            raise _DamagedError("a size that is no whole number")
         return int(size)
 
     def _text(self) -> str:
@@ -88,7 +88,7 @@ class _Binary:
 
     def _value(self, marker: str, depth: int) -> Any:
         if depth > 100:
-            raise _Damaged("nested too deeply")
+            raise _DamagedError("nested too deeply")
         if marker in _FIXED:
             return _FIXED[marker]
         if marker == "S":
@@ -109,7 +109,7 @@ class _Binary:
 
     def _peek(self) -> str:
         if self.at >= len(self.content):
-            raise _Damaged("it ends too early")
+            raise _DamagedError("it ends too early")
         return chr(self.content[self.at])
 
     def _array(self, depth: int) -> Any:
@@ -124,10 +124,10 @@ class _Binary:
                 dtype = np.dtype(_NUMBERS[kind])
                 return np.frombuffer(self._bytes(size * dtype.itemsize), dtype)
             if kind or size > len(self.content):
-                raise _Damaged(f"an array of {size} entries of type {kind!r}")
+                raise _DamagedError(f"an array of {size} entries of type {kind!r}")
             return [self._value(self._marker(), depth + 1) for _ in range(size)]
         if kind:
-            raise _Damaged("an array with a type and no size")
+            raise _DamagedError("an array with a type and no size")
         found = []
         while self._peek() != "]":
             found.append(self._value(self._marker(), depth + 1))

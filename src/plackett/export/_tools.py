@@ -13,13 +13,13 @@ import numpy as np
 
 from plackett._errors import DataError
 
-__all__ = ["MissingTool", "run_tool", "score_by_program", "tool", "workshop"]
+__all__ = ["MissingToolError", "run_tool", "score_by_program", "tool", "workshop"]
 
 #: A compiler that takes longer has hung.
 _SECONDS = 600
 
 
-class MissingTool(DataError):
+class MissingToolError(DataError):
     """A program that would score the export is not installed here."""
 
 
@@ -27,7 +27,7 @@ def tool(name: str) -> str:
     """Path of a program."""
     found = shutil.which(name)
     if found is None:
-        raise MissingTool(f"{name} is not installed")
+        raise MissingToolError(f"{name} is not installed")
     return found
 
 

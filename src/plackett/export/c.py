@@ -80,7 +80,8 @@ static double network(const float *x, int at, int first, int last, int log) {
         if (norm) {
             for (int k = 0; k < n_out; k++) variance += (out[k] - mean) * (out[k] - mean) / n_out;
             for (int k = 0; k < n_out; k++) {
-                out[k] = (out[k] - mean) / sqrt(variance + 1e-5) * WEIGHT[bias + n_out + k] + WEIGHT[bias + 2 * n_out + k];
+                out[k] = (out[k] - mean) / sqrt(variance + 1e-5) * WEIGHT[bias + n_out + k];
+                out[k] += WEIGHT[bias + 2 * n_out + k];
             }
         }
         for (int k = 0; k < n_out; k++) in[k] = activate(out[k], PLAN[5 * l + 2]) + (skip ? in[k] : 0.0);
@@ -106,7 +107,7 @@ void {name}_scores(const float *rows, long n, double *scores) {
 LANGUAGE = Language("//", _table, "#include <math.h>\n", _FOREST, _LINE, _NETWORK, _FOOT)
 
 
-@fulfils("peers.quickrank", paper="Lucchese, Nardini, Orlando, Perego, Tonellotto, Venturini 2015, QuickScorer")
+@fulfils("peers.quickrank", paper="Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016")
 def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as C99 source code that needs nothing but ``math.h``.
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._imported import MOST_FEATURES, NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.export._objects import Fields, read_object
 from plackett.rankers.base import Ranker
@@ -21,9 +22,22 @@ _MISSING_ABOVE = {"AsIs": False, "AsFalse": False, "AsTrue": True}
 #: Levels of a symmetric tree, which has two to this power leaves.
 _MOST_LEVELS = 20
 #: Losses that learn from documents one by one; the others rank.
-_POINTWISE = ("RMSE", "MAE", "Quantile", "Logloss", "CrossEntropy", "Huber", "Expectile", "Poisson", "Tweedie", "MAPE", "Lq")
+_POINTWISE = (
+    "RMSE",
+    "MAE",
+    "Quantile",
+    "Logloss",
+    "CrossEntropy",
+    "Huber",
+    "Expectile",
+    "Poisson",
+    "Tweedie",
+    "MAPE",
+    "Lq",
+)
 
 
+@fulfils(paper="Prokhorenkova, Gusev, Vorobev, Dorogush, Gulin 2018")
 def read_catboost(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a CatBoost model that was saved as JSON as a ranker with the same scores.
 

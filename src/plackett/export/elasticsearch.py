@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import read_json, write_json
@@ -17,6 +18,7 @@ __all__ = ["ElasticsearchFormat", "write_elasticsearch"]
 __public__ = ["write_elasticsearch"]
 
 
+@fulfils()
 def write_elasticsearch(
     ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None
 ) -> None:
@@ -113,7 +115,9 @@ def score_elasticsearch(path: Path, X: np.ndarray, names: Sequence[str]) -> np.n
                 scores[here] = node["leaf_value"]
                 continue
             value = values[:, node["split_feature"]]
-            left = np.where(np.isnan(value), node["default_left"], compare[node["decision_type"]](value, node["threshold"]))
+            left = np.where(
+                np.isnan(value), node["default_left"], compare[node["decision_type"]](value, node["threshold"])
+            )
             at[here] = np.where(left, node["left_child"], node["right_child"])[here]
         total += weight * scores
     return total

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import beside, ends_at_largest, nested, read_json, scored, write_json
@@ -21,6 +22,7 @@ __public__ = ["write_elasticsearch_ltr"]
 _LARGEST = np.finfo(np.float32).max
 
 
+@fulfils()
 def write_elasticsearch_ltr(
     ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None
 ) -> None:

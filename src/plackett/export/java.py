@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._provenance import fulfils
 from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
@@ -163,7 +164,8 @@ import java.nio.file.*;
 public final class Driver {
     public static void main(String[] arguments) throws IOException {
         int n = Integer.parseInt(arguments[0]), d = Integer.parseInt(arguments[1]);
-        FloatBuffer in = ByteBuffer.wrap(Files.readAllBytes(Path.of("rows"))).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+        byte[] bytes = Files.readAllBytes(Path.of("rows"));
+        FloatBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
         float[][] rows = new float[n][d];
         for (float[] row : rows) in.get(row);
         ByteBuffer out = ByteBuffer.allocate(8 * n).order(ByteOrder.LITTLE_ENDIAN);
@@ -174,6 +176,7 @@ public final class Driver {
 """
 
 
+@fulfils()
 def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as one Java class without dependencies (Java 8 and later).
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest
 from plackett.export._form import form_of
 from plackett.export._imported import NodeTable, decisions, fitted, tree_scorer_of
@@ -31,6 +32,7 @@ _PLACES = {"lambdarank": "pairwise.lambdamart:LambdaMART", "rank_xendcg": "listw
 _IGNORED = re.compile(r"^(?:average_output|objective=.*|monotone_constraints=.*)\n", re.MULTILINE)
 
 
+@fulfils(paper="Ke et al. 2017")
 def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a model file of LightGBM as a ranker with the same scores, bit for bit.
 
@@ -68,7 +70,9 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
     names = re.search(r"^feature_names=(.*)$", head, re.MULTILINE)
     words = names[1].split(" ") if names else []
     head = _IGNORED.sub("", head)
-    head = re.sub(r"^feature_names=.*$", "feature_names=" + " ".join(f"Column_{j}" for j in range(len(words))), head, flags=re.M)
+    head = re.sub(
+        r"^feature_names=.*$", "feature_names=" + " ".join(f"Column_{j}" for j in range(len(words))), head, flags=re.M
+    )
     try:
         trees = parse_trees(head + text[len(head) if cut < 0 else cut :])
     except DataError as error:
@@ -105,6 +109,7 @@ def _widened(trees: TreeArrays, n_features: int | None, path: Any) -> TreeArrays
     )
 
 
+@fulfils(paper="Ke et al. 2017")
 def write_lightgbm(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a tree ranker as a model file of LightGBM (``lightgbm.Booster(model_file=…)``).
 

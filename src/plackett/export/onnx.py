@@ -11,14 +11,16 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._optional import optional
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Layer, Line, Network, form_of
-from plackett.export._tools import MissingTool
+from plackett.export._tools import MissingToolError
 
 __all__ = ["ONNXFormat", "write_onnx"]
 __public__ = ["write_onnx"]
 
 
+@fulfils()
 def write_onnx(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as an ONNX file, for onnxruntime, Vespa, Triton and others (needs ``plackett[export]``).
 
@@ -170,7 +172,7 @@ def score_onnx(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     try:
         import onnxruntime
     except ImportError:
-        raise MissingTool("onnxruntime is not installed") from None
+        raise MissingToolError("onnxruntime is not installed") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -6,12 +6,14 @@ import os
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from plackett._provenance import fulfils
 from plackett.export.elasticsearch_ltr import exceptions, score_elasticsearch_ltr, write_elasticsearch_ltr
 
 __all__ = ["OpenSearchLTRFormat", "write_opensearch_ltr"]
 __public__ = ["write_opensearch_ltr"]
 
 
+@fulfils()
 def write_opensearch_ltr(
     ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None
 ) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 from plackett import __version__
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, Line, Network, form_of
-from plackett.export._tools import MissingTool
+from plackett.export._tools import MissingToolError
 
 __all__ = ["PMMLFormat", "write_pmml"]
 __public__ = ["write_pmml"]
@@ -25,6 +26,7 @@ _TARGET = "relevance"
 _ACTIVATIONS = {"identity": "identity", "relu": "rectifier", "tanh": "tanh", "sigmoid": "logistic"}
 
 
+@fulfils()
 def write_pmml(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as PMML 4.4, for JPMML and other engines that score such files.
 
@@ -84,7 +86,9 @@ def _document(form: Form) -> Iterator[str]:
 
 
 def _output() -> tuple[str, ...]:
-    return ('<Output><OutputField name="score" optype="continuous" dataType="double" feature="predictedValue"/></Output>',)
+    return (
+        '<Output><OutputField name="score" optype="continuous" dataType="double" feature="predictedValue"/></Output>',
+    )
 
 
 def _schema(form: Form, output: tuple[str, ...]) -> Iterator[str]:
@@ -191,7 +195,7 @@ def score_pmml(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     try:
         import jpmml_evaluator
     except ImportError:
-        raise MissingTool("jpmml_evaluator is not installed") from None
+        raise MissingToolError("jpmml_evaluator is not installed") from None
     evaluator = jpmml_evaluator.make_evaluator(str(path)).verify()
     rows = (
         {name: None if np.isnan(value) else float(value) for name, value in zip(names, row, strict=True)} for row in X

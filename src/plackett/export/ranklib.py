@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +13,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_network import read_network, write_network
+from plackett.export._ranklib_rule import score_ranklib
 from plackett.export._ranklib_sums import read_linear, read_rankboost, write_linear, write_rankboost
 from plackett.export._ranklib_trees import read_trees, write_trees
 from plackett.rankers.base import Ranker
@@ -165,13 +166,22 @@ def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
 
 
 @fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
-def write_ranklib(ranker: Ranker, path: str | os.PathLike[str]) -> None:
+def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as a RankLib model file, which Elasticsearch's and OpenSearch's plugins also read.
 
     Supports tree ensembles, linear models (as coordinate ascent, AdaRank or, with a constant, linear regression),
     RankBoost and networks of sigmoid layers (RankNet, LambdaRank: RankLib puts their score through the logistic
     function, which changes no order). Leaf values lose what float32 cannot hold when RankLib reads them. Models that
     the format cannot express (a branch for missing values, categories, several scores per document) are rejected.
+
+    Parameters
+    ----------
+    ranker
+        The ranker.
+    path
+        The file to write.
+    feature_names
+        Not stored: RankLib knows features by number.
 
     Examples
     --------
@@ -203,5 +213,9 @@ class RankLibFormat:
         r"## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear Regression|RankNet|LambdaRank|"
         r"ListNet)"
     )
+    suffix: ClassVar[str] = ".txt"
+    proof: ClassVar[str] = "scored by RankLib's rule (x <= threshold and sums in float32)"
+    tolerance: ClassVar[float] = 1e-5
     read = staticmethod(read_ranklib)
     write = staticmethod(write_ranklib)
+    score = staticmethod(score_ranklib)

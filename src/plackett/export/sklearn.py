@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._imported import NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -16,6 +17,7 @@ __all__ = ["from_sklearn"]
 __public__ = ["from_sklearn"]
 
 
+@fulfils()
 def from_sklearn(model: Any) -> Ranker:
     """Turn a fitted regressor or binary classifier of scikit-learn into a ranker with the same scores.
 
@@ -161,7 +163,9 @@ def _boosted(model: Any) -> tuple[str, Any]:
         raise DataError(f"boosting that starts from a {type(model.init_).__name__} cannot be read")
     row = np.zeros((1, model.n_features_in_), np.float32)
     start = float(np.ravel(model._raw_predict_init(row))[0])
-    tables = [_table(member.tree_, member.tree_.value[:, 0, 0], model.learning_rate) for member in model.estimators_[:, 0]]
+    tables = [
+        _table(member.tree_, member.tree_.value[:, 0, 0], model.learning_rate) for member in model.estimators_[:, 0]
+    ]
     return "pointwise.mart:MART", tree_scorer_of([constant(start), *tables], model.n_features_in_)
 
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.export._forest import Forest, Tree
+from plackett._provenance import fulfils
+from plackett.export._forest import Tree
 from plackett.export._form import Form, Network, form_of
 from plackett.export._json_trees import beside, nested, read_json, scored, write_json
 
@@ -23,6 +24,7 @@ _SLACK = np.float32(1e-6)
 _ACTIVATIONS = ("identity", "relu", "sigmoid", "tanh")
 
 
+@fulfils()
 def write_solr(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker for Solr's Learning to Rank module, and its feature store.
 
@@ -61,7 +63,12 @@ def write_solr(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     name = Path(path).name.split(".")[0]
     kind, params = _model(form)
     features = [
-        {"store": name, "name": word, "class": "org.apache.solr.ltr.feature.FieldValueFeature", "params": {"field": word}}
+        {
+            "store": name,
+            "name": word,
+            "class": "org.apache.solr.ltr.feature.FieldValueFeature",
+            "params": {"field": word},
+        }
         for word in form.names
     ]
     model = {"store": name, "name": name, "class": _MODELS + kind, "features": [{"name": word} for word in form.names]}

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._optional import optional
+from plackett._provenance import fulfils
 from plackett.export._forest import largest_double
 from plackett.export._form import form_of
 
@@ -19,6 +20,7 @@ __all__ = ["TreeliteFormat", "write_treelite"]
 __public__ = ["write_treelite"]
 
 
+@fulfils()
 def write_treelite(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a tree ranker as a treelite checkpoint, for TL2cgen, FIL and Triton (needs ``plackett[export]``).
 

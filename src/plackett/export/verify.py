@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.catalogue import formats
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
@@ -130,6 +131,7 @@ def format_named(name: str) -> Any:
     return known[name].load()
 
 
+@fulfils()
 def verify_export(
     ranker: Any,
     path: str | os.PathLike[str],
@@ -211,9 +213,7 @@ def verify_export(
     return Proof(to, known.proof, tuple(made), tolerance)
 
 
-def _set_apart(
-    groups: dict[str, np.ndarray], size: float, why: str
-) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def _set_apart(groups: dict[str, np.ndarray], size: float, why: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Rows with a value that is nearly 0 as a group of their own, with a reason for differences."""
     tiny = {name: ((rows != 0) & (np.abs(rows) < size)).any(axis=1) for name, rows in groups.items()}
     apart = f"values below {size:g}"

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above_double
 from plackett.export._form import Layer, Line, Network, form_of
 
@@ -23,6 +24,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_WEIGHTS = 20_000
 
 
+@fulfils()
 def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as a Vespa rank profile: a ranking expression, and a function for each feature.
 
@@ -60,7 +62,9 @@ def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Seq
     path = Path(path)
     name = path.name.split(".")[0]
     if not _WORD.fullmatch(name):
-        raise DataError(f"{path.name}: the name of the file becomes the name of the rank profile; use letters and digits")
+        raise DataError(
+            f"{path.name}: the name of the file becomes the name of the rank profile; use letters and digits"
+        )
     for word in form.names:
         if any(letter in word for letter in "{}#;") or word.count("(") != word.count(")"):
             raise DataError(f"{word!r} is not a rank feature of Vespa; give feature_names")
@@ -72,7 +76,15 @@ def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Seq
     lines = [f"rank-profile {name} {{"]
     for word, text in functions:
         lines += [f"    function {word}() {{", f"        expression: {text}", "    }"]
-    lines += ["    second-phase {", "        expression {", f"            {' + '.join(terms)}", "        }", "    }", "}", ""]
+    lines += [
+        "    second-phase {",
+        "        expression {",
+        f"            {' + '.join(terms)}",
+        "        }",
+        "    }",
+        "}",
+        "",
+    ]
     with replacing(path) as file:
         file.write("\n".join(lines).encode())
 

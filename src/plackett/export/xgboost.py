@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32
 from plackett.export._form import Form, form_of
 from plackett.export._imported import MOST_FEATURES, NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.export._json_trees import ends_at_largest, write_json
 from plackett.export._objects import Fields, read_object
-from plackett.export._tools import MissingTool
+from plackett.export._tools import MissingToolError
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
@@ -33,6 +34,7 @@ _MARGINS = {
 }
 
 
+@fulfils("peers.xgboost", paper="Chen and Guestrin 2016")
 def read_xgboost(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a model file of XGBoost, JSON or UBJSON, as a ranker with the same scores.
 
@@ -124,6 +126,7 @@ def _table(tree: Fields, weight: float) -> NodeTable:
     )
 
 
+@fulfils("peers.xgboost", paper="Chen and Guestrin 2016")
 def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as a JSON model file of XGBoost (``Booster.load_model``, ``XGBRanker.load_model``).
 
@@ -213,7 +216,7 @@ def score_xgboost(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray
     try:
         import xgboost
     except ImportError:
-        raise MissingTool("xgboost is not installed") from None
+        raise MissingToolError("xgboost is not installed") from None
     booster = xgboost.Booster({"nthread": 1})
     booster.load_model(str(path))
     table = xgboost.DMatrix(X, feature_names=booster.feature_names, nthread=1)
