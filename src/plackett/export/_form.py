@@ -12,7 +12,7 @@ from plackett._errors import DataError
 from plackett.export._forest import Forest, Tree
 from plackett.rankers.base import Ranker
 
-__all__ = ["Form", "Layer", "Line", "Network", "form_of", "names_of"]
+__all__ = ["Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
 
 
 @dataclass(frozen=True)
@@ -165,10 +165,10 @@ def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     if scorer.kind == "blend":
         pairs = zip(scorer.rankers, scorer.factors.tolist(), strict=True)
         return [part for member, weight in pairs for part in _parts(member, factor * weight)]
-    return [(factor * _divided(ranker), part) for part in _READERS[scorer.kind](ranker, scorer)]
+    return [(factor * output_factor(ranker), part) for part in _READERS[scorer.kind](ranker, scorer)]
 
 
-def _divided(ranker: Ranker) -> float:
+def output_factor(ranker: Ranker) -> float:
     """What a ranker multiplies the output of its scorer by; found by asking it, and refused if it does more."""
     if type(ranker)._score_rows is Ranker._score_rows:
         return 1.0

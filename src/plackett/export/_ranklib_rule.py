@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-__all__ = ["score_ranklib"]
+from plackett.export._forest import Forest
+from plackett.export._form import Form
+
+__all__ = ["apart", "score_ranklib"]
+
+
+def apart(form: Form) -> list[tuple[str, str, Any]]:
+    """Rows for which RankLib differs: those with missing values, where the model does not treat them as 0."""
+    forests = [part for _, part in form.parts if isinstance(part, Forest)]
+    if all((forest.missing_left == (forest.threshold >= 0)).all() for forest in forests):
+        return []
+    return [("rows with missing values", "RankLib treats them as 0", lambda rows: np.isnan(rows).any(axis=1))]
 
 
 def score_ranklib(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

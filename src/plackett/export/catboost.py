@@ -86,8 +86,7 @@ def read_catboost(path: str | os.PathLike[str], *, n_features: int | None = None
     tables = [] if bias == 0.0 else [constant(bias)]
     symmetric = "oblivious_trees" in model
     trees = model["oblivious_trees" if symmetric else "trees"].items()
-    for tree in trees:
-        tables.append((_symmetric if symmetric else _nested)(tree, place, above, scale))
+    tables += [(_symmetric if symmetric else _nested)(tree, place, above, scale) for tree in trees]
     ids = [field["feature_id"].text() if "feature_id" in field else "" for field in features]
     named = all(ids) and sorted(place.values()) == list(range(size)) and n_features in (None, size)
     loss = _loss(model)

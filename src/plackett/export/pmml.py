@@ -111,9 +111,8 @@ def _models(part: Any, factor: float) -> Iterator[Any]:
 
 def _model(form: Form, model: Any, output: tuple[str, ...]) -> Iterator[str]:
     if isinstance(model, Tree):
-        yield (
-            '<TreeModel functionName="regression" missingValueStrategy="defaultChild" splitCharacteristic="binarySplit">'
-        )
+        strategy = 'missingValueStrategy="defaultChild" splitCharacteristic="binarySplit"'
+        yield f'<TreeModel functionName="regression" {strategy}>'
         yield from _schema(form, output)
         yield from _nodes(model, form.names)
         yield "</TreeModel>"

@@ -165,6 +165,14 @@ def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     return total
 
 
+def apart(form: Form) -> list[tuple[str, str, Any]]:
+    """Rows for which Solr may differ: values closer to 0 than 1e-6, but not 0."""
+    if not form.all_trees:
+        return []
+    why = "thresholds closer to 0 than 1e-6 are exact to 1e-13 only"
+    return [("values below 1e-06", why, lambda rows: ((rows != 0) & (np.abs(rows) < 1e-6)).any(axis=1))]
+
+
 class SolrFormat:
     """Solr's Learning to Rank module."""
 
@@ -173,7 +181,6 @@ class SolrFormat:
     proof: ClassVar[str] = "scored by Solr's rule (x <= threshold + 1e-6 in float32)"
     tolerance: ClassVar[float] = 1e-5
     without_constant: ClassVar[bool] = True
-    #: Values closer to 0 than this, but not 0, may be on the wrong side of a threshold.
-    blind: ClassVar[tuple[float, str]] = (1e-6, "thresholds closer to 0 than 1e-6 are exact to 1e-13 only")
     write = staticmethod(write_solr)
     score = staticmethod(score_solr)
+    apart = staticmethod(apart)

@@ -12,6 +12,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.export._form import form_of
 from plackett.export._lines import ModelText
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -127,12 +128,13 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str], *, feature_name
     >>> open(path).readline()
     'SVM-light Version V6.20\n'
     """
-    scorer = getattr(ranker, "scorer_", None)
-    if not isinstance(scorer, LinearScorer) or scorer.weights.shape[1] != 1:
+    form = form_of(ranker, feature_names)
+    if not form.all_lines:
         raise DataError(f"{type(ranker).__name__} is not a fitted linear ranker with one score, as svm_rank needs")
-    weights = scorer.weights[:, 0].tolist()
+    line = form.line("svm_rank")
+    weights = line.weights.tolist()
     documents = ranker.card_.get("data", {}).get("rows", 0)
-    values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-float(scorer.intercept[0])))
+    values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-line.intercept))
     lines = ["SVM-light Version V6.20"]
     lines += [f"{value}{'' if value == 'empty' else ' '}# {what}" for value, what in zip(values, _HEAD, strict=True)]
     lines[-1] += ", each following line is a SV (starting with alpha*y)"

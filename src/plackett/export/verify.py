@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -190,8 +190,10 @@ def verify_export(
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}
     skipped = getattr(known, "refuses", ())
     groups = {name: rows for name, rows in groups.items() if name not in skipped}
-    if hasattr(known, "blind") and form.all_trees:
-        groups, exceptions = _set_apart(groups, *known.blind)
+    if hasattr(known, "apart"):
+        for name, why, chosen in known.apart(form):
+            groups = _set_apart(groups, name, chosen)
+            exceptions[name] = why
     rows = np.concatenate(list(groups.values()))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = _scores(ranker, rows)
@@ -213,13 +215,14 @@ def verify_export(
     return Proof(to, known.proof, tuple(made), tolerance)
 
 
-def _set_apart(groups: dict[str, np.ndarray], size: float, why: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Rows with a value that is nearly 0 as a group of their own, with a reason for differences."""
-    tiny = {name: ((rows != 0) & (np.abs(rows) < size)).any(axis=1) for name, rows in groups.items()}
-    apart = f"values below {size:g}"
-    kept = {name: rows[~tiny[name]] for name, rows in groups.items() if not tiny[name].all()}
-    few = np.concatenate([rows[tiny[name]] for name, rows in groups.items()])
-    return (kept | {apart: few}, {apart: why}) if len(few) else (kept, {})
+def _set_apart(
+    groups: dict[str, np.ndarray], name: str, chosen: Callable[[np.ndarray], np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The chosen rows of all groups as a group of their own."""
+    masks = [chosen(rows) for rows in groups.values()]
+    kept = {word: rows[~mask] for (word, rows), mask in zip(groups.items(), masks, strict=True) if not mask.all()}
+    apart = np.concatenate([rows[mask] for rows, mask in zip(groups.values(), masks, strict=True)])
+    return kept | {name: apart} if len(apart) else kept
 
 
 def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:

@@ -167,6 +167,7 @@ _ACTIVATIONS = {
 
 # ------------------------------------------------------------------------------------------ the rule, for the proof
 
+_BLANK = re.compile(r"\s*")
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)|(?P<word>[A-Za-z_][A-Za-z0-9_.]*)|(?P<sign>>=|==|[<!(),+*/-]))"
 )
@@ -256,7 +257,7 @@ class _Expression:
         return np.full(self.rows, float(word))
 
     def _blank(self) -> int:
-        return self.at + len(self.text[self.at :]) - len(self.text[self.at :].lstrip())
+        return _BLANK.match(self.text, self.at).end()  # type: ignore[union-attr]
 
     def _if(self) -> np.ndarray:
         self._expect("(")

@@ -106,9 +106,9 @@ def _table(tree: Fields, weight: float) -> NodeTable:
     left, right = (tree[name].numbers(np.int64) for name in ("left_children", "right_children"))
     if "split_type" in tree and tree["split_type"].numbers().any():
         tree.fail("splits by category cannot be read")
-    if "tree_param" in tree and "size_leaf_vector" in tree["tree_param"]:
-        if tree["tree_param"]["size_leaf_vector"].whole() > 1:
-            tree.fail("leaves with several values cannot be read")
+    param = tree["tree_param"]
+    if "size_leaf_vector" in param and param["size_leaf_vector"].whole() > 1:
+        tree.fail("leaves with several values cannot be read")
     condition = tree["split_conditions"].numbers(np.float32, finite=False)
     leaf = left < 0
     if condition.size != leaf.size or not np.isfinite(condition[leaf]).all():
@@ -156,6 +156,10 @@ def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: S
     """
     form = form_of(ranker, feature_names)
     size = len(form.names)
+    named = feature_names is not None or hasattr(ranker, "feature_names_in_")
+    bad = [name for name in form.names if named and any(letter in name for letter in "[]<")]
+    if bad:
+        raise DataError(f"XGBoost does not allow [, ] and < in the names of features, as in {bad[0]!r}")
     if form.all_lines:
         line = form.line("XGBoost")
         weights = np.append(line.weights, line.intercept).astype(np.float32).astype(np.float64).tolist()
@@ -169,14 +173,14 @@ def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: S
             "trees": [_tree(tree, t, size) for t, tree in enumerate(forest)],
         }
         booster = {"name": "gbtree", "model": model}
-    named = feature_names is not None or hasattr(ranker, "feature_names_in_")
     learner = {
         "attributes": {},
         "feature_names": list(form.names) if named else [],
         "feature_types": ["float"] * size if named else [],
         "gradient_booster": booster,
         "learner_model_param": {
-            "base_score": "0E0", "boost_from_average": "0", "num_class": "0", "num_feature": str(size), "num_target": "1",
+            "base_score": "0E0", "boost_from_average": "0", "num_class": "0", "num_feature": str(size),
+            "num_target": "1",
         },
         "objective": {"name": "rank:ndcg", "lambdarank_param": {}},
     }  # fmt: skip
