@@ -92,6 +92,19 @@ def test_an_imported_model_can_be_used_like_our_own(model, tmp_path):
     assert pk.explain(ranker, data, 3).method == "trees"
 
 
+def test_large_trees_are_written_with_children_side_by_side(tmp_path):
+    """XGBoost's predictor takes the node after the left child for the right one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6)).astype(np.float32)
+    y = np.clip(np.round(X @ [1, 1, 1, 0, 0, 0] + X[:, 3] * X[:, 4]), 0, 4)
+    ranker = pk.MART(n_estimators=3, num_leaves=60, min_child_samples=5, n_jobs=1).fit(X, y, qid=np.arange(3000) // 10)
+    pk.write_xgboost(ranker, tmp_path / "m.json")
+    for tree in json.loads((tmp_path / "m.json").read_text())["learner"]["gradient_booster"]["model"]["trees"]:
+        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
+        np.testing.assert_array_equal(right[left >= 0], left[left >= 0] + 1)
+    assert pk.verify_export(ranker, tmp_path / "m.json", X, to="xgboost").holds
+
+
 def test_names_and_numbers_of_features(tmp_path):
     X, y, _ = table()
     names = ["a", "b", "c", "d"]

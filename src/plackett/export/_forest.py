@@ -108,6 +108,16 @@ class Tree(NamedTuple):
         """Number of each node in preorder."""
         return dict(self.flat())
 
+    def paired(self) -> dict[int, int]:
+        """Number of each node, level by level: the right child comes right after the left one."""
+        found, queue = {self.root: 0}, [self.root]
+        for node in queue:
+            if node >= 0:
+                for child in (self.left[node], self.right[node]):
+                    found[child] = len(found)
+                    queue.append(child)
+        return found
+
 
 @dataclass(frozen=True)
 class Forest:

@@ -188,7 +188,7 @@ def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: S
 
 
 def _tree(tree: Tree, number: int, n_features: int) -> dict[str, Any]:
-    order = tree.numbers()
+    order = tree.paired()  # XGBoost finds a right child next to the left one, whatever right_children says
     size = len(order)
     columns: dict[str, list[Any]] = {
         name: [0] * size
