@@ -19,9 +19,12 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
     """The function that reads a model file of another tool, by its first line; None for any other file."""
     try:
         with open(path, "rb") as file:
-            first = file.readline(100)
+            start = file.read(200)
     except OSError:
         return None  # whoever opens it next says what is wrong
+    first = start.partition(b"\n")[0][:100]
+    if first.strip() == b"{":  # JSON with a line for each name: the first name says what it is
+        first = b"".join(start.split())[:100]
     for known in formats():
         if known.first_line and re.fullmatch(known.first_line, first.rstrip().decode("latin-1")):
             return known.load().read
@@ -31,8 +34,8 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     """Load a ``.plackett`` file: a ranker, a pipeline that ends in one, or a `RankingDataset`.
 
-    Models of RankLib, QuickRank and svm_rank are recognised by their first line and also read (`plackett.read_ranklib`,
-    `plackett.read_quickrank`, `plackett.read_svm_rank`). Loading never runs code from the file.
+    Models of LightGBM, XGBoost, CatBoost (JSON), RankLib, QuickRank and svm_rank are recognised by their first line and
+    also read (`plackett.read_lightgbm`, `plackett.read_xgboost`, …). Loading never runs code from the file.
 
     Parameters
     ----------

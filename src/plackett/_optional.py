@@ -27,6 +27,8 @@ LIBRARIES = {
     "zstandard": Library("zstandard", "zstd"),
     "pandas": Library("pandas", "pandas"),
     "pyarrow": Library("pyarrow", "pandas"),
+    "onnx": Library("ONNX", "export"),
+    "treelite": Library("treelite", "export"),
 }
 
 

@@ -52,7 +52,7 @@ def test_data_may_have_more_or_fewer_features_than_a_foreign_model(folder):
 def test_refusals(folder):
     found = run("convert-model", folder / "line.plackett", folder / "trees.plackett")
     assert found.exit_code == 2 and "exists" in found.output
-    found = run("convert-model", folder / "line.plackett", folder / "new", "--to", "onnx")
+    found = run("convert-model", folder / "line.plackett", folder / "new", "--to", "onxx")
     assert found.exit_code == 2 and "svm_rank" in found.output
 
 

@@ -14,7 +14,7 @@ _FORMS = ", ".join(["plackett", *(known.name for known in formats() if known.wri
 
 
 def convert_model(
-    source: Annotated[Path, typer.Argument(help="Model file of plackett, RankLib, QuickRank or svm_rank.")],
+    source: Annotated[Path, typer.Argument(help="Model file of plackett or of another tool.")],
     target: Annotated[Path, typer.Argument(help="File to write.")],
     to: Annotated[str, typer.Option(help=f"Format of the new file: {_FORMS}.")] = "plackett",
     n_features: Annotated[

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.export._form import form_of, output_factor
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_network import read_network, write_network
+from plackett.export._ranklib_rule import apart, score_ranklib
 from plackett.export._ranklib_sums import read_linear, read_rankboost, write_linear, write_rankboost
 from plackett.export._ranklib_trees import read_trees, write_trees
 from plackett.rankers.base import Ranker
+from plackett.scorers.linear import LinearScorer
+from plackett.scorers.trees.scorer import TreeScorer
 
 __all__ = ["RankLibFormat", "read_ranklib", "write_ranklib"]
 __public__ = ["read_ranklib", "write_ranklib"]
@@ -70,12 +77,16 @@ _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 
 def _trees(ranker: Ranker) -> tuple[str, str]:
     name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
-    n_trees = ranker.scorer_.trees.n_trees
+    scorer = ranker.scorer_
+    factor = output_factor(ranker) if scorer.trees.n_outputs == 1 else 1.0  # several outputs are refused below
+    n_trees = scorer.trees.n_trees
+    if factor != 1.0:
+        scorer = TreeScorer.of(replace(scorer.trees, leaf_value=scorer.trees.leaf_value * factor))
     settings = {"No. of trees": n_trees, "No. of leaves": _leaves(ranker), "Learning rate": 1.0}
     if name == "Random Forests":
         settings = {"No. of bags": 1} | settings
     head = "".join(f"## {key} = {value}\n" for key, value in settings.items())
-    return name, f"{head}\n{write_trees(ranker.scorer_)}"
+    return name, f"{head}\n{write_trees(scorer)}"
 
 
 def _leaves(ranker: Ranker) -> int:
@@ -85,7 +96,8 @@ def _leaves(ranker: Ranker) -> int:
 
 
 def _linear(ranker: Ranker) -> tuple[str, str]:
-    text = write_linear(ranker.scorer_)
+    line = form_of(ranker).line("RankLib")
+    text = write_linear(LinearScorer(line.weights[:, None], np.array([line.intercept])))
     if text.startswith("0:"):
         return "Linear Regression", text
     return "AdaRank" if type(ranker).__name__ == "AdaRank" else "Coordinate Ascent", text
@@ -104,6 +116,9 @@ def _network(ranker: Ranker) -> tuple[str, str]:
 _WRITERS: dict[str, Callable[[Any], tuple[str, str]]] = {
     "trees": _trees,
     "linear": _linear,
+    "ordinal": _linear,
+    "hyperplanes": _linear,
+    "blend": _linear,
     "additive": _additive,
     "neural": _network,
     "sigmoid_layers": _network,
@@ -165,13 +180,22 @@ def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
 
 
 @fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
-def write_ranklib(ranker: Ranker, path: str | os.PathLike[str]) -> None:
+def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as a RankLib model file, which Elasticsearch's and OpenSearch's plugins also read.
 
     Supports tree ensembles, linear models (as coordinate ascent, AdaRank or, with a constant, linear regression),
     RankBoost and networks of sigmoid layers (RankNet, LambdaRank: RankLib puts their score through the logistic
     function, which changes no order). Leaf values lose what float32 cannot hold when RankLib reads them. Models that
     the format cannot express (a branch for missing values, categories, several scores per document) are rejected.
+
+    Parameters
+    ----------
+    ranker
+        The ranker.
+    path
+        The file to write.
+    feature_names
+        Not stored: RankLib knows features by number.
 
     Examples
     --------
@@ -203,5 +227,10 @@ class RankLibFormat:
         r"## (LambdaMART|MART|Random Forests|RankBoost|AdaRank|Coordinate Ascent|Linear Regression|RankNet|LambdaRank|"
         r"ListNet)"
     )
+    suffix: ClassVar[str] = ".txt"
+    proof: ClassVar[str] = "scored by RankLib's rule (x <= threshold and sums in float32)"
+    tolerance: ClassVar[float] = 1e-5
     read = staticmethod(read_ranklib)
     write = staticmethod(write_ranklib)
+    score = staticmethod(score_ranklib)
+    apart = staticmethod(apart)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.export._form import form_of
 from plackett.export._lines import ModelText
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -102,10 +105,19 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
 
 
 @fulfils("peers.svmrank", paper="Joachims 2006, Training linear SVMs in linear time")
-def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
+def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write any fitted linear ranker as a model that ``svm_rank_classify`` reads.
 
     svm_rank keeps weights in float32: its scores agree in about seven digits.
+
+    Parameters
+    ----------
+    ranker
+        The ranker.
+    path
+        The file to write.
+    feature_names
+        Not stored: svm_rank knows features by number.
 
     Examples
     --------
@@ -116,12 +128,13 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     >>> open(path).readline()
     'SVM-light Version V6.20\n'
     """
-    scorer = getattr(ranker, "scorer_", None)
-    if not isinstance(scorer, LinearScorer) or scorer.weights.shape[1] != 1:
+    form = form_of(ranker, feature_names)
+    if not form.all_lines:
         raise DataError(f"{type(ranker).__name__} is not a fitted linear ranker with one score, as svm_rank needs")
-    weights = scorer.weights[:, 0].tolist()
+    line = form.line("svm_rank")
+    weights = line.weights.tolist()
     documents = ranker.card_.get("data", {}).get("rows", 0)
-    values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-float(scorer.intercept[0])))
+    values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-line.intercept))
     lines = ["SVM-light Version V6.20"]
     lines += [f"{value}{'' if value == 'empty' else ' '}# {what}" for value, what in zip(values, _HEAD, strict=True)]
     lines[-1] += ", each following line is a SV (starting with alpha*y)"
@@ -132,10 +145,25 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str]) -> None:
         file.write(("\n".join(lines) + "\n").encode())
 
 
+def score_svm_rank(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Scores by svm_rank's rule: weights in float32, sums in double, less the threshold."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    threshold = float(lines[10].partition("#")[0])
+    total = np.zeros(len(X))
+    for word in lines[11].partition("#")[0].split()[1:]:
+        feature, _, weight = word.partition(":")
+        total += float(np.float32(weight)) * X[:, int(feature) - 1].astype(np.float64)
+    return total - threshold
+
+
 class SVMRankFormat:
     """svm_rank's models."""
 
     kind: ClassVar[str] = "svm_rank"
     first_line: ClassVar[str] = r"SVM-light Version .*"
+    suffix: ClassVar[str] = ".dat"
+    proof: ClassVar[str] = "scored by svm_rank's rule (weights in float32)"
+    tolerance: ClassVar[float] = 1e-5
     read = staticmethod(read_svm_rank)
     write = staticmethod(write_svm_rank)
+    score = staticmethod(score_svm_rank)

@@ -108,7 +108,7 @@ def _floor32(values: np.ndarray) -> np.ndarray:
     """Largest float32 that is not above each value."""
     with np.errstate(over="ignore"):
         nearest = values.astype(np.float32)
-    lower = np.nextafter(nearest, np.float32(-np.inf))
+        lower = np.nextafter(nearest, np.float32(-np.inf))
     return np.where(nearest.astype(np.float64) > values, lower, nearest).astype(np.float32)
 
 

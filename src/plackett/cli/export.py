@@ -1,0 +1,108 @@
+"""``plackett export`` and ``plackett import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from plackett.catalogue import formats
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+
+if TYPE_CHECKING:
+    from plackett.data.dataset import RankingDataset
+
+_WRITTEN = [known.name for known in formats() if known.writes]
+_READ = [known.name for known in formats() if known.first_line]
+
+
+@reads_tables
+def export(
+    model: Annotated[Path, typer.Argument(help="Model saved by `plackett train` or `save`, or of another tool.")],
+    to: Annotated[str, typer.Option(help=f"Format: {', '.join(_WRITTEN)}.")],
+    out: Annotated[Path, typer.Option(help="File to write; search engines get a second one with their features.")],
+    verify: Annotated[
+        Path | None, typer.Option(help="Data on which the export is scored and compared with the model.")
+    ] = None,
+    feature_names: Annotated[
+        Path | None, typer.Option(help="Text file with the name of each feature in the engine, one per line.")
+    ] = None,
+    force: Force = False,
+    *,
+    columns: TableColumns,
+) -> None:
+    """Write a model for a search engine, another library or as source code, and prove that it scores the same.
+
+    With --verify, the written file is scored by the engine itself where it is installed here, and otherwise by its
+    documented rule, on your documents and on rows made to be hard: values on thresholds and next to them, NaN, both
+    zeros, infinite and denormal numbers. The command fails if a score differs.
+    """
+    from plackett._load import load
+    from plackett.cli.reading import load_with
+
+    written = {known.name: known for known in formats() if known.writes}
+    if to not in written:
+        raise typer.BadParameter(f"{to!r}; give one of {', '.join(_WRITTEN)}", param_hint="--to")
+    check_out(out, force)
+    names = None if feature_names is None else _lines(feature_names)
+    data: RankingDataset | None = None
+    if verify is None:
+        ranker = load(model)
+    else:
+        ranker, data = load_with(model, verify, columns)
+    target = written[to].load()
+    target.write(ranker, out, **({} if names is None else {"feature_names": names}))
+    print(f"{out}: {type(ranker).__name__} as {to}")
+    if data is not None:
+        _prove(ranker, out, data, to, names)
+
+
+def _prove(ranker: Any, out: Path, data: RankingDataset, to: str, names: list[str] | None) -> None:
+    from plackett.export.verify import verify_export
+
+    proof = verify_export(ranker, out, data, to=to, feature_names=names)
+    print(proof)
+    if not proof.holds:
+        raise typer.Exit(1)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{path}: {error}", param_hint="--feature-names") from None
+
+
+def import_model(
+    source: Annotated[Path, typer.Argument(help="Model file of another tool.")],
+    out: Annotated[Path, typer.Option(help="File to write, as `plackett train` does.")],
+    tool: Annotated[
+        str | None, typer.Option("--from", help=f"Format: {', '.join(_READ)}. By default the file tells.")
+    ] = None,
+    n_features: Annotated[
+        int | None, typer.Option(help="Number of features in the data, where the model lists only those it uses.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Read a model of another tool, so that it can be explained, pruned, blended, scored fast and exported elsewhere.
+
+    The scores stay the same. Nothing in the file is executed; scikit-learn's pickles are therefore not read, but in
+    Python `plackett.from_sklearn` converts a model that you loaded.
+    """
+    from plackett._load import foreign_reader
+    from plackett.rankers.storage import save
+
+    known = {found.name: found for found in formats() if found.first_line}
+    if tool is not None and tool not in known:
+        why = (
+            "its files are pickles, which run code when they are read; " if tool in ("sklearn", "scikit-learn") else ""
+        )
+        raise typer.BadParameter(f"{tool!r}; {why}give one of {', '.join(_READ)}", param_hint="--from")
+    check_out(out, force)
+    read = foreign_reader(source) if tool is None else known[tool].load().read
+    if read is None:
+        raise typer.BadParameter(f"{source}: not recognised; give --from {'|'.join(_READ)}", param_hint="--from")
+    ranker = read(source, n_features=n_features)
+    save(ranker, out)
+    print(f"{out}: {type(ranker).__name__} from {ranker.card_['read_from']}, {ranker.n_features_in_} features")

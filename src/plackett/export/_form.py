@@ -1,0 +1,333 @@
+"""What is exported: a fitted ranker as a weighted sum of forests, linear functions and networks, in its own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.export._forest import Forest, Tree
+from plackett.rankers.base import Ranker
+
+__all__ = ["Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """``x @ weights + intercept``."""
+
+    weights: np.ndarray
+    intercept: float
+
+
+@dataclass(frozen=True)
+class Layer:
+    """``activation(norm(x @ weights + bias))``, added to its input where it skips."""
+
+    weights: np.ndarray
+    bias: np.ndarray
+    #: ``relu``, ``gelu``, ``silu``, ``tanh``, ``sigmoid`` or ``identity``.
+    activation: str
+    #: Scale and shift after each row was brought to mean 0 and variance 1 (plus 1e-5).
+    norm: tuple[np.ndarray, np.ndarray] | None = None
+    skip: bool = False
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers of a network; the first one receives ``(g(x) - mean) * scale``, where g is x or sign(x) log(1 + |x|)."""
+
+    log1p: bool
+    mean: np.ndarray
+    scale: np.ndarray
+    layers: tuple[Layer, ...]
+
+    def folded(self) -> tuple[Layer, ...]:
+        """The layers with mean and scale in the weights of the first one."""
+        first = self.layers[0]
+        weights = first.weights * self.scale[:, None]
+        bias = first.bias - (self.mean * self.scale) @ first.weights
+        return (Layer(weights, bias, first.activation, first.norm, first.skip), *self.layers[1:])
+
+
+Part = Forest | Line | Network
+
+
+@dataclass(frozen=True)
+class Form:
+    """A ranker whose score is ``sum(factor * part(x))``, in this order, in float64.
+
+    Parameters
+    ----------
+    names
+        Of the features.
+    parts
+        Factor and function of each part.
+    algorithm
+        The ranker it comes from.
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[tuple[float, Part], ...]
+    algorithm: str
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether NaN is a value like any other: where everything is a tree."""
+        return all(isinstance(part, Forest) for _, part in self.parts)
+
+    def forest(self, target: str) -> Forest:
+        """All parts as one forest; refused where one of them is no tree."""
+        self.only((Forest,), target, "trees")
+        return Forest.join([tree for factor, part in self.parts for tree in part.scaled(factor)])  # type: ignore[union-attr]
+
+    def line(self, target: str) -> Line:
+        """All parts as one linear function; refused where one of them is none."""
+        self.only((Line,), target, "a linear function")
+        weights = sum((factor * part.weights for factor, part in self.parts), np.zeros(len(self.names)))  # type: ignore[union-attr]
+        return Line(weights, float(sum(factor * part.intercept for factor, part in self.parts)))  # type: ignore[union-attr]
+
+    def only(self, kinds: tuple[type, ...], target: str, what: str) -> None:
+        """Refuse parts of other kinds than a target has."""
+        others = [_WORDS[type(part)] for _, part in self.parts if not isinstance(part, kinds)]
+        if others:
+            raise DataError(
+                f"{target} cannot express this {self.algorithm}: it has {others[0]}, and {target} reads only {what}"
+            )
+
+    @property
+    def all_trees(self) -> bool:
+        """Whether there is nothing but trees."""
+        return all(isinstance(part, Forest) for _, part in self.parts)
+
+    @property
+    def all_lines(self) -> bool:
+        """Whether there is nothing but linear functions."""
+        return all(isinstance(part, Line) for _, part in self.parts)
+
+
+_WORDS: dict[type, str] = {Forest: "trees", Line: "a linear part", Network: "a network"}
+
+
+def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Names of the features: those given, those of the training data, or ``f1``, ``f2``, …"""
+    size = int(model.n_features_in_)
+    if given is not None:
+        names = tuple(str(name) for name in given)
+        if len(names) != size:
+            raise DataError(f"{len(names)} feature names for a model of {size} features")
+    else:
+        learned = getattr(model, "feature_names_in_", None)
+        names = tuple(f"f{j + 1}" for j in range(size)) if learned is None else tuple(str(name) for name in learned)
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the feature name {twice!r} occurs twice")
+    bad = [name for name in names if not name or any(ord(letter) < 32 for letter in name)]
+    if bad:
+        raise DataError(f"{bad[0]!r} cannot be the name of a feature")
+    return names
+
+
+def form_of(model: Any, feature_names: Sequence[str] | None = None) -> Form:
+    """The exported form of a fitted ranker; raises a `DataError` that says why if it has none.
+
+    >>> import plackett as pk
+    >>> ranker = pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> form_of(ranker).all_lines
+    True
+    """
+    if hasattr(model, "steps"):
+        steps = ", ".join(type(step).__name__ for _, step in model.steps[:-1])
+        raise DataError(
+            f"a pipeline with {steps} cannot be exported: the step needs all documents of a query, and engines score "
+            "one document at a time. Normalise where the features are computed, and export the ranker alone "
+            "(pipeline[-1])"
+        )
+    if not isinstance(model, Ranker):
+        raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
+    model._check_fitted()
+    parts = _parts(model)
+    return Form(names_of(model, feature_names), tuple(parts), type(model).__name__)
+
+
+def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
+    scorer = ranker.scorer_
+    name = type(ranker).__name__
+    if scorer.list_aware:
+        raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")
+    if scorer.kind not in _READERS:
+        raise DataError(
+            f"a {name} ({scorer.kind}) cannot be exported; trees, linear models, networks and blends of them can"
+        )
+    if scorer.kind == "blend":
+        pairs = zip(scorer.rankers, scorer.factors.tolist(), strict=True)
+        return [part for member, weight in pairs for part in _parts(member, factor * weight)]
+    return [(factor * output_factor(ranker), part) for part in _READERS[scorer.kind](ranker, scorer)]
+
+
+def output_factor(ranker: Ranker) -> float:
+    """What a ranker multiplies the output of its scorer by; found by asking it, and refused if it does more."""
+    if type(ranker)._score_rows is Ranker._score_rows:
+        return 1.0
+    probe = _Fixed(np.array([1.0, -3.0, 0.25]))
+    twin = object.__new__(type(ranker))
+    twin.__dict__ = ranker.__dict__ | {"scorer_": probe}
+    try:
+        if hasattr(ranker, "_n_trees"):
+            n_trees = ranker.scorer_.trees.n_trees
+            twin._n_trees = lambda: n_trees
+        found = twin._score_rows(_Rows())
+    except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
+        raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
+    factor = float(found[0])
+    if np.shape(found) != (3,) or not np.allclose(found, factor * probe.values, rtol=1e-12):
+        raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms the output of its model")
+    return factor
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """A scorer with scores of its own."""
+
+    values: np.ndarray
+
+    def predict(self, X: Any, offsets: Any, n_jobs: int | None = None) -> np.ndarray:
+        return self.values.copy()
+
+
+class _Rows:
+    """Rows that only a scorer may look at."""
+
+    X = None
+    offsets = None
+
+
+def _trees(ranker: Ranker, scorer: Any) -> list[Part]:
+    if scorer.linear_leaves:
+        raise DataError("trees with linear leaves (linear_tree) cannot be exported")
+    if scorer.trees.n_outputs != 1:
+        raise DataError(
+            f"{type(ranker).__name__} has {scorer.trees.n_outputs} outputs per document; engines expect one score"
+        )
+    return [Forest.of(scorer.trees)]
+
+
+def _line(ranker: Ranker, scorer: Any) -> list[Part]:
+    if scorer.weights.shape[1] != 1:
+        raise DataError(
+            f"{type(ranker).__name__} has {scorer.weights.shape[1]} outputs per document; engines expect one score"
+        )
+    if scorer.weights.shape[0] != ranker.n_features_in_:
+        raise DataError(f"{type(ranker).__name__} expands its features, which cannot be exported")
+    return [Line(scorer.weights[:, 0], float(scorer.intercept[0]))]
+
+
+def _ordinal(ranker: Ranker, scorer: Any) -> list[Part]:
+    return [Line(scorer.weights, 0.0)]
+
+
+def _hyperplanes(ranker: Ranker, scorer: Any) -> list[Part]:
+    return [Line(scorer.weights @ scorer.alpha, 0.0)]
+
+
+def _additive(ranker: Ranker, scorer: Any) -> list[Part]:
+    """One tree per feature; slopes are a linear part."""
+    trees = [_staircase(int(j), scorer.function(int(j))) for j in scorer.features]
+    parts: list[Part] = [Forest.join(trees)]
+    if scorer.slopes.any():
+        weights = np.zeros(int(scorer.n_features[0]))
+        weights[scorer.features] = scorer.slopes
+        parts.append(Line(weights, 0.0))
+    return parts
+
+
+def _staircase(feature: int, function: Any) -> Tree:
+    """Bisection of the edges. NaN joins a step of its value; if there is none, the first split is for NaN alone."""
+    values, edges = function.values.tolist(), function.edges
+    own_step = function.missing not in values
+    target = -1 if own_step else values.index(function.missing)
+    thresholds: list[np.float32] = []
+    missing_left: list[bool] = []
+    children: list[list[int]] = []
+    leaves: list[float] = []
+
+    def leaf(value: float) -> int:
+        leaves.append(value)
+        return ~(len(leaves) - 1)
+
+    def split(threshold: np.float32, left: bool) -> int:
+        thresholds.append(threshold)
+        missing_left.append(left)
+        children.append([0, 0])
+        return len(thresholds) - 1
+
+    stack: list[tuple[int, int, int, int]] = []
+    if own_step:
+        split(np.float32(np.inf), False)
+        children[0][1] = leaf(function.missing)
+        stack.append((0, len(values) - 1, 0, 0))
+    else:
+        stack.append((0, len(values) - 1, -1, 0))
+    while stack:
+        low, high, parent, side = stack.pop()
+        if low == high:
+            number = leaf(values[low])
+        else:
+            middle = (low + high) // 2
+            number = split(edges[middle], target <= middle)
+            stack += [(middle + 1, high, number, 1), (low, middle, number, 0)]
+        if parent >= 0:
+            children[parent][side] = number
+    return Tree(
+        [feature] * len(thresholds), np.array(thresholds, np.float32), missing_left, [c[0] for c in children],
+        [c[1] for c in children], leaves,
+    )  # fmt: skip
+
+
+def _neural(ranker: Ranker, scorer: Any) -> list[Part]:
+    network, weights = scorer.network, {name: np.asarray(w, np.float64) for name, w in scorer.weights.items()}
+    if network.name not in ("mlp", "sigmoid"):
+        raise DataError(f"networks of the architecture {network.name!r} cannot be exported; mlp and sigmoid can")
+    if network.n_outputs != 1:
+        raise DataError(f"{type(ranker).__name__} has {network.n_outputs} outputs per document; engines expect one")
+    layers, width = [], network.n_features
+    for i, size in enumerate(network.hidden):
+        name = f"hidden.{i}"
+        norm = None
+        if network.name == "mlp":
+            norm = weights[f"{name}.norm.weight"], weights[f"{name}.norm.bias"]
+        layers.append(
+            Layer(
+                weights[f"{name}.weight"].T,
+                weights[f"{name}.bias"],
+                network.activation if network.name == "mlp" else "sigmoid",
+                norm,
+                network.name == "mlp" and i > 0 and width == size,
+            )
+        )
+        width = size
+    layers.append(Layer(weights["output.weight"].T, weights["output.bias"], "identity"))
+    mean, scale = (np.asarray(a, np.float64) for a in (scorer.features.mean, scorer.features.scale))
+    return [Network(bool(scorer.features.log1p), mean, scale, tuple(layers))]
+
+
+def _sigmoid_layers(ranker: Ranker, scorer: Any) -> list[Part]:
+    size = scorer.weights[0].shape[0]
+    layers = tuple(Layer(w, b, "sigmoid") for w, b in zip(scorer.weights, scorer.biases, strict=True))
+    return [Network(False, np.zeros(size), np.ones(size), layers)]
+
+
+#: By kind of scorer.
+_READERS: dict[str, Callable[[Ranker, Any], list[Part]]] = {
+    "trees": _trees,
+    "linear": _line,
+    "ordinal": _ordinal,
+    "hyperplanes": _hyperplanes,
+    "additive": _additive,
+    "neural": _neural,
+    "sigmoid_layers": _sigmoid_layers,
+    "blend": lambda ranker, scorer: [],
+}

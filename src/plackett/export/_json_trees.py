@@ -1,0 +1,75 @@
+"""Trees as nested objects, for engines that read JSON: writing them, and scoring them by an engine's rule."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett.export._forest import Forest, Tree
+
+__all__ = ["beside", "ends_at_largest", "nested", "read_json", "scored", "write_json"]
+
+Object = dict[str, Any]
+
+
+def nested(tree: Tree, split: Callable[[int, Any, Any], Object], leaf: Callable[[float], Object]) -> Object:
+    """A tree as nested objects; ``split`` gets a node and the objects of its children."""
+    made: dict[int, Object] = {~i: leaf(value) for i, value in enumerate(tree.value)}
+    for node in reversed(range(len(tree.feature))):  # children come after their parents
+        made[node] = split(node, made[tree.left[node]], made[tree.right[node]])
+    return made[tree.root]
+
+
+def scored(
+    root: Object,
+    X: np.ndarray,
+    goes_left: Callable[[Object], np.ndarray],
+    children: Callable[[Object], tuple[Object, Object]],
+    value: Callable[[Object], float | None],
+) -> np.ndarray:
+    """The leaf value of each row; the functions say what an engine sees in an object."""
+    out = np.empty(len(X))
+    stack = [(root, np.arange(len(X)))]
+    while stack:
+        node, rows = stack.pop()
+        found = value(node)
+        if found is not None:
+            out[rows] = found
+            continue
+        left = goes_left(node)[rows]
+        first, second = children(node)
+        stack += [(first, rows[left]), (second, rows[~left])]
+    return out
+
+
+def ends_at_largest(forest: Forest) -> bool:
+    """Whether a threshold is so large that no finite float32 is above it."""
+    return bool((forest.threshold >= np.finfo(np.float32).max).any())
+
+
+def beside(path: str | os.PathLike[str]) -> Path:
+    """The file for the definition of the features, next to that of the model."""
+    path = Path(path)
+    return path.with_name(f"{path.name.split('.')[0]}.features.json")
+
+
+def write_json(path: str | os.PathLike[str], content: Any, *, indent: int | None = 1) -> None:
+    """Write JSON; numbers that are not finite are refused."""
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
+    except RecursionError:
+        raise DataError("a tree is too deep for JSON readers; train with fewer leaves or a max_depth") from None
+    with replacing(path) as file:
+        file.write((text + "\n").encode())
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read JSON that was written here."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))

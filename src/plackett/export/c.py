@@ -1,0 +1,162 @@
+"""Models as C source code without dependencies."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.export._form import form_of
+from plackett.export._source import Language, identifier, write_source
+from plackett.export._tools import run_tool, tool, workshop
+
+__all__ = ["CFormat", "write_c"]
+__public__ = ["write_c"]
+
+_TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint8": "unsigned char"}
+
+
+def _table(name: str, values: np.ndarray) -> str:
+    words = [_word(value, values.dtype == np.float32) for value in values.tolist()]
+    return f"static const {_TYPES[values.dtype.name]} {name}[] = {{{', '.join(words)}}};\n"
+
+
+def _word(value: float, single: bool) -> str:
+    text = repr(value).replace("inf", "INFINITY")
+    return f"{text}f" if single and "I" not in text else text
+
+
+_FOREST = """static double forest(const float *x, int first, int last) {
+    double total = 0.0;
+    for (int t = first; t < last; t++) {
+        int n = ROOT[t];
+        while (n >= 0) {
+            const float v = x[FEATURE[n]];
+            n = (v != v ? MISSING_LEFT[n] : v <= THRESHOLD[n]) ? LEFT[n] : RIGHT[n];
+        }
+        total += LEAF[~n];
+    }
+    return total;
+}
+"""
+
+_LINE = """static double line(const float *x, int at) {
+    double total = 0.0;
+    for (int j = 0; j < {n}; j++) total += WEIGHT[at + j] * x[j];
+    return total + WEIGHT[at + {n}];
+}
+"""
+
+_NETWORK = """static double activate(double z, int kind) {
+    if (kind == 1) return z > 0.0 ? z : 0.0;
+    if (kind == 2) return 0.5 * z * (1.0 + erf(z / sqrt(2.0)));
+    if (kind == 3) return z / (1.0 + exp(-z));
+    if (kind == 4) return tanh(z);
+    if (kind == 5) return 1.0 / (1.0 + exp(-z));
+    return z;
+}
+
+static double network(const float *x, int at, int first, int last, int log) {
+    double in[{widest}], out[{widest}];
+    for (int j = 0; j < {n}; j++) {
+        const double v = log ? copysign(log1p(fabs((double)x[j])), x[j]) : x[j];
+        in[j] = (v - WEIGHT[at + j]) * WEIGHT[at + {n} + j];
+    }
+    at += 2 * {n};
+    for (int l = first; l < last; l++) {
+        const int n_in = PLAN[5 * l], n_out = PLAN[5 * l + 1], norm = PLAN[5 * l + 3], skip = PLAN[5 * l + 4];
+        const int bias = at + n_in * n_out;
+        double mean = 0.0, variance = 0.0;
+        for (int k = 0; k < n_out; k++) {
+            out[k] = WEIGHT[bias + k];
+            for (int j = 0; j < n_in; j++) out[k] += WEIGHT[at + k * n_in + j] * in[j];
+            mean += out[k] / n_out;
+        }
+        if (norm) {
+            for (int k = 0; k < n_out; k++) variance += (out[k] - mean) * (out[k] - mean) / n_out;
+            for (int k = 0; k < n_out; k++) {
+                out[k] = (out[k] - mean) / sqrt(variance + 1e-5) * WEIGHT[bias + n_out + k];
+                out[k] += WEIGHT[bias + 2 * n_out + k];
+            }
+        }
+        for (int k = 0; k < n_out; k++) in[k] = activate(out[k], PLAN[5 * l + 2]) + (skip ? in[k] : 0.0);
+        at = bias + n_out * (norm ? 3 : 1);
+    }
+    return in[0];
+}
+"""
+
+_FOOT = """/* The score of one document. */
+double {name}_score(const float *x) {
+    double total = 0.0;
+    {sum}
+    return total;
+}
+
+/* The scores of n documents, one after the other. */
+void {name}_scores(const float *rows, long n, double *scores) {
+    for (long i = 0; i < n; i++) scores[i] = {name}_score(rows + i * {n});
+}
+"""
+
+LANGUAGE = Language("//", _table, "#include <math.h>\n", _FOREST, _LINE, _NETWORK, _FOOT)
+
+
+@fulfils("peers.quickrank", paper="Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016")
+def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
+    r"""Write a fitted ranker as C99 source code that needs nothing but ``math.h``.
+
+    ``model.c`` has the functions ``double model_score(const float *x)`` and ``void model_scores(const float *rows, long
+    n, double *scores)``, with the name of the file. Trees and blends of trees give the scores of `predict` bit for bit;
+    linear models differ in the last digits (the order of summation), networks by less than 1e-5 (ours compute in
+    float32). Compile without ``-ffast-math``, which ignores NaN.
+
+    Parameters
+    ----------
+    ranker
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+    path
+        The file to write; its name up to the first dot becomes the name of the functions.
+    feature_names
+        Names for the comment that lists the features; None means those of the training data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import plackett as pk
+    >>> path = tempfile.mkdtemp() + "/model.c"
+    >>> write_c(pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1]), path)
+    >>> "double model_score(const float *x)" in open(path).read()
+    True
+    """
+    path = Path(path)
+    write_source(form_of(ranker, feature_names), LANGUAGE, path, identifier(path))
+
+
+def score_c(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Scores by the compiled file."""
+    name = identifier(path)
+    with workshop() as folder:
+        command = [tool("gcc"), "-std=c99", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-x", "c", path.resolve()]
+        run_tool([*command, "-o", "model.so", "-lm"], folder)
+        function = getattr(ctypes.CDLL(str(folder / "model.so")), f"{name}_scores")
+        rows, scores = np.ascontiguousarray(X, np.float32), np.empty(len(X))
+        function.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
+        function.restype = None
+        function(rows.ctypes.data, len(rows), scores.ctypes.data)
+    return scores
+
+
+class CFormat:
+    """C source code."""
+
+    kind: ClassVar[str] = "c"
+    suffix: ClassVar[str] = ".c"
+    proof: ClassVar[str] = "compiled by gcc"
+    write = staticmethod(write_c)
+    score = staticmethod(score_c)

@@ -1,0 +1,186 @@
+"""Models for Solr's Learning to Rank module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.export._forest import Tree
+from plackett.export._form import Form, Network, form_of
+from plackett.export._json_trees import beside, nested, read_json, scored, write_json
+
+__all__ = ["SolrFormat", "write_solr"]
+__public__ = ["write_solr"]
+
+_MODELS = "org.apache.solr.ltr.model."
+#: Solr adds this to every threshold, in float32.
+_SLACK = np.float32(1e-6)
+_ACTIVATIONS = ("identity", "relu", "sigmoid", "tanh")
+
+
+@fulfils()
+def write_solr(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
+    """Write a fitted ranker for Solr's Learning to Rank module, and its feature store.
+
+    ``model.json`` goes to ``schema/model-store`` and ``model.features.json``, written next to it, to
+    ``schema/feature-store``. The feature store reads each feature from a field of its name; replace these by your
+    queries. Trees become a `MultipleAdditiveTreesModel`, linear models a `LinearModel`, networks of sigmoid layers a
+    `NeuralNetworkModel`.
+
+    Solr computes in float32 and adds 1e-6 to every threshold: thresholds are written so that the sum is the right one.
+    Closer to 0 than 1e-6 that is possible only to about 1e-13, so a value that close to such a threshold may be on the
+    wrong side; zeros never are. Models with missing values need a Solr that knows ``isNullSameAsZero`` and ``missing``;
+    both are written only where a missing value is not treated as 0. The constant of a linear model is left out, as Solr
+    has none; orders do not depend on it. In Solr, a tree that names a feature which is not in the model counts 0:
+    upload both files.
+
+    Parameters
+    ----------
+    ranker
+        A ranker of trees (blends of them too), a linear one, or a network of sigmoid layers.
+    path
+        The file to write; its name up to the first dot becomes the name of the model and of its feature store.
+    feature_names
+        Names of the features in Solr; None means those of the training data, or ``f1``, ``f2``, …
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> import plackett as pk
+    >>> folder = tempfile.mkdtemp()
+    >>> ranker = pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> write_solr(ranker, folder + "/model.json", feature_names=["title_bm25"])
+    >>> json.load(open(folder + "/model.json"))["class"]
+    'org.apache.solr.ltr.model.LinearModel'
+    """
+    form = form_of(ranker, feature_names)
+    name = Path(path).name.split(".")[0]
+    kind, params = _model(form)
+    features = [
+        {
+            "store": name,
+            "name": word,
+            "class": "org.apache.solr.ltr.feature.FieldValueFeature",
+            "params": {"field": word},
+        }
+        for word in form.names
+    ]
+    model = {"store": name, "name": name, "class": _MODELS + kind, "features": [{"name": word} for word in form.names]}
+    write_json(beside(path), features)
+    write_json(path, model | {"params": params})
+
+
+def _model(form: Form) -> tuple[str, dict[str, Any]]:
+    if form.all_lines:
+        return "LinearModel", {"weights": dict(zip(form.names, form.line("Solr").weights.tolist(), strict=True))}
+    if form.all_trees:
+        forest = form.forest("Solr")
+        missing_is_zero = bool((forest.missing_left == (forest.threshold >= 0)).all())
+        trees = [{"weight": "1", "root": _tree(tree, form.names, missing_is_zero)} for tree in forest]
+        return "MultipleAdditiveTreesModel", ({} if missing_is_zero else {"isNullSameAsZero": False}) | {"trees": trees}
+    if len(form.parts) == 1 and isinstance(form.parts[0][1], Network):
+        return "NeuralNetworkModel", {"layers": _layers(form.parts[0][1], form.parts[0][0])}
+    raise DataError(f"Solr has no model that is a sum of several kinds, as this {form.algorithm} is")
+
+
+def _tree(tree: Tree, names: Sequence[str], missing_is_zero: bool) -> dict[str, Any]:
+    before = slackless(tree.threshold).tolist()
+
+    def split(node: int, left: Any, right: Any) -> dict[str, Any]:
+        found = {"feature": names[tree.feature[node]], "threshold": _text(before[node]), "left": left, "right": right}
+        return found if missing_is_zero else found | {"missing": "left" if tree.missing_left[node] else "right"}
+
+    return nested(tree, split, lambda value: {"value": _text(float(np.float32(value)))})
+
+
+def _text(value: float) -> str:
+    return repr(value).replace("inf", "Infinity")
+
+
+def slackless(threshold: np.ndarray) -> np.ndarray:
+    """The float32 to which Solr adds 1e-6 to get each threshold, or the largest number below it that can be had."""
+    near = (threshold.astype(np.float64) - float(_SLACK)).astype(np.float32)
+    best, reached = near, np.full(near.shape, -np.inf, np.float32)
+    candidates = [near]
+    for end in (np.inf, -np.inf):
+        step = near
+        for _ in range(3):
+            step = np.nextafter(step, np.float32(end))
+            candidates.append(step)
+    for candidate in candidates:
+        gives = candidate + _SLACK
+        better = (gives <= threshold) & (gives > reached)
+        best, reached = np.where(better, candidate, best), np.where(better, gives, reached)
+    return best
+
+
+def _layers(network: Network, factor: float) -> list[dict[str, Any]]:
+    if network.log1p:
+        raise DataError("Solr cannot take logarithms of features: train with log1p=False to export the network")
+    layers = []
+    for layer in network.folded():
+        if layer.norm is not None or layer.skip or layer.activation not in _ACTIVATIONS:
+            raise DataError("Solr's networks have no normalised or skipping layers: train with architecture='sigmoid'")
+        matrix, bias = layer.weights.T.tolist(), layer.bias.tolist()
+        layers.append({"matrix": matrix, "bias": bias, "activation": layer.activation})
+    if factor != 1.0:
+        layers.append({"matrix": [[factor]], "bias": [0.0], "activation": "identity"})
+    return layers
+
+
+def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Scores by Solr's rule: left if ``x <= threshold + 1e-6``, everything in float32."""
+    model = read_json(path)
+    params, column = model["params"], {name: X[:, j] for j, name in enumerate(names)}
+    rows = np.stack([column[feature["name"]] for feature in model["features"]], axis=1)
+    if model["class"].endswith("LinearModel"):
+        weights = np.array([params["weights"][feature["name"]] for feature in model["features"]], np.float32)
+        return (rows * weights).sum(axis=1, dtype=np.float32)
+    if model["class"].endswith("NeuralNetworkModel"):
+        functions = {"sigmoid": lambda z: 1 / (1 + np.exp(-z)), "tanh": np.tanh, "identity": lambda z: z}
+        for layer in params["layers"]:
+            matrix, bias = (np.array(layer[word], np.float32) for word in ("matrix", "bias"))
+            rows = functions[layer["activation"]](rows @ matrix.T + bias)
+        return rows[:, 0]
+
+    def goes_left(node: dict[str, Any]) -> np.ndarray:
+        value, threshold = column[node["feature"]], np.float32(node["threshold"]) + _SLACK
+        if params.get("isNullSameAsZero", True):
+            return np.nan_to_num(value, nan=0.0, posinf=np.inf, neginf=-np.inf) <= threshold
+        return np.where(np.isnan(value), node["missing"] == "left", value <= threshold)
+
+    total = np.zeros(len(X), np.float32)
+    for tree in params["trees"]:
+        values = scored(
+            tree["root"], X, goes_left, lambda node: (node["left"], node["right"]),
+            lambda node: float(node["value"]) if "value" in node else None,
+        )  # fmt: skip
+        total += np.float32(tree["weight"]) * values.astype(np.float32)
+    return total
+
+
+def apart(form: Form) -> list[tuple[str, str, Any]]:
+    """Rows for which Solr may differ: values closer to 0 than 1e-6, but not 0."""
+    if not form.all_trees:
+        return []
+    why = "thresholds closer to 0 than 1e-6 are exact to 1e-13 only"
+    return [("values below 1e-06", why, lambda rows: ((rows != 0) & (np.abs(rows) < 1e-6)).any(axis=1))]
+
+
+class SolrFormat:
+    """Solr's Learning to Rank module."""
+
+    kind: ClassVar[str] = "solr"
+    suffix: ClassVar[str] = ".json"
+    proof: ClassVar[str] = "scored by Solr's rule (x <= threshold + 1e-6 in float32)"
+    tolerance: ClassVar[float] = 1e-5
+    without_constant: ClassVar[bool] = True
+    write = staticmethod(write_solr)
+    score = staticmethod(score_solr)
+    apart = staticmethod(apart)

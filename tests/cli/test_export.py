@@ -1,0 +1,114 @@
+"""``plackett export`` and ``plackett import``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import plackett as pk
+from plackett.cli.app import app
+from plackett.data.scores import read_scores
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)).astype(np.float32)
+    data = pk.RankingDataset.from_arrays(X, (X[:, 0] > 0).astype(float), np.arange(60) // 6)
+    pk.write_letor(data, tmp_path / "data.txt")
+    pk.LambdaMART(n_estimators=3, num_leaves=4, min_child_samples=2, n_jobs=1).fit(data).save(tmp_path / "m.plackett")
+    pk.ListNet().fit(data).save(tmp_path / "line.plackett")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("to", "file", "largest"),
+    [
+        ("elasticsearch", "m.json", "0"),
+        ("vespa", "m.profile", "0"),
+        ("lightgbm", "m.txt", "0"),
+        ("solr", "m.json", "e-"),
+    ],
+)
+def test_an_export_with_its_proof(folder, to, file, largest):
+    found = run("export", folder / "m.plackett", "--to", to, "--out", folder / file, "--verify", folder / "data.txt")
+    assert found.exit_code == 0, found.output
+    assert f"LambdaMART as {to}" in found.output and "the export is right" in found.output
+    line = next(line for line in found.output.splitlines() if "on thresholds" in line)
+    assert largest in line.split("difference")[1]
+
+
+def test_names_of_features(folder):
+    (folder / "names.txt").write_text("title_bm25\nage\nprice\n")
+    out = folder / "shop.json"
+    found = run(
+        *("export", folder / "line.plackett", "--to", "opensearch-ltr", "--out", out),
+        *("--feature-names", folder / "names.txt", "--verify", folder / "data.txt"),
+    )
+    assert found.exit_code == 0, found.output
+    assert list(json.loads(json.loads(out.read_text())["model"]["model"]["definition"])) == [
+        "title_bm25",
+        "age",
+        "price",
+    ]
+    assert (folder / "shop.features.json").exists()
+
+
+def test_a_wrong_export_fails(folder, monkeypatch):
+    """The proof is printed, and the exit status says that it does not hold."""
+    from plackett.export.elasticsearch import ElasticsearchFormat
+
+    def rounded(ranker, path):
+        pk.write_elasticsearch(ranker, path)
+        path.write_text(path.read_text().replace('"decision_type": "lte"', '"decision_type": "lt"'))
+
+    monkeypatch.setattr(ElasticsearchFormat, "write", staticmethod(rounded))
+    words = ("--to", "elasticsearch", "--out", folder / "m.json", "--verify", folder / "data.txt")
+    monkeypatch.setattr("plackett.export.elasticsearch.largest_double", lambda t: np.asarray(t, np.float64))
+    found = run("export", folder / "m.plackett", *words)
+    assert found.exit_code == 1 and "DIFFERS" in found.output
+
+
+def test_import_and_predict(folder):
+    run("export", folder / "m.plackett", "--to", "lightgbm", "--out", folder / "lgb.txt")
+    run("export", folder / "m.plackett", "--to", "xgboost", "--out", folder / "xgb.json")
+    run("predict", folder / "m.plackett", folder / "data.txt", "--out", folder / "a.txt")
+    for words in (
+        ("lgb.txt",),
+        ("lgb.txt", "--from", "lightgbm"),
+        ("xgb.json", "--from", "xgboost", "--n-features", "3"),
+    ):
+        file, *rest = words
+        found = run("import", folder / file, *rest, "--out", folder / "new.plackett", "--force")
+        assert found.exit_code == 0 and "LambdaMART from" in found.output, found.output
+        run("predict", folder / "new.plackett", folder / "data.txt", "--out", folder / "b.txt", "--force")
+        np.testing.assert_allclose(read_scores(folder / "b.txt"), read_scores(folder / "a.txt"), atol=1e-6)
+    found = run(
+        "export", folder / "lgb.txt", "--to", "vespa", "--out", folder / "m.profile", "--verify", folder / "data.txt"
+    )
+    assert found.exit_code == 0 and "the export is right" in found.output
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (("export", "m.plackett", "--to", "onxx", "--out", "new"), "give one of"),
+        (("export", "m.plackett", "--to", "vespa", "--out", "data.txt"), "exists"),
+        (("export", "m.plackett", "--to", "vespa", "--out", "new.profile", "--feature-names", "none"), "none"),
+        (("import", "m.plackett", "--from", "sklearn", "--out", "new"), "pickles"),
+        (("import", "data.txt", "--out", "new"), "not recognised"),
+        (("import", "data.txt", "--from", "xgboost", "--out", "new"), "not a JSON file"),
+    ],
+)
+def test_refusals(folder, words, match):
+    found = run(*(folder / word if (folder / word).exists() or word.startswith("new") else word for word in words))
+    assert found.exit_code != 0 and (
+        match in " ".join(found.output.replace("│", " ").split()) or match in str(found.exception)
+    )

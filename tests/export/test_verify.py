@@ -1,0 +1,324 @@
+"""Exports are scored by the engine itself, or by its rule, and give the scores of the ranker; faults are found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett import DataError
+from plackett.catalogue import formats
+from plackett.export import _json_trees
+from plackett.export._tools import MissingToolError
+from plackett.export.verify import format_named, verify_export
+
+FORMATS = {known.name: known for known in formats() if known.writes}
+TREES = (
+    "elasticsearch-ltr",
+    "opensearch-ltr",
+    "elasticsearch",
+    "solr",
+    "vespa",
+    "onnx",
+    "treelite",
+    "lightgbm",
+    "xgboost",
+    "c",
+    "javascript",
+)
+LINES = ("elasticsearch-ltr", "solr", "vespa", "onnx", "xgboost", "ranklib", "svm_rank", "c", "javascript")
+NETWORKS = ("vespa", "onnx", "c", "javascript")
+EXACT = {"elasticsearch", "vespa", "treelite", "lightgbm", "pmml", "c", "javascript", "java", "go", "rust"}
+TOOLS = {"c": "gcc", "javascript": "node", "java": "javac", "go": "go", "rust": "rustc"}
+LIBRARIES = {"onnx": "onnxruntime", "treelite": "treelite", "xgboost": "xgboost", "pmml": "jpmml_evaluator"}
+
+
+def table(missing=True):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 4)).astype(np.float32)
+    X[::2, 3], X[:, 2] = 0.0, rng.integers(0, 5, 240)
+    y = np.clip(np.round(X[:, 0] + X[:, 2] / 2 + (X[:, 3] > 0)), 0, 4)
+    if missing:
+        X[::5, 0], X[::7, 2] = np.nan, np.nan
+    return X, y, np.arange(240) // 8
+
+
+TREE = {"num_leaves": 6, "min_child_samples": 2, "n_jobs": 1}
+MAKERS = {
+    "trees": lambda: pk.LambdaMART(n_estimators=6, **TREE),
+    "steps": lambda: pk.RankBoost(n_estimators=8),
+    "gbrank": lambda: pk.rankers.GBRank(n_estimators=3, update="average", **TREE),
+    "blend of trees": lambda: pk.Blend(
+        members=(pk.MART(n_estimators=3, **TREE), pk.LambdaMART(n_estimators=3, **TREE))
+    ),
+    "clean trees": lambda: pk.LambdaMART(n_estimators=6, **TREE),
+    "line": lambda: pk.LinearRegression(),
+    "ordinal": lambda: pk.rankers.PRank(),
+    "mlp": lambda: pk.RankNet(architecture="mlp", hidden=(6, 6), activation="gelu", max_epochs=1, n_jobs=1),
+    "silu": lambda: pk.RankNet(architecture="mlp", hidden=(5,), activation="silu", max_epochs=1, n_jobs=1),
+    "sigmoid": lambda: pk.RankNet(architecture="sigmoid", hidden=(5,), max_epochs=1, n_jobs=1),
+    "blend": lambda: pk.Blend(
+        members=(
+            pk.LinearRegression(),
+            pk.LambdaMART(n_estimators=3, **TREE),
+            pk.RankNet(architecture="mlp", hidden=(4, 4), activation="tanh", max_epochs=1, n_jobs=1),
+        )
+    ),
+}
+WITH_MISSING = ("trees", "steps", "blend of trees")
+
+
+@pytest.fixture(scope="module")
+def rankers():
+    found = {}
+
+    def ranker(kind):
+        if kind not in found:
+            X, y, qid = table(kind in WITH_MISSING)
+            found[kind] = MAKERS[kind]().fit(X, y, qid=qid), X
+        return found[kind]
+
+    return ranker
+
+
+def needs(to):
+    if to in TOOLS and shutil.which(TOOLS[to]) is None:
+        pytest.skip(f"{TOOLS[to]} is not installed")
+    if to in LIBRARIES:
+        pytest.importorskip(LIBRARIES[to])
+
+
+def proved(ranker, X, to, folder):
+    needs(to)
+    target = format_named(to)
+    path = folder / f"model{target.suffix}"
+    target.write(ranker, path)
+    proof = verify_export(ranker, path, X, to=to)
+    assert proof.holds, str(proof)
+    return proof
+
+
+CASES = [
+    *((to, kind) for to in TREES for kind in ("trees", "steps", "blend of trees")),
+    *((to, kind) for to in LINES for kind in ("line", "ordinal")),
+    *((to, kind) for to in NETWORKS for kind in ("mlp", "silu", "sigmoid", "blend")),
+    ("solr", "sigmoid"),
+    ("ranklib", "clean trees"),
+    ("ranklib", "steps"),
+    ("ranklib", "sigmoid"),
+    *((to, "gbrank") for to in ("elasticsearch", "lightgbm", "vespa")),
+    *(("pmml", kind) for kind in ("trees", "steps", "blend of trees", "line", "sigmoid")),
+    *((to, "trees") for to in ("java", "rust", "go")),
+]
+
+
+@pytest.mark.spec("peers.quickrank", "peers.ranklib", "peers.xgboost", "peers.svmrank")
+@pytest.mark.parametrize(("to", "kind"), CASES, ids=lambda word: word.replace(" ", "-"))
+def test_exports_score_as_the_ranker(rankers, tmp_path, to, kind):
+    ranker, X = rankers(kind)
+    proof = proved(ranker, X, to, tmp_path)
+    named = {row.rows for row in proof.rows}
+    assert "documents" in named
+    if kind in ("trees", "steps"):
+        assert {"on thresholds", "next to thresholds", "missing values", "largest numbers"} <= named or to == "ranklib"
+        assert proof.tolerance == (0.0 if to in EXACT else 1e-5)
+    if kind in ("mlp", "silu", "sigmoid") or to not in EXACT:
+        assert proof.tolerance == 1e-5
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("to", ["java", "go", "rust"])
+@pytest.mark.parametrize("kind", ["blend", "mlp", "silu", "sigmoid"])
+def test_compiled_networks_and_blends(rankers, tmp_path, to, kind):
+    proved(*rankers(kind), to, tmp_path)
+
+
+def test_every_format_is_proved_here():
+    tried = {to for to, _ in CASES}
+    assert tried == set(FORMATS)
+    assert all(hasattr(known.load(), "score") for known in FORMATS.values())
+
+
+# -------------------------------------------------------------------------------------------- proofs that must fail
+
+
+def moved(value):
+    """A JSON value with every threshold replaced by a naive one: the nearest number of six digits."""
+    if isinstance(value, dict):
+        names = ("split_condition", "threshold")
+        return {k: float(f"{float(v):.6g}") if k in names else moved(v) for k, v in value.items()}
+    return [moved(v) for v in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("to", ["elasticsearch", "elasticsearch-ltr", "solr"])
+def test_rounded_thresholds_are_found_out(rankers, tmp_path, to):
+    ranker, X = rankers("trees")
+    path = tmp_path / "model.json"
+    format_named(to).write(ranker, path)
+    content = json.loads(path.read_text())
+    if to == "elasticsearch-ltr":
+        model = content["model"]["model"]
+        model["definition"] = json.dumps(moved(json.loads(model["definition"])))
+    path.write_text(json.dumps(moved(content)))
+    proof = verify_export(ranker, path, X, to=to)
+    assert not proof.holds and proof.difference > 1e-3 and "DIFFERS" in str(proof)
+
+
+def test_a_swapped_side_for_missing_values_is_found_out(rankers, tmp_path):
+    ranker, X = rankers("trees")
+    path = tmp_path / "model.json"
+    pk.write_elasticsearch(ranker, path)
+    path.write_text(path.read_text().replace('"default_left": true', '"default_left": false'))
+    proof = verify_export(ranker, path, X, to="elasticsearch")
+    wrong = {row.rows for row in proof.rows if row.difference > 0}
+    assert not proof.holds and "missing values" in wrong
+
+
+def test_the_naive_vespa_export_is_found_out(rankers, tmp_path):
+    """``<=`` turned into ``<`` with the threshold as it is."""
+    ranker, X = rankers("trees")
+    path = tmp_path / "model.profile"
+    real = pk.export.vespa.above_double
+    try:
+        pk.export.vespa.above_double = lambda t: np.asarray(t, np.float64)
+        pk.write_vespa(ranker, path)
+    finally:
+        pk.export.vespa.above_double = real
+    proof = verify_export(ranker, path, X, to="vespa")
+    assert {row.rows for row in proof.rows if row.difference > 0} >= {"on thresholds"} and not proof.holds
+
+
+# --------------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("to", "kind", "match"),
+    [
+        ("elasticsearch", "line", "reads only trees"),
+        ("elasticsearch-ltr", "mlp", "write_ranklib"),
+        ("solr", "mlp", "logarithms"),
+        ("solr", "blend", "sum of several kinds"),
+        ("pmml", "mlp", "logarithms"),
+        ("treelite", "blend", "reads only trees"),
+        ("lightgbm", "line", "reads only trees"),
+        ("xgboost", "sigmoid", "a network"),
+    ],
+)
+def test_what_a_target_cannot_express_is_refused(rankers, tmp_path, to, kind, match):
+    with pytest.raises(DataError, match=match):
+        format_named(to).write(rankers(kind)[0], tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_rankers_without_a_form_are_refused(tmp_path):
+    X, y, qid = table(False)
+    for ranker, match in (
+        (pk.rankers.PolynomialRegression().fit(X, y, qid=qid), "expands its features"),
+        (pk.rankers.McRank(n_estimators=2, n_jobs=1).fit(X, y, qid=qid), "outputs"),
+        (pk.rankers.KernelRankSVM().fit(X[:40], y[:40], qid=qid[:40]), "kernel"),
+        (pk.RankNet(architecture="attention", hidden=(4,), max_epochs=1, n_jobs=1).fit(X, y, qid=qid), "whole lists"),
+    ):
+        with pytest.raises(DataError, match=match):
+            pk.write_c(ranker, tmp_path / "model.c")
+    import sklearn
+    from sklearn.pipeline import make_pipeline
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(pk.QueryNormalizer(), pk.LinearRegression()).fit(X, y, qid=qid)
+    with pytest.raises(DataError, match="needs all documents of a query"):
+        pk.write_c(pipeline, tmp_path / "model.c")
+    with pytest.raises(DataError, match="give a fitted ranker"):
+        pk.write_c(object(), tmp_path / "model.c")
+
+
+def test_names_of_features_and_files(rankers, tmp_path):
+    ranker, X = rankers("trees")
+    with pytest.raises(DataError, match="2 feature names for a model of 4"):
+        pk.write_solr(ranker, tmp_path / "model.json", feature_names=["a", "b"])
+    with pytest.raises(DataError, match="'a' occurs twice"):
+        pk.write_solr(ranker, tmp_path / "model.json", feature_names=list("abca"))
+    with pytest.raises(DataError, match="letters, digits"):
+        pk.write_c(ranker, tmp_path / "my-model.c")
+    with pytest.raises(DataError, match="rank feature"):
+        pk.write_vespa(ranker, tmp_path / "model.profile", feature_names=["a", "b", "c", "d{"])
+    with pytest.raises(DataError, match="output field"):
+        pk.write_pmml(ranker, tmp_path / "model.pmml", feature_names=["a", "b", "c", "score"])
+    with pytest.raises(DataError, match="XGBoost does not allow"):
+        pk.write_xgboost(ranker, tmp_path / "model.json", feature_names=["a", "b", "c", "d[0]"])
+    names = ["bm25(title)", "fieldMatch(title).proximity", "age", 'odd "name" */ &>']
+    for to in ("solr", "elasticsearch", "elasticsearch-ltr", "c", "javascript", "lightgbm", "xgboost"):
+        if to in TOOLS and shutil.which(TOOLS[to]) is None:
+            continue
+        path = tmp_path / f"model{format_named(to).suffix}"
+        format_named(to).write(ranker, path, feature_names=names)
+        assert verify_export(ranker, path, X, to=to, feature_names=names).holds
+    pk.write_vespa(ranker, tmp_path / "model.profile", feature_names=[*names[:3], "attribute(x)"])
+    proof = verify_export(ranker, tmp_path / "model.profile", X, to="vespa", feature_names=[*names[:3], "attribute(x)"])
+    assert proof.holds
+    text = (tmp_path / "model.profile").read_text()
+    assert "function age() {\n        expression: attribute(age)" in text and "function bm25" not in text
+
+
+def test_feature_sets_for_engines(rankers, tmp_path):
+    ranker, _ = rankers("trees")
+    names = ["a", "b", "c", "d"]
+    pk.write_opensearch_ltr(ranker, tmp_path / "shop.json", feature_names=names)
+    features = json.loads((tmp_path / "shop.features.json").read_text())["featureset"]
+    assert features["name"] == "shop" and [f["name"] for f in features["features"]] == names
+    pk.write_solr(ranker, tmp_path / "shop.json", feature_names=names)
+    features = json.loads((tmp_path / "shop.features.json").read_text())
+    model = json.loads((tmp_path / "shop.json").read_text())
+    assert {f["store"] for f in features} == {model["store"]} and [f["name"] for f in features] == names
+    assert [f["name"] for f in model["features"]] == names
+    pk.write_elasticsearch(ranker, tmp_path / "shop.json", feature_names=names)
+    config = json.loads((tmp_path / "shop.json").read_text())["inference_config"]["learning_to_rank"]
+    assert [e["query_extractor"]["feature_name"] for e in config["feature_extractors"]] == names
+
+
+def test_one_split_by_hand(tmp_path):
+    """x <= 0.5 becomes x < the next float32 for the plugins, and 0.5 - 1e-6 for Solr, which adds it again."""
+    ranker = pk.from_sklearn(stump())
+    pk.write_elasticsearch_ltr(ranker, tmp_path / "m.json", feature_names=["x"])
+    (tree,) = json.loads(json.loads((tmp_path / "m.json").read_text())["model"]["model"]["definition"])
+    assert tree["split"] == "x" and tree["split_condition"] == 0.5 + 2.0**-24
+    assert [child["leaf"] for child in tree["children"]] == [0.0, 3.0] and tree["missing"] in (tree["yes"], tree["no"])
+    pk.write_solr(ranker, tmp_path / "m.json", feature_names=["x"])
+    root = json.loads((tmp_path / "m.json").read_text())["params"]["trees"][0]["root"]
+    assert np.float32(root["threshold"]) + np.float32(1e-6) == np.float32(0.5) != np.float32(root["threshold"])
+
+
+def stump():
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0]], [0.0, 3.0])
+
+
+def test_a_missing_tool_is_named(rankers, tmp_path, monkeypatch):
+    ranker, X = rankers("line")
+    pk.write_c(ranker, tmp_path / "model.c")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(MissingToolError, match="gcc is not installed"):
+        verify_export(ranker, tmp_path / "model.c", X, to="c")
+
+
+def test_trees_too_deep_for_json_are_refused(tmp_path, monkeypatch):
+    def too_deep(*_, **__):
+        raise RecursionError
+
+    monkeypatch.setattr(_json_trees.json, "dumps", too_deep)
+    with pytest.raises(DataError, match="too deep"):
+        _json_trees.write_json(tmp_path / "x.json", {})
+
+
+def test_unknown_formats_and_wrong_data(rankers, tmp_path):
+    ranker, X = rankers("trees")
+    with pytest.raises(DataError, match="did you mean"):
+        format_named("onxx")
+    pk.write_elasticsearch(ranker, tmp_path / "m.json")
+    with pytest.raises(DataError, match="3 features, and the ranker 4"):
+        verify_export(ranker, tmp_path / "m.json", X[:, :3], to="elasticsearch")
+    with pytest.raises(DataError, match="no rows"):
+        verify_export(ranker, tmp_path / "m.json", X[:0], to="elasticsearch")
