@@ -27,6 +27,11 @@ LIBRARIES = {
     "zstandard": Library("zstandard", "zstd"),
     "pandas": Library("pandas", "pandas"),
     "pyarrow": Library("pyarrow", "pandas"),
+    "uvicorn": Library("uvicorn", "serve"),
+    "httptools": Library("httptools", "serve"),
+    "orjson": Library("orjson", "serve"),
+    "dask": Library("Dask", "cluster"),
+    "distributed": Library("Dask", "cluster"),
 }
 
 

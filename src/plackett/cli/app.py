@@ -21,6 +21,7 @@ from plackett.cli import (
     info,
     plan,
     predict,
+    serve,
     study,
     train,
 )
@@ -60,6 +61,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "fuse": fuse.fuse,
     "study": study.study,
     "plan": plan.plan,
+    "serve": serve.serve,
 }
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}
