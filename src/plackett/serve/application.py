@@ -22,7 +22,6 @@ from plackett.serve.protocols import PROTOCOLS
 from plackett.serve.settings import Settings
 
 __all__ = ["Application", "application"]
-__public__ = ["application"]
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
