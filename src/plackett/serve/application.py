@@ -28,7 +28,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 #: Larger bodies are parsed and scored in a thread, so that other requests go on.
-_LARGE_BODY = 1 << 18
+_LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
 _RETRY = ((b"retry-after", b"1"),)
@@ -173,33 +173,28 @@ class Application:
             raise RefusedError(413, f"the body has {int(length[:20])} bytes; at most {most} are accepted")
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise RefusedError(415, "compressed bodies are not accepted (Content-Encoding)")
-        message = await self._received(receive, self.settings.body_timeout)
-        body = message.get("body", b"")
-        if message.get("more_body"):
-            end, parts, size = time.monotonic() + self.settings.body_timeout, [body], len(body)
-            while message.get("more_body"):
-                message = await self._received(receive, end - time.monotonic())
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > most:
-                    raise RefusedError(413, f"the body has more than {most} bytes, the most that is accepted")
-            body = b"".join(parts)
-        if len(body) > most:
-            raise RefusedError(413, f"the body has {len(body)} bytes; at most {most} are accepted")
-        return body
-
-    async def _received(self, receive: Receive, seconds: float) -> MutableMapping[str, Any]:
         try:
-            async with asyncio.timeout(max(seconds, 0.0)):
-                message = await receive()
+            async with asyncio.timeout(self.settings.body_timeout):
+                return await self._arrived(receive)
         except TimeoutError:
             limit = self.settings.body_timeout
             raise RefusedError(
                 408, f"the body did not arrive within {limit:g} seconds", ((b"connection", b"close"),)
             ) from None
-        if message["type"] == "http.disconnect":
-            raise _GoneError
-        return message
+
+    async def _arrived(self, receive: Receive) -> bytes:
+        most, parts, size = self.settings.max_body, [], 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            part = message.get("body", b"")
+            size += len(part)
+            if size > most:
+                raise RefusedError(413, f"the body has more than {most} bytes, the most that is accepted")
+            if not message.get("more_body"):
+                return b"".join([*parts, part]) if parts else part
+            parts.append(part)
 
     async def _made(self, route: Route, request: Request) -> Response:
         if len(request.body) > _LARGE_BODY:

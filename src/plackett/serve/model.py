@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.rankers.base import GradientTrained
 from plackett.serve.drift import Drift
 from plackett.serve.http import RefusedError
 
@@ -88,10 +90,18 @@ class ServedModel:
         if self.steps or (qid is not None and self.list_aware):
             scores = self._score_lists(X, qid)
         else:
-            data = RankingDataset(X=X, y=None, offsets=np.array([0, len(X)]), qids=_ONE_QUERY)
-            scores = self.ranker._score_rows(data)
+            scores = self._score_rows(X)
         self.drift.note(X, scores)
         return scores
+
+    @cached_property
+    def _score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
+        """Scores of the rows of one list: what the ranker does, without what it does anew for each call."""
+        ranker = self.ranker
+        if type(ranker)._score_rows is not GradientTrained._score_rows:
+            return lambda X: ranker._score_rows(self.dataset(X))
+        scorer, jobs, finish = ranker.scorer_, ranker.n_jobs, ranker.make_loss().ranking_scores
+        return lambda X: finish(scorer.predict(X, np.array([0, len(X)]), jobs))
 
     def _score_lists(self, X: np.ndarray, qid: Any) -> np.ndarray:
         try:
