@@ -44,12 +44,12 @@ def openapi(app: Application) -> dict[str, Any]:
 
 
 def _operation(app: Application, route: Route) -> dict[str, Any]:
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": _names(app, name)}
         for name in re.findall(r"{(\w+)}", route.path)
     ]
     parameters += [
-        {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
+        {"name": name, "in": "query", "description": text, "schema": _names(app, name)}
         for name, text in route.query.items()
     ]
     statuses = {*route.statuses, 500}
@@ -73,6 +73,12 @@ def _operation(app: Application, route: Route) -> dict[str, Any]:
     if app.settings.api_keys and not route.open:
         found["security"] = [{"key": []}]
     return found
+
+
+def _names(app: Application, parameter: str) -> dict[str, Any]:
+    """The models, or versions, that are served now."""
+    known = sorted({model.version if parameter == "version" else model.name for model in app.models.all()})
+    return {"type": "string"} | ({"enum": known} if known else {})
 
 
 def document(app: Application, request: Request) -> Response:
