@@ -118,6 +118,7 @@ from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
 from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.aggregation.fusing import aggregate as aggregate
+from plackett.serve.application import application as application
 from plackett.experiments.published import beside_published as beside_published
 from plackett.data.permutations import best_order as best_order
 from plackett.rankers.calibration import calibrate as calibrate
@@ -232,6 +233,7 @@ from plackett import models as models
 from plackett import permutation_models as permutation_models
 from plackett import plot as plot
 from plackett import scorers as scorers
+from plackett import serve as serve
 from plackett import solvers as solvers
 from plackett import studies as studies
 from plackett import testing as testing

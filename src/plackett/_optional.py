@@ -29,6 +29,11 @@ LIBRARIES = {
     "pyarrow": Library("pyarrow", "pandas"),
     "onnx": Library("ONNX", "export"),
     "treelite": Library("treelite", "export"),
+    "uvicorn": Library("uvicorn", "serve"),
+    "httptools": Library("httptools", "serve"),
+    "orjson": Library("orjson", "serve"),
+    "dask": Library("Dask", "cluster"),
+    "distributed": Library("Dask", "cluster"),
 }
 
 

@@ -23,6 +23,7 @@ from plackett.cli import (
     info,
     plan,
     predict,
+    serve,
     study,
     train,
 )
@@ -65,6 +66,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "diversify": diversify.diversify,
     "study": study.study,
     "plan": plan.plan,
+    "serve": serve.serve,
 }
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}

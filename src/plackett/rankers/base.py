@@ -26,6 +26,7 @@ from plackett.rankers.columns import Columns
 from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
+from plackett.rankers.reference import reference_of
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["GradientTrained", "Ranker"]
@@ -78,6 +79,8 @@ class Ranker(FittedAttributes, Estimator):
         Tree rankers fitted to a frame with categorical columns only: the values of each, in the order of their codes.
     card_
         The model card: what was trained on what, and how good it was on validation data.
+    reference_
+        Deciles and shares of the features and scores of training documents, by which a service detects drift.
     """
 
     _ids: ClassVar[tuple[str, ...]]
@@ -195,6 +198,7 @@ class Ranker(FittedAttributes, Estimator):
             self._check_scores(data)
         self._note(data, monitor)
         self._calibrate(valid)
+        self._note_reference(data)
         return monitor
 
     def _refits(self) -> bool:
@@ -269,6 +273,13 @@ class Ranker(FittedAttributes, Estimator):
         self.history_ = monitor.history
         self.card_ = self._card(data, monitor)
         self.__dict__.pop("calibration_", None)  # it was learned for other weights
+
+    def _note_reference(self, data: RankingDataset) -> None:
+        """Record how features and scores are distributed, for a service to detect drift."""
+        found = reference_of(data, self._score_rows)
+        self.__dict__.pop("reference_", None)
+        if found is not None:
+            self.reference_: np.ndarray = found
 
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""

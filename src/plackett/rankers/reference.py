@@ -1,0 +1,72 @@
+"""What features and scores looked like in training, for a service to tell whether today's documents are still like it.
+
+For each feature, and last for the scores: the deciles, and the shares of the documents in the bins between them and of
+those without a value. A few thousand documents are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
+
+__all__ = ["BINS", "reference_of", "shares_of"]
+
+#: Bins of a feature.
+BINS = 10
+#: Documents that are looked at: whole queries, spread over the data.
+_ROWS = 1_000
+#: Of more features than this only the scores are noted.
+_MOST_FEATURES = 2_000
+
+
+def reference_of(data: RankingDataset, score: Callable[[RankingDataset], np.ndarray]) -> np.ndarray | None:
+    """Edges (9) and shares (10, and one of missing values) of each feature and of the scores, float32.
+
+    Equal edges stand for a value that many documents share. None for scores with several outputs.
+
+    >>> data = RankingDataset.from_arrays([[0.0], [1.0], [2.0]], None, [1, 1, 1])
+    >>> reference_of(data, lambda part: part.X[:, 0]).shape
+    (2, 20)
+    """
+    sample = _sample(data)
+    scores = np.asarray(score(sample), np.float64)
+    if scores.ndim != 1 or not np.isfinite(scores).all():
+        return None
+    tables = [scores[:, None]]
+    if data.n_features <= _MOST_FEATURES:
+        tables.insert(0, dense(sample.X))
+    return np.concatenate([_noted(table) for table in tables]).astype(np.float32)
+
+
+def _sample(data: RankingDataset) -> RankingDataset:
+    if data.n_rows <= _ROWS:
+        return data
+    mean = data.n_rows / data.n_queries
+    n = max(1, min(data.n_queries, int(_ROWS / mean)))
+    return data.select(np.unique(np.linspace(0, data.n_queries - 1, n).astype(np.int64)))
+
+
+def _noted(values: np.ndarray) -> np.ndarray:
+    ordered = np.sort(values, axis=0)  # NaN last
+    present = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    place = (present[:, None] * np.arange(1, BINS)) // BINS
+    edges = np.take_along_axis(ordered.T, place, axis=1)
+    # in single precision, as they are stored: a value must fall into the same bin later
+    edges = np.nan_to_num(edges, nan=0.0).astype(np.float32)
+    return np.concatenate([edges, shares_of(values, edges)], axis=1)
+
+
+def shares_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Share of the values of each column in the bins between its edges, and, last, of missing ones."""
+    n, width = values.shape
+    bins = np.full((n, width), BINS)
+    present = ~np.isnan(values)
+    above = (values.astype(np.float32)[:, :, None] >= edges[None, :, :]).sum(axis=2)
+    bins[present] = above[present]
+    flat = bins + (BINS + 1) * np.arange(width)
+    counts = np.bincount(flat.ravel(), minlength=width * (BINS + 1)).reshape(width, BINS + 1)
+    return counts / max(n, 1)

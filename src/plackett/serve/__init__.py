@@ -1,0 +1,15 @@
+"""A scoring service: saved models behind HTTP, with the protocols that platforms already speak."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(
+    __name__,
+    named={
+        "application": "application",
+        "log_model": "mlflow_model",
+        "save_model": "mlflow_model",
+        "load_model": "mlflow_model",
+    },
+)

@@ -1,0 +1,331 @@
+"""The service as an ASGI application: routing, limits, keys, threads for long work, metrics, reloading."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from plackett._errors import DataError, LossError
+from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, refusal
+from plackett.serve.logs import event
+from plackett.serve.metrics import Metrics
+from plackett.serve.model import ServedModel
+from plackett.serve.models import Models
+from plackett.serve.numbers import warm_up
+from plackett.serve.protocols import PROTOCOLS
+from plackett.serve.settings import Settings
+
+__all__ = ["Application", "application"]
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+#: Larger bodies are parsed and scored in a thread, so that other requests go on.
+_LARGE_BODY = 1 << 20
+#: Paths whose route is remembered.
+_REMEMBERED = 1_000
+_RETRY = ((b"retry-after", b"1"),)
+
+
+def application(models: Any, settings: Settings | None = None, **limits: Any) -> Application:
+    """The scoring service as an ASGI application, for uvicorn or any other ASGI server.
+
+    Parameters
+    ----------
+    models
+        Model files, as given to ``plackett serve``: one path or several, ``name=path``, folders. Or fitted rankers by
+        name.
+    settings
+        Limits, keys and intervals; instead of them, the fields of `plackett.serve.settings.Settings` can be given by
+        name (``max_body=…``).
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> ranker = pk.rankers.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> app = application({"shop": ranker}, max_documents=1_000)
+    >>> [route.path for route in app.routes][:2]
+    ['/v2', '/v2/health/live']
+    """
+    settings = settings or Settings(**limits)
+    if isinstance(models, dict):
+        made = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
+        for model in made:
+            model.warm_up()
+        return Application(Models.of(made), settings)
+    names = [models] if isinstance(models, (str, Path)) else models
+    return Application(Models([str(name) for name in names], threads=settings.threads), settings)
+
+
+class Application:
+    """The ASGI application; see `application`."""
+
+    def __init__(self, models: Models, settings: Settings | None = None, routes: Iterable[Route] | None = None) -> None:
+        self.models, self.settings, self.metrics = models, settings or Settings(), Metrics()
+        self.routes = list(routes or (route for protocol in PROTOCOLS for route in protocol.ROUTES))
+        self.draining = False
+        self._open = frozenset(route.path for route in self.routes if route.open)
+        self.metrics.health = self._open
+        self._keys = [key.encode() for key in self.settings.api_keys]
+        self._remembered: dict[str, tuple[dict[str, Route], dict[str, str]]] = {}
+        self._waiting = 0
+        self._threads: ThreadPoolExecutor | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    # --------------------------------------------------------------------------------------------------- requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or start and stop."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            raise RuntimeError(f"{scope['type']} is not served here")
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = time.perf_counter()
+        headers = dict(scope["headers"])
+        request = Request(scope["method"], scope["path"], scope["query_string"], headers, b"")
+        label = "unknown"
+        self.metrics.in_flight += 1
+        try:
+            try:
+                methods, request.values = self._routed(request.path)
+                route = self._chosen(methods, request.method)
+                label = route.path
+                self._admit(route, headers)
+                if request.method == "POST":
+                    request.body = await self._body(headers, receive)
+                response = await self._made(route, request)
+            except RefusedError as refused:
+                response = refusal(refused)
+            except asyncio.CancelledError:
+                raise
+            except _GoneError:
+                label, response = "disconnected", Response(b"", status=499)
+                return
+            except Exception:  # a fault of ours: the client learns that, the log learns where
+                name = request.request_id().decode()
+                event("request failed", logging.ERROR, error=True, path=request.path[:200], request_id=name)
+                response = refusal(
+                    RefusedError(500, f"internal error; the log has the details under request id {name}")
+                )
+                response = response._replace(headers=((b"x-request-id", name.encode()),))
+            await self._send(send, request, response)
+        finally:
+            self.metrics.in_flight -= 1
+            seconds = time.perf_counter() - start
+            self.metrics.note(label, response.status, seconds, response.documents)
+            if self.settings.access_log or (response.status >= 500 and label not in self._open):
+                self._log(request, response, seconds)
+
+    def _routed(self, path: str) -> tuple[dict[str, Route], dict[str, str]]:
+        """The routes of a path, by method, and the parts of the path that they name."""
+        found = self._remembered.get(path)
+        if found is None:
+            parts = path.split("/")
+            for route in self.routes:
+                values = _matched(route.path.split("/"), parts)
+                if values is not None:
+                    same = {other.method: other for other in reversed(self.routes) if other.path == route.path}
+                    found = same, values
+                    break
+            else:
+                raise RefusedError(404, f"there is nothing at {path[:200]!r}; /docs tells what there is")
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            self._remembered[path] = found
+        return found
+
+    def _chosen(self, methods: dict[str, Route], method: str) -> Route:
+        route = methods.get("GET" if method == "HEAD" else method)
+        if route is None:
+            allowed = sorted({*methods, "HEAD"} if "GET" in methods else methods)
+            headers = ((b"allow", ", ".join(allowed).encode()),)
+            raise RefusedError(405, f"{method} is not allowed here; {' and '.join(allowed)} is", headers)
+        return route
+
+    def _admit(self, route: Route, headers: dict[bytes, bytes]) -> None:
+        if self._keys and not route.open:
+            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+            key = given.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
+            # compared with all, so that the time tells nothing
+            if not sum(hmac.compare_digest(key, known) for known in self._keys):
+                said = (
+                    "this key is not known" if key else "give an API key: 'Authorization: Bearer …' or 'X-API-Key: …'"
+                )
+                raise RefusedError(401, said, ((b"www-authenticate", b"Bearer"),))
+        if route.needs_models and not self.models.ready:
+            raise RefusedError(503, "the models are being loaded", _RETRY)
+
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+        most = self.settings.max_body
+        length = headers.get(b"content-length", b"")
+        if length.isdigit() and int(length[:20]) > most:
+            raise RefusedError(413, f"the body has {int(length[:20])} bytes; at most {most} are accepted")
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise RefusedError(415, "compressed bodies are not accepted (Content-Encoding)")
+        try:
+            async with asyncio.timeout(self.settings.body_timeout):
+                return await self._arrived(receive)
+        except TimeoutError:
+            limit = self.settings.body_timeout
+            raise RefusedError(
+                408, f"the body did not arrive within {limit:g} seconds", ((b"connection", b"close"),)
+            ) from None
+
+    async def _arrived(self, receive: Receive) -> bytes:
+        most, parts, size = self.settings.max_body, [], 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            part = message.get("body", b"")
+            size += len(part)
+            if size > most:
+                raise RefusedError(413, f"the body has more than {most} bytes, the most that is accepted")
+            if not message.get("more_body"):
+                return b"".join([*parts, part]) if parts else part
+            parts.append(part)
+
+    async def _made(self, route: Route, request: Request) -> Response:
+        if len(request.body) > _LARGE_BODY:
+            made = await self._in_thread(lambda: _handled(route, self, request))
+        else:
+            made = _handled(route, self, request)
+        return await self._in_thread(lambda: _called(made.make)) if isinstance(made, Deferred) else made
+
+    async def _in_thread(self, function: Callable[[], Any]) -> Any:
+        if self._waiting >= self.settings.max_waiting:
+            raise RefusedError(503, "too many large requests are waiting; try again later", _RETRY)
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self.settings.threads, thread_name_prefix="plackett-serve")
+        future = asyncio.get_running_loop().run_in_executor(self._threads, function)
+        self._waiting += 1
+        future.add_done_callback(self._done)
+        try:
+            return await asyncio.wait_for(asyncio.shield(future), self.settings.score_timeout)
+        except TimeoutError:
+            future.cancel()  # does not stop a thread that runs, but what waits for one
+            limit = self.settings.score_timeout
+            raise RefusedError(503, f"the answer was not ready within {limit:g} seconds", _RETRY) from None
+
+    def _done(self, future: asyncio.Future[Any]) -> None:
+        self._waiting -= 1
+        if not future.cancelled():
+            future.exception()  # seen: nobody may wait for it any more
+
+    async def _send(self, send: Send, request: Request, response: Response) -> None:
+        headers = [
+            (b"content-type", response.content_type),
+            (b"content-length", b"%d" % len(response.body)),
+            *response.headers,
+        ]
+        if b"x-request-id" in request.headers:
+            headers.append((b"x-request-id", request.request_id()))
+        if self.draining:  # the client is to open its next connection elsewhere
+            headers.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        body = b"" if request.method == "HEAD" else response.body
+        await send({"type": "http.response.body", "body": body})
+
+    def _log(self, request: Request, response: Response, seconds: float) -> None:
+        event(
+            "request",
+            method=request.method,
+            path=request.path[:200],
+            status=response.status,
+            milliseconds=round(1e3 * seconds, 3),
+            bytes=len(request.body),
+            documents=response.documents,
+            request_id=request.request_id().decode(),
+        )
+
+    # ---------------------------------------------------------------------------------------------- start and stop
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Load the models in the background: the port is open at once, and readiness says when they are there."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                if self.models.arguments:
+                    self._tasks.append(asyncio.create_task(self._keep_fresh()))
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                await self.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def close(self) -> None:
+        """Stop looking at the files, and wait for the threads."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+
+    async def _keep_fresh(self) -> None:
+        while True:
+            await asyncio.to_thread(self.refresh)
+            if self.settings.reload_interval == 0 and self.models.ready:
+                return
+            await asyncio.sleep(self.settings.reload_interval or 1.0)
+
+    def refresh(self) -> None:
+        """Look at the model files once. It is called all the time, and in tests."""
+        try:
+            if not self.models.ready:
+                warm_up()
+            changes = self.models.refresh()
+        except (OSError, DataError) as error:
+            event("model files cannot be listed", logging.ERROR, reason=str(error))
+            self.metrics.reloads["failed"] += 1
+            return
+        for change in changes:
+            self.metrics.reloads[change.what] += 1
+            level = logging.ERROR if change.what == "failed" else logging.INFO
+            words = {"model": change.source.name, "version": change.source.version, "path": str(change.source.path)}
+            event(f"model {change.what}", level, **words, **({"reason": change.reason} if change.reason else {}))
+        if not self.models.ready and self.models.all() and not any(c.what == "failed" for c in changes):
+            self.models.ready = True
+            event("ready", models=sorted({model.name for model in self.models.all()}))
+
+
+class _GoneError(Exception):
+    """The client has left."""
+
+
+def _handled(route: Route, app: Application, request: Request) -> Response | Deferred:
+    return _called(lambda: route.handle(app, request))
+
+
+def _called(function: Callable[[], Any]) -> Any:
+    """Call a handler; what our checks of data refuse is the client's mistake."""
+    try:
+        return function()
+    except (DataError, LossError) as error:
+        raise RefusedError(400, str(error)) from None
+
+
+def _matched(pattern: list[str], parts: list[str]) -> dict[str, str] | None:
+    if len(pattern) != len(parts):
+        return None
+    values = {}
+    for want, given in zip(pattern, parts, strict=True):
+        if want.startswith("{"):
+            if not given:
+                return None
+            values[want[1:-1]] = given
+        elif want != given:
+            return None
+    return values

@@ -1,0 +1,120 @@
+"""Requests and responses as the protocols see them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from plackett._optional import optional
+
+__all__ = [
+    "ARROW",
+    "BINARY",
+    "JSON",
+    "TEXT",
+    "Deferred",
+    "RefusedError",
+    "Request",
+    "Response",
+    "Route",
+    "refusal",
+    "to_json",
+]
+
+JSON, TEXT, HTML = b"application/json", b"text/plain; charset=utf-8", b"text/html; charset=utf-8"
+BINARY, ARROW, CSV = b"application/octet-stream", b"application/vnd.apache.arrow.stream", b"text/csv"
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:/+=-]{1,128}")
+_START, _COUNT = os.urandom(6).hex(), itertools.count(1)
+
+
+class RefusedError(Exception):
+    """A request that cannot be served: the status and the reason, which the client is told."""
+
+    def __init__(self, status: int, reason: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(reason)
+        self.status, self.reason, self.headers = status, reason, headers
+
+
+class Response(NamedTuple):
+    """What is sent back."""
+
+    body: bytes
+    content_type: bytes = JSON
+    status: int = 200
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    #: For the metrics: number of documents that were scored.
+    documents: int = 0
+
+
+class Deferred(NamedTuple):
+    """A response that takes long to make: the application calls the function in a thread."""
+
+    make: Callable[[], Response]
+
+
+class Request:
+    """A request whose body has arrived."""
+
+    __slots__ = ("_query", "body", "headers", "method", "path", "query_string", "values")
+
+    def __init__(self, method: str, path: str, query_string: bytes, headers: dict[bytes, bytes], body: bytes) -> None:
+        self.method, self.path, self.query_string, self.headers, self.body = method, path, query_string, headers, body
+        self.values: dict[str, str] = {}
+        self._query: dict[str, str] | None = None
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters after ``?``."""
+        if self._query is None:
+            self._query = dict(parse_qsl(self.query_string.decode("latin-1"), keep_blank_values=True))
+        return self._query
+
+    @property
+    def content_type(self) -> bytes:
+        """The media type of the body, without parameters, in lower case."""
+        return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+
+    def request_id(self) -> bytes:
+        """The client's id of the request if it is a plain one, otherwise a new id."""
+        given = self.headers.get(b"x-request-id", b"")
+        return given if _REQUEST_ID.fullmatch(given) else b"%s-%d" % (_START.encode(), next(_COUNT))
+
+
+@dataclass(frozen=True)
+class Route:
+    """A path and a method, the function that answers, and its description for ``/openapi.json``.
+
+    Parts of the path in braces are handed over in `Request.values`.
+    """
+
+    method: str
+    path: str
+    handle: Callable[[Any, Request], Response | Deferred]
+    summary: str
+    #: Whether it is answered without a key, and before the models are ready.
+    open: bool = False
+    #: Whether the answer waits for the models.
+    needs_models: bool = False
+    #: Media type to schema, of the body and of the answer.
+    body: dict[str, Any] = field(default_factory=dict)
+    answer: dict[str, Any] = field(default_factory=lambda: {"application/json": {"type": "object"}})
+    query: dict[str, str] = field(default_factory=dict)
+    #: What can go wrong besides what can always go wrong.
+    statuses: tuple[int, ...] = ()
+
+
+def to_json(value: Any) -> bytes:
+    """JSON text; arrays of NumPy are lists, NaN is null."""
+    orjson = optional("orjson", "the service needs")
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def refusal(error: RefusedError) -> Response:
+    """The response to a request that cannot be served."""
+    return Response(to_json({"error": error.reason}), JSON, error.status, error.headers)

@@ -1,0 +1,169 @@
+"""Counts and latencies, in the text format of Prometheus."""
+
+from __future__ import annotations
+
+import os
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plackett.serve.models import Models
+
+__all__ = ["Metrics"]
+
+#: Upper ends of the latency buckets, in seconds.
+BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+#: With more features than this, only the largest drift is told.
+_MOST_FEATURES = 512
+
+
+class Metrics:
+    """What is counted while requests are served. Routes and statuses are the only labels, so it does not grow."""
+
+    def __init__(self) -> None:
+        self.started = time.time()
+        self.latency: dict[str, list[int]] = {}
+        self.seconds: dict[str, float] = {}
+        self.requests: dict[tuple[str, int], int] = {}
+        self.documents = 0
+        self.in_flight = 0
+        #: Routes whose answers are no errors: "not ready" is what they are for.
+        self.health: frozenset[str] = frozenset()
+        self.reloads = {"loaded": 0, "failed": 0, "removed": 0}
+
+    def note(self, route: str, status: int, seconds: float, documents: int) -> None:
+        """Count a request that was answered."""
+        counts = self.latency.get(route)
+        if counts is None:
+            counts = self.latency[route] = [0] * (len(BUCKETS) + 1)
+            self.seconds[route] = 0.0
+        counts[bisect_left(BUCKETS, seconds)] += 1
+        self.seconds[route] += seconds
+        key = route, status
+        self.requests[key] = self.requests.get(key, 0) + 1
+        self.documents += documents
+
+    def text(self, models: Models) -> str:
+        """The page that Prometheus reads."""
+        lines: list[str] = []
+        for name, kind, text, samples in (*self._requests(), *self._models(models), *_process()):
+            found = list(samples)
+            if found:
+                lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
+                lines += [f"{suffix} {value!r}" if "{" in suffix else f"{suffix} {value}" for suffix, value in found]
+        return "\n".join(lines) + "\n"
+
+    def _requests(self) -> Iterator[tuple[str, str, str, Iterable[tuple[str, float]]]]:
+        name = "plackett_requests_total"
+        yield (
+            name,
+            "counter",
+            "Requests that were answered.",
+            [
+                (_sample(name, route=route, status=str(status)), n)
+                for (route, status), n in sorted(self.requests.items())
+            ],
+        )
+        name = "plackett_errors_total"
+        errors: dict[str, int] = {"client": 0, "server": 0}
+        for (route, status), n in self.requests.items():
+            if status >= 400 and route not in self.health:
+                errors["server" if status >= 500 else "client"] += n
+        yield (
+            name,
+            "counter",
+            "Requests that were refused (client) or failed (server).",
+            [(_sample(name, kind=kind), n) for kind, n in errors.items()],
+        )
+        name = "plackett_request_seconds"
+        yield name, "histogram", "Time from the first byte of the request to the response.", self._histogram(name)
+        yield (
+            "plackett_documents_total",
+            "counter",
+            "Documents that were scored.",
+            [("plackett_documents_total", self.documents)],
+        )
+        yield (
+            "plackett_requests_in_flight",
+            "gauge",
+            "Requests that are being served.",
+            [("plackett_requests_in_flight", self.in_flight)],
+        )
+
+    def _histogram(self, name: str) -> Iterator[tuple[str, float]]:
+        for route, counts in sorted(self.latency.items()):
+            total = 0
+            for end, n in zip((*BUCKETS, "+Inf"), counts, strict=True):
+                total += n
+                yield _sample(f"{name}_bucket", route=route, le=str(end)), total
+            yield _sample(f"{name}_sum", route=route), self.seconds[route]
+            yield _sample(f"{name}_count", route=route), total
+
+    def _models(self, models: Models) -> Iterator[tuple[str, str, str, Iterable[tuple[str, float]]]]:
+        served = models.all()
+        name = "plackett_model_loaded_timestamp_seconds"
+        yield (
+            name,
+            "gauge",
+            "When a model was loaded.",
+            [(_sample(name, model=m.name, version=m.version, fingerprint=m.fingerprint), m.loaded_at) for m in served],
+        )
+        name = "plackett_reloads_total"
+        yield (
+            name,
+            "counter",
+            "Model files that were loaded, could not be loaded, or went away.",
+            [(_sample(name, result=what), n) for what, n in self.reloads.items()],
+        )
+        name = "plackett_score_drift"
+        known = [(m, m.drift.of_scores()) for m in served]
+        yield (
+            name,
+            "gauge",
+            "Stability index of the latest scores against training; above .25 is a shift.",
+            [(_sample(name, model=m.name, version=m.version), v) for m, v in known if v is not None],
+        )
+        by_feature = [(m, found) for m in served if (found := m.drift.of_features()) is not None]
+        name = "plackett_feature_drift_max"
+        yield (
+            name,
+            "gauge",
+            "The largest stability index of a feature against training.",
+            [(_sample(name, model=m.name, version=m.version), float(v.max(initial=0.0))) for m, v in by_feature],
+        )
+        name = "plackett_feature_drift"
+        yield (
+            name,
+            "gauge",
+            "Stability index of the latest documents against training, by feature.",
+            [
+                (_sample(name, model=m.name, version=m.version, feature=feature), float(v))
+                for m, values in by_feature
+                if len(values) <= _MOST_FEATURES
+                for feature, v in zip(m.feature_names or map(str, range(len(values))), values, strict=True)
+            ],
+        )
+
+
+def _process() -> Iterator[tuple[str, str, str, list[tuple[str, float]]]]:
+    times = os.times()
+    name = "process_cpu_seconds_total"
+    yield name, "counter", "Processor time.", [(name, times.user + times.system)]
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:  # not Linux
+        return
+    name = "process_resident_memory_bytes"
+    yield name, "gauge", "Resident memory.", [(name, pages * os.sysconf("SC_PAGE_SIZE"))]
+
+
+def _sample(name: str, **labels: str) -> str:
+    inside = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels.items())
+    return f"{name}{{{inside}}}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

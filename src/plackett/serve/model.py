@@ -1,0 +1,173 @@
+"""A loaded model, ready to score what comes over the wire."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett.data.dataset import RankingDataset
+from plackett.rankers.base import GradientTrained
+from plackett.serve.drift import Drift
+from plackett.serve.http import RefusedError
+
+__all__ = ["ServedModel"]
+
+#: Numbers of rows that are scored before a model counts as ready: each takes another way through the kernels.
+_WARM_UP = (1, 2, 7, 100, 1_000)
+
+
+class ServedModel:
+    """A ranker, or a pipeline that ends in one, under a name and a version.
+
+    Parameters
+    ----------
+    model
+        What `plackett.load` returned.
+    name, version
+        What requests call it.
+    threads
+        Threads that a large request may use.
+    """
+
+    def __init__(
+        self, model: Any, name: str, version: str = "1", *, path: Path | None = None, threads: int = 1
+    ) -> None:
+        self.model, self.name, self.version, self.path = model, name, version, path
+        self.steps = [step for _, step in model.steps[:-1]] if hasattr(model, "steps") else []
+        self.ranker = model.steps[-1][1] if hasattr(model, "steps") else model
+        if not hasattr(self.ranker, "scorer_"):
+            raise DataError(f"{path or name}: holds no fitted ranker that could be served")
+        self.ranker.n_jobs = threads
+        first = self.steps[0] if self.steps else self.ranker
+        self.n_features = int(getattr(first, "n_features_in_", self.ranker.n_features_in_))
+        names = getattr(first, "feature_names_in_", None)
+        self.feature_names: list[str] = [] if names is None else [str(n) for n in names]
+        self.feature_set = frozenset(self.feature_names)
+        self.codes = self._category_codes()
+        self.list_aware = bool(self.ranker.scorer_.list_aware) or bool(self.steps)
+        self.loaded_at = time.time()
+        self.drift = Drift(getattr(self.ranker, "reference_", None), self.n_features, by_feature=not self.steps)
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """The model card."""
+        return getattr(self.ranker, "card_", {})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Short hash of the model file, which tells versions apart that have the same name."""
+        import hashlib
+
+        if self.path is None:
+            return ""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "blake2b").hexdigest()[:16]
+
+    def _category_codes(self) -> dict[int, dict[Any, float]]:
+        categories = getattr(self.ranker, "categories_", {})
+        return {
+            self.feature_names.index(name): {value: float(code) for code, value in enumerate(values)}
+            for name, values in categories.items()
+            if name in self.feature_set
+        }
+
+    # ------------------------------------------------------------------------------------------------------ scoring
+
+    def score(self, X: np.ndarray, qid: Any = None) -> np.ndarray:
+        """Scores of a float32 table in C order, in its row order; without query ids all rows are one list."""
+        if X.shape[1] != self.n_features:
+            raise RefusedError(400, f"{X.shape[1]} features, but {self.name} has {self.n_features}")
+        if len(X) == 0:
+            return np.empty(0)
+        self._check_values(X)
+        if self.steps or (qid is not None and self.list_aware):
+            scores = self._score_lists(X, qid)
+        else:
+            scores = self._score_rows(X)
+        self.drift.note(X, scores)
+        return scores
+
+    @cached_property
+    def _score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
+        """Scores of the rows of one list: what the ranker does, without what it does anew for each call."""
+        ranker = self.ranker
+        if type(ranker)._score_rows is not GradientTrained._score_rows:
+            return lambda X: ranker._score_rows(self.dataset(X))
+        scorer, jobs, finish = ranker.scorer_, ranker.n_jobs, ranker.make_loss().ranking_scores
+        return lambda X: finish(scorer.predict(X, np.array([0, len(X)]), jobs))
+
+    def _score_lists(self, X: np.ndarray, qid: Any) -> np.ndarray:
+        try:
+            return self.model.predict(self.dataset(X) if qid is None else X, **({} if qid is None else {"qid": qid}))
+        except DataError as error:
+            raise RefusedError(400, str(error)) from None
+
+    def dataset(self, X: np.ndarray, docids: Any = None) -> RankingDataset:
+        """The rows as one query."""
+        return RankingDataset(X=X, y=None, offsets=np.array([0, len(X)]), qids=_ONE_QUERY, docids=docids)
+
+    def _check_values(self, X: np.ndarray) -> None:
+        with np.errstate(invalid="ignore"):
+            if np.isfinite(X.sum(dtype=np.float64)):
+                return
+        infinite = np.isinf(X)
+        if infinite.any():
+            i, j = (int(k) for k in np.argwhere(infinite)[0])
+            raise RefusedError(400, f"feature {self._named(j)} of document {i} is infinite; give a finite number")
+        if not self.ranker.allow_nan and not self.steps:
+            i, j = (int(k) for k in np.argwhere(np.isnan(X))[0])
+            raise RefusedError(
+                400,
+                f"feature {self._named(j)} of document {i} is missing (NaN or null), which {self.name} does not accept",
+            )
+
+    def _named(self, j: int) -> str:
+        return repr(self.feature_names[j]) if self.feature_names else str(j)
+
+    def relevance(self, scores: np.ndarray) -> np.ndarray | None:
+        """Probability of relevance at each score; None if the model was fitted without calibration."""
+        calibration = getattr(self.ranker, "calibration_", None)
+        return None if calibration is None else calibration.probability(scores)
+
+    def explain(self, X: np.ndarray) -> Any:
+        """The explanation of the scores of one list; for a pipeline, in terms of what its last step sees."""
+        from plackett.explanations.explain import explain
+
+        data = self.dataset(X)
+        for step in self.steps:
+            data = step.transform(data)
+        if self.feature_names and data.n_features == len(self.feature_names):
+            data = data.replace(feature_names=tuple(self.feature_names))
+        try:
+            return explain(self.ranker, data)
+        except DataError as error:
+            raise RefusedError(400, str(error)) from None
+
+    def warm_up(self) -> None:
+        """Score made-up rows of several sizes, so that no request waits for a compiler."""
+        rng = np.random.default_rng(0)
+        drift, self.drift = self.drift, Drift(None, self.n_features)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PlackettWarning)
+                for n in _WARM_UP:
+                    X = rng.random((n, self.n_features), np.float32)
+                    scores = self.score(X)
+                    if scores.shape != (n,):
+                        raise DataError(
+                            f"{self.path or self.name}: gives scores of shape {scores.shape} for {n} documents"
+                        )
+        except RefusedError as error:
+            raise DataError(f"{self.path or self.name}: cannot score: {error.reason}") from None
+        finally:
+            self.drift = drift
+
+
+_ONE_QUERY = np.zeros(1, np.int64)

@@ -1,0 +1,170 @@
+"""``/rank``: the documents of one query with ids and features in; the order, scores and, on demand, reasons out.
+
+Documents come as ``items`` (an id and features by name, or in training order) or, cheaper, as ``ids`` and a table
+``features``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
+from plackett.serve.numbers import Decoded, decode
+from plackett.serve.tables import from_columns, from_objects, from_rows
+
+if TYPE_CHECKING:
+    from plackett.serve.application import Application
+    from plackett.serve.model import ServedModel
+
+__all__ = ["ROUTES"]
+
+#: Explanations are for people: no more documents than this are explained.
+_EXPLAINED = 100
+#: Features named for each document.
+_REASONS = 10
+
+
+def rank(app: Application, request: Request) -> Response | Deferred:
+    """Order the documents of a query."""
+    model = app.models.get(request.values.get("model"), request.query.get("version"))
+    found = decode(request.body)
+    asked = found.value
+    if not isinstance(asked, dict):
+        raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
+    ids, X = _documents(model, asked, found)
+    if len(X) > app.settings.max_documents:
+        raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
+    top = asked.get("top")
+    if top is not None and (type(top) is not int or top < 1):
+        raise RefusedError(400, "top must be a whole number from 1 on")
+    explained = asked.get("explain", False)
+    if not isinstance(explained, bool):
+        raise RefusedError(400, "explain must be true or false")
+    scores = model.score(X)
+    order = np.argsort(-scores, kind="stable")[:top]
+    if not explained:
+        return _answer(model, ids, scores, order, None)
+    if len(order) > _EXPLAINED:
+        raise RefusedError(
+            400, f"{len(order)} documents would be explained; ask for the first few with top, at most {_EXPLAINED}"
+        )
+    return Deferred(lambda: _answer(model, ids, scores, order, _reasons(model, X, order) if len(X) else []))
+
+
+def _documents(model: ServedModel, asked: dict[str, Any], found: Decoded) -> tuple[list[Any], np.ndarray]:
+    if "items" in asked:
+        items = asked["items"]
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise RefusedError(400, "items must be a list of objects with id and features")
+        for i, item in enumerate(items):
+            if "id" not in item or "features" not in item:
+                raise RefusedError(400, f"items[{i}] lacks {'id' if 'id' not in item else 'features'}")
+        ids = [item["id"] for item in items]
+        rows = [found.plain(item["features"]) for item in items]
+        by_name = bool(rows) and isinstance(rows[0], dict)
+        X = from_objects(model, rows, "items[{}].features") if by_name else from_rows(model, rows, found, "items")
+    elif "features" in asked:
+        features = asked["features"]
+        if isinstance(features, dict):
+            X = from_columns(model, features, found, "features")
+        else:
+            X = from_rows(model, features, found, "features")
+        ids = found.plain(asked.get("ids", list(range(len(X)))))
+    else:
+        raise RefusedError(400, "give items, or ids and features")
+    if not isinstance(ids, list) or len(ids) != len(X):
+        number = len(ids) if isinstance(ids, list) else "no list of"
+        raise RefusedError(400, f"{number} ids for {len(X)} documents")
+    for i, value in enumerate(ids):
+        if not isinstance(value, (str, int)) or isinstance(value, bool):
+            raise RefusedError(400, f"the id of document {i} must be a string or a whole number")
+    return ids, X
+
+
+def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[str, Any]]:
+    found = model.explain(X)
+    reasons = []
+    for i in order.tolist():
+        parts = found.contributions[i]
+        largest = np.argsort(-np.abs(parts), kind="stable")[:_REASONS]
+        features = [
+            {"feature": found.feature_names[j], "value": float(found.X[i, j]), "contribution": float(parts[j])}
+            for j in largest.tolist()
+        ]
+        rest = float(parts.sum() - parts[largest].sum())
+        reasons.append({"base": float(found.base[i]), "features": features, "others": rest, "method": found.method})
+    return reasons
+
+
+def _answer(
+    model: ServedModel, ids: list[Any], scores: np.ndarray, order: np.ndarray, reasons: list[dict[str, Any]] | None
+) -> Response:
+    items: list[dict[str, Any]] = [
+        {"id": ids[i], "score": score} for i, score in zip(order.tolist(), scores[order].tolist(), strict=True)
+    ]
+    probable = model.relevance(scores[order])
+    if probable is not None:
+        for item, value in zip(items, probable.tolist(), strict=True):
+            item["relevance"] = value
+    if reasons is not None:
+        for item, reason in zip(items, reasons, strict=True):
+            item["explanation"] = reason
+    found = {"model": model.name, "version": model.version, "items": items}
+    return Response(to_json(found), documents=len(scores))
+
+
+_ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+_VALUE = {"type": ["number", "null"]}
+_FEATURES = {"oneOf": [{"type": "array", "items": _VALUE}, {"type": "object", "additionalProperties": _VALUE}]}
+_REQUEST = {
+    "type": "object",
+    "properties": {
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id", "features"],
+                "properties": {"id": _ID, "features": _FEATURES},
+            },
+        },
+        "ids": {"type": "array", "items": _ID},
+        "features": {
+            "oneOf": [
+                {"type": "array", "items": {"type": "array", "items": _VALUE}},
+                {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}},
+            ]
+        },
+        "top": {"type": "integer", "minimum": 1},
+        "explain": {"type": "boolean"},
+    },
+}
+_RANKED = {
+    "type": "object",
+    "required": ["model", "version", "items"],
+    "properties": {
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id", "score"],
+                "properties": {"id": _ID, "score": {"type": "number"}, "relevance": {"type": "number"}},
+            },
+        }
+    },
+}
+ROUTES = [
+    Route(
+        "POST",
+        path,
+        rank,
+        "Order the documents of a query, best first; with explain, say why.",
+        needs_models=True,
+        body={"application/json": _REQUEST},
+        answer={"application/json": _RANKED},
+        query={"version": "Version of the model; the latest by default."},
+        statuses=(404,),
+    )
+    for path in ("/rank", "/rank/{model}")
+]

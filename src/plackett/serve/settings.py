@@ -1,0 +1,51 @@
+"""What can be set about the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Limits, keys and intervals of the service.
+
+    Parameters
+    ----------
+    max_body, max_documents
+        Largest request body in bytes, and largest number of documents in a request; more is answered with 413.
+    body_timeout
+        Seconds within which a body must have arrived; later is answered with 408.
+    score_timeout
+        Seconds within which a large request or an explanation must be answered; later is answered with 503.
+    max_waiting
+        Number of large requests and explanations that may wait for a thread; more are answered with 503.
+    api_keys
+        Accepted keys. With none, everybody may ask. Health checks never need one.
+    reload_interval
+        Seconds between two looks at the model files; 0 never looks again.
+    threads
+        Threads that score large requests, and threads that one large request may use.
+    access_log
+        Log every request, not only failed ones.
+    """
+
+    max_body: int = 16 * 1024 * 1024
+    max_documents: int = 100_000
+    body_timeout: float = 10.0
+    score_timeout: float = 30.0
+    max_waiting: int = 64
+    api_keys: tuple[str, ...] = ()
+    reload_interval: float = 1.0
+    threads: int = 2
+    access_log: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("max_body", "max_documents", "body_timeout", "score_timeout", "max_waiting", "threads"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name}={getattr(self, name)}; give more than 0")
+        if self.reload_interval < 0:
+            raise ValueError(f"reload_interval={self.reload_interval}; give seconds, or 0 to never look again")
+        if any(not key for key in self.api_keys):
+            raise ValueError("an API key is empty")

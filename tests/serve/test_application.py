@@ -1,0 +1,307 @@
+"""Limits, keys, errors, metrics, replacement of models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from asgi_client import call, get, post
+from plackett.serve.application import Application, application
+from plackett.serve.drift import Drift, stability_index
+from plackett.serve.http import Response, Route
+from plackett.serve.logs import JsonLines
+from plackett.serve.models import Models, sources
+from plackett.serve.settings import Settings
+
+pytest.importorskip("orjson")
+RAW = "application/octet-stream"
+
+
+def metric(app, name):
+    lines = get(app, "/metrics").body.decode().splitlines()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if line.startswith(name)}
+
+
+# -------------------------------------------------------------------------------------------------------------- limits
+
+
+def test_paths_and_methods(one):
+    answer = get(one, "/nothing")
+    assert answer.status == 404 and "/docs" in answer.json["error"]
+    answer = get(one, "/rank")
+    assert answer.status == 405 and answer.headers[b"allow"] == b"POST"
+    answer = post(one, "/docs")
+    assert answer.status == 405 and answer.headers[b"allow"] == b"GET, HEAD"
+    head = asyncio.run(call(one, "HEAD", "/docs"))
+    assert head.status == 200 and head.body == b"" and int(head.headers[b"content-length"]) > 500
+    for path in ("/v2/models//infer", "/rank/", "//", "/v2/models/trees/versions//ready"):
+        assert get(one, path).status == 404
+
+
+def test_large_bodies_are_refused(trees):
+    app = application({"trees": trees}, max_body=1000, max_documents=20)
+    body = np.zeros((100, 4), np.float32).tobytes()
+    answer = post(app, "/score", body, content_type=RAW)
+    assert answer.status == 413 and "1600 bytes" in answer.json["error"]
+    in_parts = asyncio.run(call(app, "POST", "/score", parts=[body[:800], body[800:]], content_type=RAW))
+    assert in_parts.status == 413
+    answer = post(app, "/score", body[: 16 * 21], content_type=RAW)
+    assert answer.status == 413 and "21 documents" in answer.json["error"]
+    answer = post(app, "/rank", {"features": [[0, 0, 0, 0]] * 21})
+    assert answer.status == 413
+    assert post(app, "/score", body[: 16 * 20], content_type=RAW).status == 200
+
+
+def test_slow_bodies_are_refused(trees):
+    app = application({"trees": trees}, body_timeout=0.05)
+
+    async def later():
+        await asyncio.sleep(30)
+
+    answer = asyncio.run(call(app, "POST", "/score", parts=[b"\0" * 16, later], content_type=RAW))
+    assert answer.status == 408 and answer.headers[b"connection"] == b"close"
+
+
+def test_clients_that_leave_are_no_errors(one):
+    async def leave():
+        return {"type": "http.disconnect"}
+
+    with pytest.raises(IndexError):  # nothing was sent
+        asyncio.run(call(one, "POST", "/score", parts=[b"\0" * 16, leave], content_type=RAW))
+    assert metric(one, "plackett_requests_in_flight") == {"plackett_requests_in_flight": 1}
+    assert metric(one, 'plackett_errors_total{kind="server"') == {'plackett_errors_total{kind="server"}': 0}
+
+
+def test_compressed_bodies_are_refused(one):
+    assert post(one, "/rank", b"\x1f\x8b", content_encoding="gzip").status == 415
+
+
+def test_long_work_has_limits():
+    def slow(app, request):
+        time.sleep(0.3)
+        return Response(b"{}")
+
+    app = Application(Models.of([]), Settings(score_timeout=0.05, max_waiting=1), [Route("POST", "/slow", slow, "")])
+    body = b"x" * 2_000_000
+
+    async def both():
+        return await asyncio.gather(*(call(app, "POST", "/slow", body) for _ in range(2)))
+
+    answers = asyncio.run(both())
+    assert [answer.status for answer in answers] == [503, 503]
+    reasons = {answer.json["error"] for answer in answers}
+    assert any("0.05 seconds" in reason for reason in reasons) and any("waiting" in reason for reason in reasons)
+
+
+def test_large_requests_are_scored_in_a_thread(one, trees):
+    X = np.random.default_rng(0).normal(size=(80_000, 4)).astype(np.float32)
+    answer = post(one, "/score", X.tobytes(), content_type=RAW)
+    assert np.array_equal(np.frombuffer(answer.body), trees.predict(X))
+
+
+# ------------------------------------------------------------------------------------------------------ keys and errors
+
+
+def test_keys(trees):
+    app = application({"trees": trees}, api_keys=("secret", "second"))
+    assert get(app, "/v2/health/ready").status == get(app, "/ping").status == 200
+    for path in ("/metrics", "/docs", "/openapi.json", "/v2/models/trees"):
+        assert get(app, path).status == 401
+        assert get(app, path, x_api_key="wrong").status == 401
+        assert get(app, path, authorization="Basic secret").status == 401
+        assert get(app, path, authorization="Bearer secret").status == 200
+        assert get(app, path, x_api_key="second").status == 200
+    answer = post(app, "/rank", {"items": []})
+    assert answer.status == 401 and answer.headers[b"www-authenticate"] == b"Bearer"
+
+
+def test_no_stack_trace_leaves_the_server(caplog):
+    def broken(app, request):
+        raise KeyError("/etc/secret")
+
+    app = Application(Models.of([]), routes=[Route("GET", "/broken", broken, "")])
+    with caplog.at_level(logging.ERROR, "plackett.serve"):
+        answer = get(app, "/broken", x_request_id="abc-1")
+    assert answer.status == 500 and "secret" not in answer.json["error"] and "abc-1" in answer.json["error"]
+    record = json.loads(JsonLines().format(caplog.records[0]))
+    assert record["request_id"] == "abc-1" and "KeyError" in record["traceback"]
+
+
+def test_request_ids_are_echoed_if_plain(one):
+    assert get(one, "/v2", x_request_id="a-1").headers[b"x-request-id"] == b"a-1"
+    assert get(one, "/v2", x_request_id="a\tb").headers[b"x-request-id"] != b"a\tb"
+
+
+def test_access_log(trees, caplog):
+    app = application({"trees": trees}, access_log=True)
+    with caplog.at_level(logging.INFO, "plackett.serve"):
+        post(app, "/rank", {"features": [[1, 2, 3, 4]]})
+    line = json.loads(JsonLines().format(caplog.records[-1]))
+    assert (line["path"], line["status"], line["documents"]) == ("/rank", 200, 1)
+
+
+# ------------------------------------------------------------------------------------------------------------- metrics
+
+
+def test_metrics_count(one):
+    for _ in range(3):
+        post(one, "/score", np.zeros((5, 4), np.float32).tobytes(), content_type=RAW)
+    post(one, "/score", b"x", content_type=RAW)
+    assert metric(one, "plackett_documents_total") == {"plackett_documents_total": 15}
+    found = metric(one, "plackett_requests_total")
+    assert found['plackett_requests_total{route="/score",status="200"}'] == 3
+    assert found['plackett_requests_total{route="/score",status="400"}'] == 1
+    buckets = [v for k, v in metric(one, 'plackett_request_seconds_bucket{route="/score"').items()]
+    assert buckets == sorted(buckets) and buckets[-1] == 4
+    assert metric(one, "plackett_errors_total")['plackett_errors_total{kind="client"}'] == 1
+
+
+def test_drift_is_small_for_training_data_and_large_for_others(one, data):
+    rng = np.random.default_rng(0)
+    assert metric(one, "plackett_score_drift") == {}
+    for _ in range(150):
+        post(one, "/score", data.X[rng.integers(0, 600, 20)].tobytes(), content_type=RAW)
+    same = metric(one, "plackett_feature_drift")
+    assert max(same.values()) < 0.1
+    assert max(metric(one, "plackett_score_drift").values()) < 0.1
+    for _ in range(520):
+        X = data.X[rng.integers(0, 600, 20)].copy()
+        X[:, 1] += 2.0
+        X[::2, 3] = np.nan
+        post(one, "/score", X.tobytes(), content_type=RAW)
+    found = {key.split('feature="')[1][:-2]: v for key, v in metric(one, "plackett_feature_drift{").items()}
+    assert found["age"] > 0.5 and found["price"] > 0.5 and found["bm25"] < 0.1 and found["clicks"] < 0.1
+    assert max(metric(one, "plackett_score_drift").values()) > 0.25
+
+
+def test_stability_index_against_its_definition():
+    e, f = np.array([0.2, 0.3, 0.5]), np.array([0.1, 0.6, 0.3])
+    expected = sum((b - a) * np.log(b / a) for a, b in zip(e, f, strict=True))
+    assert np.isclose(stability_index(e, f), expected)
+
+
+def test_damaged_references_are_ignored():
+    for reference in (np.zeros(3), np.zeros((5, 7)), None):
+        drift = Drift(reference, 4)
+        drift.note(np.zeros((9, 4), np.float32), np.zeros(9))
+        assert drift.of_scores() is None and drift.of_features() is None
+
+
+def test_reference_survives_the_file_and_is_that_of_the_data(tmp_path, trees, data):
+    trees.save(tmp_path / "m.plackett")
+    loaded = pk.load(tmp_path / "m.plackett")
+    assert np.array_equal(loaded.reference_, trees.reference_)
+    deciles = trees.reference_[:4, :9]
+    for j in range(4):
+        below = (data.X[:, j, None] < deciles[j]).mean(axis=0)
+        assert np.allclose(below, np.arange(1, 10) / 10, atol=0.01)
+    assert np.allclose(trees.reference_[:, 9:].sum(axis=1), 1)
+
+
+# ---------------------------------------------------------------------------------------------------------- replacement
+
+
+def write(ranker, path):
+    path.parent.mkdir(exist_ok=True)
+    ranker.save(path)
+
+
+def test_names_and_versions(tmp_path, trees, linear):
+    write(trees, tmp_path / "shop" / "9.plackett")
+    write(linear, tmp_path / "shop" / "10.plackett")
+    write(trees, tmp_path / "news.plackett")
+    found = [(s.name, s.version) for s in sources([str(tmp_path), f"x={tmp_path}/news.plackett"])]
+    assert found == [("news", "1"), ("shop", "9"), ("shop", "10"), ("x", "1")]
+    models = Models([str(tmp_path)])
+    models.refresh()
+    assert models.get("shop").version == "10" and models.get("shop", "9").card["algorithm"] == "LambdaMART"
+    assert models.versions("shop") == ["9", "10"]
+    with pytest.raises(pk.DataError, match="both be version 1"):
+        sources([str(tmp_path / "news.plackett"), f"news={tmp_path}/shop/9.plackett"])
+    with pytest.raises(pk.DataError, match="part of an address"):
+        sources([f"a/b={tmp_path}/news.plackett"])
+
+
+def test_replacement(tmp_path, trees, linear, data):
+    path = tmp_path / "m.plackett"
+    write(trees, path)
+    app = application([path])
+    assert get(app, "/v2/health/ready").status == 503
+    assert post(app, "/rank", {"items": []}).status == 503
+    app.refresh()
+    assert get(app, "/v2/health/ready").status == 200
+
+    def scores():
+        return np.frombuffer(post(app, "/score", data.X.tobytes(), content_type=RAW).body)
+
+    assert np.array_equal(scores(), trees.predict(data))
+    first = app.models.get().fingerprint
+    write(linear, path)
+    app.refresh()
+    assert np.array_equal(scores(), linear.predict(data))
+    assert app.models.get().fingerprint != first
+    path.write_bytes(path.read_bytes()[:-5])  # a damaged file: the model stays
+    app.refresh()
+    assert np.array_equal(scores(), linear.predict(data))
+    assert metric(app, "plackett_reloads_total")['plackett_reloads_total{result="failed"}'] == 1
+    app.refresh()  # the same damaged file is not read again
+    assert metric(app, "plackett_reloads_total")['plackett_reloads_total{result="failed"}'] == 1
+    path.unlink()
+    app.refresh()
+    assert np.array_equal(scores(), linear.predict(data))
+
+
+def test_versions_come_and_go(tmp_path, trees, linear):
+    write(trees, tmp_path / "shop" / "1.plackett")
+    app = application([tmp_path])
+    app.refresh()
+    write(linear, tmp_path / "shop" / "2.plackett")
+    app.refresh()
+    assert get(app, "/v2/models/shop").json["versions"] == ["1", "2"]
+    os.remove(tmp_path / "shop" / "1.plackett")
+    app.refresh()
+    assert get(app, "/v2/models/shop").json["versions"] == ["2"]
+    assert get(app, "/v2/models/shop/versions/1").status == 404
+
+
+def test_not_ready_while_a_model_cannot_be_loaded(tmp_path, trees):
+    write(trees, tmp_path / "a.plackett")
+    (tmp_path / "b.plackett").write_bytes(b"no model")
+    app = application([tmp_path])
+    app.refresh()
+    assert get(app, "/v2/health/ready").status == 503
+    write(trees, tmp_path / "b.plackett")
+    app.refresh()
+    assert get(app, "/v2/health/ready").status == 200
+
+
+def test_datasets_are_no_models(tmp_path, data):
+    pk.write(data, tmp_path / "d.plackett")
+    changes = Models([str(tmp_path / "d.plackett")]).refresh()
+    assert [c.what for c in changes] == ["failed"] and "no fitted ranker" in changes[0].reason
+
+
+# ---------------------------------------------------------------------------------------------------------------- docs
+
+
+def test_openapi_describes_every_route(one):
+    document = get(one, "/openapi.json").json
+    assert set(document["paths"]) == {route.path for route in one.routes}
+    ids = [o["operationId"] for path in document["paths"].values() for o in path.values()]
+    assert len(set(ids)) == len(ids)
+    page = get(one, "/docs").body.decode()
+    assert all(route.path in page for route in one.routes) and "://" not in page.replace("http://www.w3.org", "")
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="max_body=0"):
+        Settings(max_body=0)
+    with pytest.raises(ValueError, match="empty"):
+        Settings(api_keys=("",))

@@ -1,0 +1,361 @@
+"""Every protocol gives the scores that `predict` gives, and says what is wrong with what it refuses."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn
+from sklearn.pipeline import make_pipeline
+
+import plackett as pk
+from asgi_client import get, post
+from plackett.serve.application import application
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("orjson")
+
+ARROW = "application/vnd.apache.arrow.stream"
+NAMES = ["bm25", "age", "clicks", "price"]
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(5).normal(size=(50, 4)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def scores(trees, X):
+    return trees.predict(X)
+
+
+def tensor(X, **changes):
+    found = {"name": "features", "shape": list(X.shape), "datatype": "FP32", "data": X.ravel().tolist()}
+    return {"inputs": [found | changes]}
+
+
+# ------------------------------------------------------------------------------------------------------ open inference
+
+
+def test_metadata_and_health(app):
+    found = get(app, "/v2/models/trees").json
+    assert found["inputs"] == [{"name": "features", "datatype": "FP32", "shape": [-1, 4]}]
+    assert found["versions"] == ["1"] and found["parameters"]["feature_names"] == NAMES
+    assert found["parameters"]["card"]["algorithm"] == "LambdaMART"
+    assert get(app, "/v2/models/trees/versions/1/ready").json == {"name": "trees", "ready": True}
+    assert get(app, "/v2/health/live").status == get(app, "/v2/health/ready").status == get(app, "/ping").status == 200
+    assert "binary_tensor_data" in get(app, "/v2").json["extensions"]
+
+
+def test_infer_json(app, X, scores):
+    for body in (tensor(X), tensor(X, data=X.tolist()), tensor(X[:3]), tensor(X.astype(np.float64), datatype="FP64")):
+        n = body["inputs"][0]["shape"][0]
+        answer = post(app, "/v2/models/trees/infer", body | {"id": "q1"})
+        assert answer.status == 200 and answer.json["id"] == "q1" and answer.json["model_version"] == "1"
+        output = answer.json["outputs"][0]
+        assert output["shape"] == [n] and output["data"] == scores[:n].tolist()
+
+
+def test_infer_by_feature_name(app, X, scores):
+    inputs = [{"name": n, "shape": [50], "datatype": "FP32", "data": X[:, j].tolist()} for j, n in enumerate(NAMES)]
+    assert post(app, "/v2/models/trees/infer", {"inputs": inputs[::-1]}).json["outputs"][0]["data"] == scores.tolist()
+    answer = post(app, "/v2/models/trees/infer", {"inputs": inputs[:3]})
+    assert answer.status == 400 and "'price' is missing" in answer.json["error"]
+
+
+def test_infer_with_raw_bytes(app, X, scores):
+    for array, kind in ((X, "FP32"), (X.astype(np.float64), "FP64")):
+        entry = {"name": "x", "shape": [50, 4], "datatype": kind, "parameters": {"binary_data_size": array.nbytes}}
+        header = json.dumps({"inputs": [entry], "parameters": {"binary_data_output": True}}).encode()
+        body = header + array.tobytes()
+        answer = post(app, "/v2/models/trees/infer", body, inference_header_content_length=str(len(header)))
+        assert answer.status == 200, answer.body
+        length = int(answer.headers[b"inference-header-content-length"])
+        output = json.loads(answer.body[:length])["outputs"][0]
+        assert output["parameters"]["binary_data_size"] == len(answer.body) - length
+        assert np.array_equal(np.frombuffer(answer.body[length:], "<f8"), scores)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"shape": [50, 3]}, r"shape is \[50, 3\], but data has 200"),
+        ({"shape": [100, 2]}, r"\[documents, 4\] is needed"),
+        ({"shape": [-1, 4]}, "shape must be"),
+        ({"shape": "x"}, "shape must be"),
+        ({"shape": [2**60, 2**60]}, "shape is"),
+        ({"datatype": "FP33"}, "'FP33'"),
+        ({"datatype": "BYTES"}, "strings"),
+        ({"datatype": "INT32"}, "no INT32"),
+        ({"data": None}, "must be a list"),
+        ({"data": ["a"] * 200}, "value 0 is no number"),
+        ({"data": [10**400] + [1.0] * 199}, "not JSON|beyond"),
+        ({"name": 7}, "name, shape"),
+        ({"parameters": {"binary_data_size": 800}}, "0 bytes are left"),
+        ({"parameters": []}, "must be an object"),
+    ],
+)  # fmt: skip
+def test_infer_refusals(app, X, change, reason):
+    answer = post(app, "/v2/models/trees/infer", tensor(X, **change))
+    assert answer.status in (400, 413)
+    assert re.search(reason, answer.json["error"]), answer.json
+
+
+@pytest.mark.parametrize("length", ["x", "-1", "99999", "9" * 30])
+def test_bad_length_of_the_json_part(app, X, length):
+    answer = post(app, "/v2/models/trees/infer", tensor(X), inference_header_content_length=length)
+    assert answer.status == 400 and "Inference-Header-Content-Length" in answer.json["error"]
+
+
+def test_outputs_must_exist(app, X):
+    answer = post(app, "/v2/models/trees/infer", tensor(X) | {"outputs": [{"name": "label"}]})
+    assert answer.status == 400 and "'scores'" in answer.json["error"]
+
+
+# -------------------------------------------------------------------------------------------------------------- mlflow
+
+
+def frames(X):
+    records = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
+    yield {"dataframe_split": {"columns": NAMES, "data": X.tolist()}}
+    yield {"dataframe_split": {"columns": NAMES[::-1], "data": X[:, ::-1].tolist()}}
+    yield {"dataframe_split": {"columns": [*NAMES, "qid"], "data": [[*row, "a"] for row in X.tolist()]}}
+    yield {"dataframe_records": records}
+    yield {"dataframe_records": [row | {"qid": 1} for row in records]}
+    yield {"instances": X.tolist()}
+    yield {"instances": records}
+    yield {"inputs": {name: X[:, j].tolist() for j, name in enumerate(NAMES)}}
+
+
+@pytest.mark.parametrize("form", range(8))
+def test_invocations(one, X, scores, form):
+    answer = post(one, "/invocations", list(frames(X))[form])
+    assert answer.status == 200, answer.json
+    assert answer.json == {"predictions": scores.tolist()}
+
+
+def test_invocations_csv_and_arrow(app, X, scores):
+    frame = pl.DataFrame(X, schema=NAMES)
+    answer = post(app, "/invocations?model=trees", frame.write_csv().encode(), content_type="text/csv; charset=utf-8")
+    assert answer.json["predictions"] == scores.tolist()
+    answer = post(app, "/invocations?model=trees", stream(frame), content_type=ARROW)
+    assert answer.json["predictions"] == scores.tolist()
+    answer = post(app, "/invocations?model=trees", b'"', content_type="text/csv")
+    assert answer.status == 400
+    answer = post(app, "/invocations?model=trees", b"bm25,age\n1,x\n", content_type="text/csv")
+    assert answer.status == 400 and "'clicks'" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, "one of dataframe_split"),
+        ([], "one of dataframe_split"),
+        ({"instances": [[1, 2, 3, 4]], "inputs": [[1, 2, 3, 4]]}, "one of"),
+        ({"instances": 3}, "list"),
+        ({"instances": [[1, 2, 3]]}, r"instances|inputs\[0\] has 3 numbers"),
+        ({"instances": [[1, 2, 3, "x"]]}, "a string"),
+        ({"dataframe_split": {"columns": ["a"], "data": [[1]]}}, "lacks the features"),
+        ({"dataframe_split": {"columns": NAMES, "data": [[1, 2, 3, 4], [1]]}}, r"data\[1\] has 1"),
+        ({"dataframe_split": {"columns": ["bm25", "bm25"], "data": []}}, "twice"),
+        ({"dataframe_records": [{"bm25": 1}]}, "lacks the features"),
+        ({"inputs": {**{key: [1.0] for key in NAMES}, "age": [1.0, 2.0]}}, "values"),
+        ({"inputs": {**{key: [1.0] for key in NAMES}, "qid": [1, 2]}}, "qid has 2"),
+        ({"inputs": {**{key: [1.0] for key in NAMES}, "qid": [None]}}, "qid must be"),
+    ],
+)
+def test_invocations_refusals(one, body, reason):
+    answer = post(one, "/invocations", body)
+    assert answer.status == 400
+    assert re.search(reason, answer.json["error"]), answer.json
+
+
+def test_several_models_need_a_name(app, X):
+    answer = post(app, "/invocations", {"instances": X.tolist()})
+    assert answer.status == 400 and "linear, trees" in answer.json["error"]
+    assert post(app, "/invocations?model=tree", {"instances": []}).status == 404
+
+
+# ---------------------------------------------------------------------------------------------------------------- rank
+
+
+def test_rank(app, X, scores):
+    order = np.argsort(-scores, kind="stable")
+    ids = [f"d{i}" for i in range(50)]
+    by_name = [
+        {"id": i, "features": dict(zip(NAMES, row, strict=True))} for i, row in zip(ids, X.tolist(), strict=True)
+    ]
+    by_place = [{"id": i, "features": row} for i, row in zip(ids, X.tolist(), strict=True)]
+    columns = {name: X[:, j].tolist() for j, name in enumerate(NAMES)}
+    for body in (
+        {"items": by_name},
+        {"items": by_place},
+        {"ids": ids, "features": X.tolist()},
+        {"ids": ids, "features": columns, "top": 7},
+    ):
+        answer = post(app, "/rank/trees?version=1", body)
+        assert answer.status == 200, answer.json
+        n = body.get("top", 50)
+        assert [item["id"] for item in answer.json["items"]] == [ids[i] for i in order[:n]]
+        assert [item["score"] for item in answer.json["items"]] == scores[order[:n]].tolist()
+
+
+def test_ids_come_back_as_they_were(one, X):
+    for ids in (list(range(10**12, 10**12 + 50)), [str(i) for i in range(50)]):
+        items = post(one, "/rank", {"ids": ids, "features": X.tolist()}).json["items"]
+        assert sorted(item["id"] for item in items) == sorted(ids)
+
+
+def test_rank_explains(app, trees, linear, X):
+    for name, ranker in (("trees", trees), ("linear", linear)):
+        body = {"features": X.tolist(), "explain": True, "top": 5}
+        items = post(app, f"/rank/{name}", body).json["items"]
+        assert len(items) == 5
+        for item in items:
+            reason = item["explanation"]
+            total = reason["base"] + reason["others"] + sum(part["contribution"] for part in reason["features"])
+            assert math.isclose(total, item["score"], rel_tol=1e-5, abs_tol=1e-6)
+            values = {part["feature"]: part["value"] for part in reason["features"]}
+            assert values == dict(zip(NAMES, X[item["id"]].tolist(), strict=True))
+        assert items[0]["score"] == ranker.predict(X).max()
+
+
+def test_relevance_of_calibrated_rankers(data, X):
+    ranker = pk.ListNet(calibration="logistic", validation_fraction=0.3).fit(data)
+    items = post(application({"m": ranker}), "/rank", {"features": X.tolist()}).json["items"]
+    expected = np.sort(ranker.predict_relevance(X))[::-1]
+    assert np.allclose([item["relevance"] for item in items], expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ([], "must be a JSON object"),
+        ({}, "give items"),
+        ({"items": [{"id": 1}]}, r"items\[0\] lacks features"),
+        ({"items": [{"features": []}]}, r"items\[0\] lacks id"),
+        ({"items": "x"}, "must be a list"),
+        ({"items": [{"id": 1, "features": {"bm25": 1}}]}, "lacks the features 'age', 'clicks', 'price'"),
+        ({"items": [{"id": 1, "features": {**dict.fromkeys(NAMES, 1), "x": 1}}]}, "has 'x', which"),
+        ({"items": [{"id": 1, "features": [1, 2]}]}, r"items\[0\] has 2 numbers"),
+        ({"items": [{"id": None, "features": [1, 2, 3, 4]}]}, "id of document 0"),
+        ({"items": [{"id": True, "features": [1, 2, 3, 4]}]}, "id of document 0"),
+        ({"ids": [1], "features": []}, "1 ids for 0"),
+        ({"features": [[1, 2, 3, [4]]]}, "must be a number"),
+        ({"features": [[1, 2, 3, 1e300]]}, "beyond single precision"),
+        ({"features": [[1, 2, 3, 4]], "top": 0}, "top"),
+        ({"features": [[1, 2, 3, 4]], "explain": 1}, "explain"),
+        ({"features": [[1, 2, 3, 4]] * 101, "explain": True}, "at most 100"),
+        (b'{"features": [[1, 2, 3, NaN]]}', "not JSON"),
+        (b'{"features": [[1, 2, 3', "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_rank_refusals(one, body, reason):
+    answer = post(one, "/rank", body)
+    assert answer.status == 400
+    assert re.search(reason, answer.json["error"]), answer.json
+    assert "Traceback" not in answer.json["error"] and len(answer.json["error"]) < 500
+
+
+def test_nothing_to_rank(one):
+    assert post(one, "/rank", {"items": []}).json["items"] == []
+    assert post(one, "/rank", {"items": [], "explain": True}).json["items"] == []
+
+
+def test_missing_values(app, X, trees):
+    rows = X[:3].astype(object)
+    rows[1, 2] = None
+    answer = post(app, "/rank/trees", {"features": rows.tolist()})
+    expected = trees.predict(np.array(rows, np.float32))
+    assert sorted(item["score"] for item in answer.json["items"]) == sorted(expected)
+    answer = post(app, "/rank/linear", {"features": rows.tolist()})
+    assert answer.status == 400 and "'clicks' of document 1 is missing" in answer.json["error"]
+
+
+# --------------------------------------------------------------------------------------------------------------- score
+
+
+def stream(frame):
+    table = frame.to_arrow() if hasattr(frame, "to_arrow") else frame
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def test_raw_scores(one, X, scores):
+    answer = post(one, "/score", X.tobytes(), content_type="application/octet-stream")
+    assert np.array_equal(np.frombuffer(answer.body, "<f8"), scores)
+    assert post(one, "/score/trees", b"", content_type="application/octet-stream").body == b""
+    answer = post(one, "/score", X.tobytes()[:-1], content_type="application/octet-stream")
+    assert answer.status == 400 and "799 bytes" in answer.json["error"]
+    bad = X.copy()
+    bad[7, 1] = np.inf
+    answer = post(one, "/score", bad.tobytes(), content_type="application/octet-stream")
+    assert answer.status == 400 and "'age' of document 7 is infinite" in answer.json["error"]
+
+
+def test_arrow_scores(one, X, scores):
+    frame = pl.DataFrame(X, schema=NAMES).select("price", *NAMES[:3]).with_columns(sku=pl.Series(range(50)).cast(str))
+    answer = post(one, "/score", stream(frame), content_type=ARROW)
+    found = pl.DataFrame(pa.ipc.open_stream(answer.body).read_all())
+    assert found.columns == ["sku", "score"] and found["score"].to_list() == scores.tolist()
+    answer = post(one, "/score", stream(frame.drop("age")), content_type=ARROW)
+    assert answer.status == 400 and "'age'" in answer.json["error"]
+    answer = post(one, "/score", stream(frame.with_columns(age=pl.lit("old"))), content_type=ARROW)
+    assert answer.status == 400 and "'age' is of type" in answer.json["error"]
+    whole = stream(frame)
+    for body in (b"", b"x" * 50, whole[:300], whole[:100] + b"\xff" * 40 + whole[140:]):
+        answer = post(one, "/score", body, content_type=ARROW)
+        assert answer.status in (200, 400)
+        assert answer.status == 400 or body not in (b"", b"x" * 50, whole[:300])
+
+
+def test_other_content_is_refused(one):
+    for kind in ("application/json", "text/html", ""):
+        assert post(one, "/score", b"{}", content_type=kind).status == 415
+    assert post(one, "/invocations", b"{}", content_type="text/html").status == 415
+
+
+# --------------------------------------------------------------------------------------------- lists, categories, steps
+
+
+def test_lists_and_pipelines(data, X):
+    """A pipeline that normalises by query must see which list a document belongs to."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(pk.QueryNormalizer(), pk.ListNet()).fit(data.X, data.y, qid=data.qid)
+        app = application({"m": model})
+        qid = np.arange(50) // 10
+        body = {"inputs": {"qid": qid.tolist(), "x": X.tolist()}}
+        expected = model.predict(X, qid=qid)
+        assert np.allclose(post(app, "/invocations", body).json["predictions"], expected, rtol=1e-12)
+        two = {"name": "qid", "shape": [50], "datatype": "BYTES", "data": [f"q{i}" for i in qid]}
+        found = post(app, "/v2/models/m/infer", {"inputs": [*tensor(X)["inputs"], two]})
+        assert np.allclose(found.json["outputs"][0]["data"], expected, rtol=1e-12)
+        one_list = post(app, "/rank", {"features": X.tolist()}).json["items"]
+        assert np.allclose(one_list[0]["score"], model.predict(X, qid=np.zeros(50, int)).max())
+        explained = post(app, "/rank", {"features": X.tolist(), "explain": True, "top": 3})
+        assert explained.status == 200
+
+
+def test_categories_by_name():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 300)
+    frame = pl.DataFrame(
+        {"qid": np.arange(300) // 15, "size": rng.normal(size=300), "colour": pl.Series(colour).cast(pl.Categorical)}
+    )
+    ranker = pk.LambdaMART(n_estimators=5, min_child_samples=5, n_jobs=1).fit(frame, (colour == "red").astype(int))
+    app = application({"m": ranker})
+    rows = [{"size": 0.5, "colour": value} for value in ("blue", "red", "pink", None)]
+    answer = post(app, "/rank", {"items": [{"id": i, "features": row} for i, row in enumerate(rows)]})
+    assert answer.status == 200, answer.json
+    expected = ranker.predict(pl.DataFrame(rows).cast({"colour": pl.Categorical}))
+    assert {item["id"]: item["score"] for item in answer.json["items"]} == dict(enumerate(expected.tolist()))
+    assert answer.json["items"][0]["id"] == 1

@@ -1,0 +1,179 @@
+"""The service on a real socket: slow and broken clients, replacement under load, a stop that loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from plackett.serve import server as server_module
+from plackett.serve.application import application
+from plackett.serve.http import Deferred, Response, Route
+from plackett.serve.server import make_server
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("orjson")
+RAW = {"content-type": "application/octet-stream"}
+
+
+@contextlib.contextmanager
+def serving(app, **options):
+    """The service in a thread; yields the port, and what stops it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = make_server(app, host="127.0.0.1", port=port, **options)
+    loop: list[asyncio.AbstractEventLoop] = []
+
+    async def run():
+        loop.append(asyncio.get_running_loop())
+        await server.serve()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    deadline = time.monotonic() + 60
+    while not (server.started and app.models.ready) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+    def stop():
+        if thread.is_alive():
+            loop[0].call_soon_threadsafe(server.stop)
+
+    try:
+        yield port, stop
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def ask(port, data):
+    """What the server sends to raw bytes until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(data)
+        found = b""
+        while part := client.recv(65536):
+            found += part
+    return found
+
+
+def test_broken_and_slow_heads(one, monkeypatch):
+    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.2)
+    with serving(one) as (port, _):
+        assert ask(port, b"\x16\x03\x01 what\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+        large = b"GET /v2 HTTP/1.1\r\nhost: x\r\nx: " + b"y" * 100_000
+        assert ask(port, large).startswith(b"HTTP/1.1 431 ")
+        for slow in (b"", b"GET /v2 HTT", b"GET /v2 HTTP/1.1\r\nhost: x\r\n"):
+            assert b"408 " in ask(port, slow)
+        second = b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\nGET /v2"
+        found = ask(port, second)
+        assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
+
+
+def test_slow_bodies(trees):
+    app = application({"trees": trees}, body_timeout=0.2)
+    with serving(app) as (port, _):
+        found = ask(port, b"POST /score HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n" + b"\0" * 16)
+        assert found.startswith(b"HTTP/1.1 408 ") and b"0.2 seconds" in found
+
+
+def test_replacement_under_load(tmp_path, trees, linear, data):
+    """A small soak: every answer is that of one of the two models, and both are seen."""
+    path = tmp_path / "m.plackett"
+    trees.save(path)
+    X = data.X[:10]
+    expected = [ranker.predict(X).tobytes() for ranker in (trees, linear)]
+    app = application([path], reload_interval=0.02)
+    seen, wrong, done = set(), [], threading.Event()
+
+    def client(port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        n = 0
+        while n < 100 or not done.is_set():
+            connection.request("POST", "/score", X.tobytes(), RAW)
+            answer = connection.getresponse()
+            body = answer.read()
+            if answer.status != 200 or body not in expected:
+                wrong.append((answer.status, body))
+                return
+            seen.add(expected.index(body))
+            n += 1
+
+    with serving(app) as (port, _):
+        threads = [threading.Thread(target=client, args=(port,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for i in range(6):
+            loads = app.metrics.reloads["loaded"]
+            (linear if i % 2 == 0 else trees).save(path)
+            deadline = time.monotonic() + 20
+            while app.metrics.reloads["loaded"] == loads and time.monotonic() < deadline:
+                time.sleep(0.005)
+        done.set()
+        for thread in threads:
+            thread.join(60)
+    assert not wrong and seen == {0, 1}
+    assert app.metrics.reloads == {"loaded": 7, "failed": 0, "removed": 0}
+
+
+def test_stop_loses_no_request(trees):
+    """Requests that are under way, and those that come while the service is draining, are answered."""
+    app = application({"trees": trees})
+
+    def slow(app, request):
+        return Deferred(lambda: (time.sleep(0.4), Response(b"{}"))[1])
+
+    app.routes.append(Route("GET", "/slow", slow, ""))
+    body, answers = np.zeros((3, 4), np.float32).tobytes(), []
+
+    def client(port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", "/slow")
+        answers.append(connection.getresponse().status)
+
+    with serving(app, drain=0.3) as (port, stop):
+        kept = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        kept.request("POST", "/score", body, RAW)
+        assert kept.getresponse().read()
+        threads = [threading.Thread(target=client, args=(port,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)
+        stop()
+        deadline = time.monotonic() + 5
+        while not app.draining and time.monotonic() < deadline:
+            time.sleep(0.005)
+        kept.request("POST", "/score", body, RAW)
+        answer = kept.getresponse()
+        assert answer.status == 200 and answer.getheader("connection") == "close"
+        answer.read()
+        check = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        check.request("GET", "/v2/health/ready")
+        assert check.getresponse().status == 503
+        for thread in threads:
+            thread.join(20)
+        assert answers == [200, 200]
+
+
+def test_tls(tmp_path, one):
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+    with serving(one, ssl_certfile=str(cert), ssl_keyfile=str(key)) as (port, _):
+        context = ssl.create_default_context(cafile=str(cert))
+        context.check_hostname = False
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=20)
+        connection.request("GET", "/v2/health/live")
+        assert connection.getresponse().status == 200
+        connection.close()
