@@ -30,6 +30,7 @@ from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+from plackett.data.imputer import Imputer as Imputer
 from plackett.models.search_space import Integer as Integer
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
@@ -173,6 +174,7 @@ from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
+from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho

@@ -59,10 +59,10 @@ def test_columns_are_named_and_shown(run, shop):
     assert (
         "train.csv: qid = Search Term, label = stars, docid = sku, sample_weight = w; 2 features: price, clicks" in err
     )
-    code, _, err = run("info", shop / "train.csv", "--qid", "Search Term", "--label", "stars")
-    assert code == 1 and "column 'title' is String" in err and "--drop 'title'" in err
+    code, _, err = run("train", "ListNet", shop / "train.csv", *NAMES[:4], "--out", shop / "m.plackett")
+    assert code == 1 and "column 'title' is String" in err and "'a' is not a number" in err and "--drop 'title'" in err
     code, _, err = run("info", shop / "train.csv", "--qid", "Serch Term")
-    assert code == 1 and "no column 'Serch Term' for qid" in err
+    assert code == 1 and "no column 'Serch Term' for qid; did you mean Search Term?" in err
 
 
 def test_scoring_needs_no_labels_and_takes_features_by_name(run, shop):

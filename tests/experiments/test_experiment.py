@@ -183,7 +183,7 @@ def test_rankers_of_all_kinds(data):
     found = run(data, rankers, n_trials=2)
     assert not found.failures
     trials = dict(found.trials.group_by("ranker").len().iter_rows())
-    assert trials == {"name": 6, "class": 6, "estimator": 3, "lightgbm": 6, "pipeline": 3, "function": 3}
+    assert trials == {"name": 6, "class": 6, "estimator": 3, "lightgbm": 6, "pipeline": 6, "function": 3}
     by = {name: [cell.scores for cell in found.of("data", name)] for name in rankers}
     np.testing.assert_array_equal(np.concatenate(by["name"]), np.concatenate(by["class"]))
     fold = letor_folds(data, 3)[0]

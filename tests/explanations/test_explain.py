@@ -213,7 +213,7 @@ def test_errors(data):
     with pytest.raises(DataError, match="already above"):
         found.to_pass(best, worst)
     with pytest.raises(DataError, match="not a Pipeline"):
-        explain(make_pipeline(ranker), data, 3)
+        explain(make_pipeline(StandardScaler(), ranker), data, 3)
 
 
 def test_ranking_is_in_order_of_scores(data):

@@ -113,7 +113,8 @@ def minimise(
         bundle.add(slope, value - float(slope @ point))
         # P ≥ 0 and the dual never falls, but for rounding
         dual = max(dual, bundle.solve(_INNER_SHARE * max(primal - dual, tol * primal)))
-        if (monitor_step is not None and monitor_step(best)) or primal - dual <= tol * primal:
+        started = n_iter > 1 or not slope.any()  # a weak penalty must not pass for a solution: 0 orders nothing
+        if (monitor_step is not None and monitor_step(best)) or (started and primal - dual <= tol * primal):
             break
         reach = min(reach * _FARTHER, 1.0) if better else max(reach * _NEARER, _LEAST_REACH)
         point = best + reach * (bundle.weights() - best)

@@ -102,7 +102,8 @@ def minimise(
     while True:
         gradient = weights + loss.pull_back(slopes)
         dual = max(dual, primal - 0.5 * float(gradient @ gradient))
-        if primal - dual <= tol * primal or n_iter == max_iter:
+        started = n_iter > 0 or not gradient.any()  # a weak penalty must not pass for a solution: 0 orders nothing
+        if (started and primal - dual <= tol * primal) or n_iter == max_iter:
             break
         step, moved, n = _conjugate_gradients(loss, scores, gradient)
         products += n

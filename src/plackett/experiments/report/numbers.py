@@ -54,15 +54,6 @@ def short(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """A number and its noun.
-
-    >>> plural(1, "query", "queries"), plural(1200, "document")
-    ('1 query', '1,200 documents')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def tidy(values: np.ndarray, digits: int = 5) -> list[float | None]:
     """Numbers for JSON, rounded to some significant digits; NaN and infinity become None."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in np.asarray(values, np.float64).tolist()]
