@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett._sort import argsort_descending
 from plackett.data.transformer import QueryTransformer
 
 __all__ = ["STRATEGIES", "Imputer"]
@@ -144,9 +145,13 @@ class Imputer(QueryTransformer):
         """Check what was read from a file."""
         self.statistics_ = np.asarray(self.statistics_, np.float64)
         self.indicator_features_ = np.asarray(self.indicator_features_, np.int64)
-        fits = self.statistics_.shape == (self.n_features_in_,) and bool(np.isfinite(self.statistics_).all())
-        known = set(range(self.n_features_in_))
-        if not fits or self.indicator_features_.ndim != 1 or not known.issuperset(self.indicator_features_.tolist()):
+        some = self.indicator_features_
+        if (
+            self.statistics_.shape != (self.n_features_in_,)
+            or not np.isfinite(self.statistics_).all()
+            or some.ndim != 1
+            or ((some < 0) | (some >= self.n_features_in_)).any()
+        ):
             raise DataError("the numbers of an Imputer are damaged")
 
 
@@ -188,7 +193,8 @@ def _fill_by_query(lo, hi, offsets, X, otherwise):  # type: ignore[no-untyped-de
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    values = np.empty(longest)
+    values, spare_values = np.empty(longest), np.empty(longest)
+    order, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         for j in range(X.shape[1]):
@@ -201,7 +207,7 @@ def _fill_by_query(lo, hi, offsets, X, otherwise):  # type: ignore[no-untyped-de
                 continue
             fill = otherwise[j]
             if n > 0:
-                values[:n].sort()
+                argsort_descending(values, order, spare_values, spare_order, n)
                 fill = 0.5 * (values[(n - 1) // 2] + values[n // 2])
             for i in range(a, b):
                 if X[i, j] != X[i, j]:

@@ -37,6 +37,8 @@ class QueryTransformer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any, *, qid: Any = None) -> Any:
         """The transformed features, in the form that ``X`` has."""
         check_is_fitted(self)
+        if isinstance(X, RankingDataset):
+            X = self._aligned(X)
         features = self._check(X, reset=False)
         if isinstance(X, RankingDataset):
             found = self._apply(features, X.offsets).astype(np.float32, copy=False)
@@ -93,8 +95,7 @@ class QueryTransformer(TransformerMixin, BaseEstimator):
         elif has_qid(X):
             features = X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid")
         self._check_parameters(features)
-        if isinstance(X, RankingDataset) and not reset:  # scikit-learn would miss the names, which datasets have
-            self._check_dataset(X)
+        if isinstance(X, RankingDataset) and not reset:  # aligned; scikit-learn would miss the names
             return features
         checked = validate_data(
             self,
@@ -112,19 +113,23 @@ class QueryTransformer(TransformerMixin, BaseEstimator):
             self._columns_in = np.asarray(names, dtype=object)
         return checked
 
-    def _check_dataset(self, data: RankingDataset) -> None:
+    def _aligned(self, data: RankingDataset) -> RankingDataset:
+        """The dataset with its features in the order of the training data, if both have names."""
         if data.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input"
             )
-        known = getattr(self, "feature_names_in_", None)
-        if known is not None and data.feature_names is not None and known.tolist() != list(data.feature_names):
-            differs = next(j for j in range(known.size) if known[j] != data.feature_names[j])
-            raise DataError(
-                f"feature {differs + 1} of the data is {data.feature_names[differs]!r}, but {type(self).__name__} was "
-                f"fitted with {known[differs]!r} in that place"
-            )
+        known, names = getattr(self, "feature_names_in_", None), data.feature_names
+        if known is None or names is None or known.tolist() == list(names):
+            return data
+        place = {name: j for j, name in enumerate(names)}
+        for name in names:
+            if name not in set(known.tolist()):
+                raise DataError(f"X has the feature {name!r}, which {type(self).__name__} was not fitted on")
+        if len(place) != len(names):
+            raise DataError("X has several features of the same name")
+        return data.replace(X=data.X[:, [place[name] for name in known]], feature_names=tuple(known.tolist()))
 
     def _groups(self, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         if qid is None:

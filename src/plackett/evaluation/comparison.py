@@ -88,7 +88,8 @@ class Comparison(Renderable):
         return {system: _letters(number) for number, system in enumerate(self.systems)}
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.systems)} systems, {plural(self.qids.size, 'query', 'queries', form='')}: {', '.join(self.measures)})"
+        queries = plural(self.qids.size, "query", "queries", form="")
+        return f"Comparison({len(self.systems)} systems, {queries}: {', '.join(self.measures)})"
 
     def _of(self, measure: str) -> pl.DataFrame:
         return self.table.filter(self.table["measure"] == measure)
@@ -142,8 +143,8 @@ class Comparison(Renderable):
     def _notes(self, intervals: bool) -> tuple[str, ...]:
         against = "" if self.baseline is None else f" Compared with {self.baseline} only."
         notes = [
-            f"{plural(self.qids.size, 'query', 'queries')}. A letter marks a significantly worse system (p ≤ {self.alpha:g}, "
-            f"{self._test()}).{against}"
+            f"{plural(self.qids.size, 'query', 'queries')}. A letter marks a significantly worse system "
+            f"(p ≤ {self.alpha:g}, {self._test()}).{against}"
         ]
         if intervals:
             notes.append(f"In brackets: {1 - self.alpha:.0%} confidence interval ({self.interval}).")

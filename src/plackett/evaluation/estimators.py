@@ -54,8 +54,8 @@ def fit(
 
     A ``fit`` with query ids and optional labels receives the dataset itself. Otherwise it receives features and labels,
     with ``qid``, ``group`` or ``group_id`` if the ranker has one of them, and ``sample_weight`` if the data have
-    weights. For a pipeline, the last step decides; one of plackett's own steps receives the dataset. ``valid`` is passed
-    as ``eval_set`` for early stopping.
+    weights. For a pipeline, the last step decides; one of plackett's own steps receives the dataset. ``valid`` is
+    passed as ``eval_set`` for early stopping.
     """
     if of_own_steps(ranker):
         return _fit_steps(ranker, data, valid, parameters)

@@ -477,8 +477,8 @@ class Ranker(FittedAttributes, BaseEstimator):
     def _check_features(self, data: RankingDataset) -> None:
         if data.n_features != self.n_features_in_:
             raise DataError(
-                f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input"
+                f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
             )
         self._check_missing(data, "X")
 

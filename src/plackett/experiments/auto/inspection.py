@@ -64,18 +64,15 @@ class Facts:
         if facts.sparse:
             told.append(f"The features are sparse: {facts.density:.1%} of the values are not zero.")
         if self.missing:
-            told.append(
-                f"{plural(len(facts.missing), 'feature has', 'features have')} missing values, so rankers that reject them were left out."
-            )
+            missing = plural(len(facts.missing), "feature has", "features have")
+            told.append(f"{missing} missing values, so rankers that reject them were left out.")
         if facts.queries_of_one_label:
-            told.append(
-                f"{plural(facts.queries_of_one_label, 'query has', 'queries have')} only one label: nothing to learn there."
-            )
+            flat = plural(facts.queries_of_one_label, "query has", "queries have")
+            told.append(f"{flat} only one label: there is nothing to learn from them.")
         copies = facts.n_queries - self.n_lists
         if copies:
-            told.append(
-                f"{plural(copies, 'query has', 'queries have')} the same documents as another one; such queries share a fold."
-            )
+            twins = plural(copies, "query has", "queries have")
+            told.append(f"{twins} the same documents as another one; such queries share a fold.")
         if self.suspects:
             names = ", ".join(self.suspects[:5])
             told.append(

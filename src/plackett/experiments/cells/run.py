@@ -79,9 +79,10 @@ def _warm_up(contestant: Contestant, train: RankingDataset) -> None:
 
     Done once per process and class. A failure does not matter here: the first trial will report it.
     """
-    if type(contestant.ranker) in _WARM or not hasattr(contestant.ranker, "get_params"):
+    kind = type(last_step(contestant.ranker))
+    if kind in _WARM or not hasattr(contestant.ranker, "get_params"):
         return
-    _WARM.add(type(contestant.ranker))
+    _WARM.add(kind)
     effort = effort_of(contestant.ranker)
     with contextlib.suppress(Exception), warnings.catch_warnings(), interruptible():
         warnings.filterwarnings("ignore", "(?!training was interrupted)")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-__all__ = ["fixed", "p_value", "plural", "seconds", "short", "signed", "tidy"]
+__all__ = ["fixed", "p_value", "seconds", "short", "signed", "tidy"]
 
 
 def fixed(value: float | None, digits: int = 4) -> str:

@@ -119,11 +119,11 @@ def _statistics(
     for row in pairs.iter_rows(named=True):
         i, j = rankers.index(row["a"]), rankers.index(row["b"])
         entry = {name: row[name] for name in ("measure", "wins", "ties", "losses", "difference")}
-        out.setdefault(f"{i}-{j}", []).append(entry | _test(row, tested, len(rankers)))
+        out.setdefault(f"{i}-{j}", []).append(entry | _test(row, tested, board["ranker"].n_unique(), len(rankers)))
     return out
 
 
-def _test(row: dict[str, Any], tested: dict[tuple[str, str], dict[str, Any]], n: int) -> dict[str, Any]:
+def _test(row: dict[str, Any], tested: dict[tuple[str, str], dict[str, Any]], n_tested: int, n: int) -> dict[str, Any]:
     """The test of a pair: that of the leaderboard if one of the two is the best ranker there, which it tested already.
 
     So the same two rankers have the same p-value and the same verdict all over the report.
@@ -132,7 +132,7 @@ def _test(row: dict[str, Any], tested: dict[tuple[str, str], dict[str, Any]], n:
     for best, other in (ends, ends[::-1]):
         if best.get("p") is None and best.get("best") and other.get("p") is not None:
             words = {"p": other["p"], "p_corrected": other["p_corrected"]}
-            family = f"the {n - 1} comparisons with the best ranker" if n > 2 else ""
+            family = f"the {n_tested - 1} comparisons with the best ranker" if n_tested > 2 else ""
             return words | {"significant": bool(other["significantly_worse"]), "family": family}
     words = {name: row[name] for name in ("p", "p_corrected", "significant")}
     return words | {"family": f"all {n * (n - 1) // 2} pairs" if n > 2 else ""}
