@@ -67,6 +67,7 @@ from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost as PNormPu
 from plackett.rankers.pointwise.prank import PRank as PRank
 from plackett.rankers.pairwise.pair_classifier import PairClassifier as PairClassifier
 from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
+from plackett.models.pair_potentials import PairPotentials as PairPotentials
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
