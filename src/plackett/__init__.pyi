@@ -30,6 +30,7 @@ from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+from plackett.data.imputer import Imputer as Imputer
 from plackett.models.search_space import Integer as Integer
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
@@ -66,6 +67,7 @@ from plackett.rankers.pairwise.pnorm_push_boost import PNormPushBoost as PNormPu
 from plackett.rankers.pointwise.prank import PRank as PRank
 from plackett.rankers.pairwise.pair_classifier import PairClassifier as PairClassifier
 from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
+from plackett.models.pair_potentials import PairPotentials as PairPotentials
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
@@ -180,6 +182,7 @@ from plackett.export.xgboost import read_xgboost as read_xgboost
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
+from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho

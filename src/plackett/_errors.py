@@ -6,7 +6,18 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning", "reading"]
+__all__ = [
+    "CellError",
+    "DataError",
+    "LossError",
+    "MeasureError",
+    "MissingExtraError",
+    "PlackettWarning",
+    "in_shell",
+    "parameter",
+    "reading",
+    "shell_options",
+]
 
 
 class PlackettWarning(UserWarning):
@@ -15,6 +26,14 @@ class PlackettWarning(UserWarning):
 
 class DataError(ValueError):
     """Bad data; the message names the location, what was found and what to do."""
+
+
+class CellError(DataError):
+    """A bad value in a table: ``row`` counts from 0; whoever read the table from a file names the line instead."""
+
+    def __init__(self, column: str, row: int, problem: str) -> None:
+        super().__init__(f"column {column!r}, row {row} (counted from 0): {problem}")
+        self.column, self.row, self.problem = column, row, problem
 
 
 class MeasureError(ValueError):
@@ -27,6 +46,40 @@ class LossError(ValueError):
 
 class MissingExtraError(ImportError):
     """An optional library is not installed; the message has the command that installs it."""
+
+
+#: How parameters are set on the command line, by their names in Python; None in Python.
+_shell: dict[str, str] | None = None
+
+
+@contextlib.contextmanager
+def shell_options(options: dict[str, str]) -> Iterator[None]:
+    """Word messages for users of the command line: `parameter` names its options."""
+    global _shell
+    before, _shell = _shell, options
+    try:
+        yield
+    finally:
+        _shell = before
+
+
+def in_shell() -> bool:
+    """Whether messages are read by a user of the command line."""
+    return _shell is not None
+
+
+def parameter(name: str, value: str = "…") -> str:
+    """How the user sets a parameter: ``label=…`` in Python, ``--label …`` on the command line.
+
+    >>> parameter("label"), parameter("refit", "True")
+    ('label=…', 'refit=True')
+    >>> with shell_options({"label": "--label COLUMN", "drop": "--drop {}"}):
+    ...     parameter("label"), parameter("drop", "title"), parameter("refit", "True")
+    ('--label COLUMN', '--drop title', '-p refit=True')
+    """
+    if _shell is None:
+        return f"{name}={value}"
+    return _shell[name].format(value) if name in _shell else f"-p {name}={value}"
 
 
 @contextlib.contextmanager

@@ -31,6 +31,18 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
     return None
 
 
+def _refuse_data(path: str | os.PathLike[str]) -> None:
+    """Point users with a table or LETOR text to the function that reads it."""
+    from plackett.data.files import NATIVE, format_by_suffix
+
+    format = format_by_suffix(path)
+    if format is not None and format is not NATIVE and os.path.isfile(path):
+        raise DataError(
+            f"{path}: this is data ({format.name}), not a model; read it with plackett.read (load reads models and "
+            ".plackett files)"
+        )
+
+
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     """Load a ``.plackett`` file: a ranker, a pipeline that ends in one, or a `RankingDataset`.
 
@@ -61,6 +73,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     foreign = foreign_reader(path)
     if foreign is not None:
         return foreign(path)
+    _refuse_data(path)
     with reading(path, "the file"):
         kind = _storage.read_metadata(path).get("kind")
     if kind == "model":

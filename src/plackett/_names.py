@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["hint", "nearest", "plain", "question"]
+__all__ = ["hint", "nearest", "plain", "plural", "question"]
 
 _FILLERS = str.maketrans("", "", "_- ")
 
@@ -52,3 +52,12 @@ def question(near: list[str]) -> str:
     'did you mean a, b or c?'
     """
     return f"did you mean {' or '.join(filter(None, [', '.join(near[:-1]), near[-1]]))}?"
+
+
+def plural(number: int, one: str, many: str | None = None, *, form: str = ",") -> str:
+    """A number and its noun.
+
+    >>> plural(1, "query", "queries"), plural(1200, "document"), plural(1200, "row", form="")
+    ('1 query', '1,200 documents', '1200 rows')
+    """
+    return f"{number:{form}} {one if number == 1 else many or one + 's'}"

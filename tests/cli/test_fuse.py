@@ -52,7 +52,7 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
         (["--method", "rfr"], "did you mean RRF"),
         (["--normalize", "zmuv"], "RRF has no parameter 'normalize'"),
         (["--method", "qqqq"], "shows all"),
-        (["--weights", "1,2", "--qrels", "qrels"], "either given or fitted"),
+        (["--weights", "1,2", "--qrels", "qrels"], "but not both"),
     ],
 )
 def test_misuse_is_explained_and_nothing_is_written(runs, words, message):

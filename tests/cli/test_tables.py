@@ -59,10 +59,10 @@ def test_columns_are_named_and_shown(run, shop):
     assert (
         "train.csv: qid = Search Term, label = stars, docid = sku, sample_weight = w; 2 features: price, clicks" in err
     )
-    code, _, err = run("info", shop / "train.csv", "--qid", "Search Term", "--label", "stars")
-    assert code == 1 and "column 'title' is String" in err and "--drop 'title'" in err
+    code, _, err = run("train", "ListNet", shop / "train.csv", *NAMES[:4], "--out", shop / "m.plackett")
+    assert code == 1 and "column 'title' is String" in err and "'a' is not a number" in err and "--drop 'title'" in err
     code, _, err = run("info", shop / "train.csv", "--qid", "Serch Term")
-    assert code == 1 and "no column 'Serch Term' for qid" in err
+    assert code == 1 and "no column 'Serch Term' for qid; did you mean Search Term?" in err
 
 
 def test_scoring_needs_no_labels_and_takes_features_by_name(run, shop):
@@ -261,3 +261,243 @@ def test_compare_runs_takes_columns(run, tmp_path):
     code, out, err = run("compare-runs", "--data", *files, "--drop", "title",
                          "--label", "rating", "-m", "nDCG@2", "--json")  # fmt: skip
     assert code == 0 and "nDCG@2" in out, err
+
+
+# ------------------------------------------------------------------------------------------- what new users stumbled on
+
+
+@pytest.fixture
+def holes(tmp_path):
+    """A table with missing values, text, and one query's documents apart from each other."""
+    rng = np.random.default_rng(1)
+    n = 60
+    x = rng.normal(size=(n, 2)).round(3)
+    frame = pl.DataFrame(
+        {
+            "query": [f"q{i % 10}" for i in range(n)],
+            "product": [f"p{i}" for i in range(n)],
+            "title": ["blue shoe"] * n,
+            "match": x[:, 0],
+            "stars": np.where(rng.random(n) < 0.2, np.nan, x[:, 1]),
+            "grade": np.digitize(x.sum(axis=1), [-0.5, 1.0]),
+        }
+    ).with_columns(pl.col("stars").fill_nan(None))
+    frame.write_csv(tmp_path / "holes.csv")
+    frame.drop("grade", "title").write_csv(tmp_path / "new.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("strategy", "fill"), [("median", None), ("query-median", None), ("-7.5", -7.5)])
+def test_missing_values_are_filled_in_and_again_when_scoring(run, holes, strategy, fill):
+    train = ("train", "ListNet", holes / "holes.csv", "--drop", "title", "--out", holes / "m.plackett")
+    code, _, err = run(*train)
+    assert code == 1 and "the data have missing values" in err and "--impute median" in err and "pk." not in err
+    words = ("--impute", strategy, "--valid", holes / "holes.csv")
+    code, out, err = run(*train, *words)
+    assert code == 0 and "ListNet()" in out and "nDCG@10" in out, err
+    code, out, _ = run("info", holes / "m.plackett")
+    assert code == 0 and "Imputer(" in out and "strategy=" in out
+    code, out, _ = run("predict", holes / "m.plackett", holes / "new.csv", "--out", "-")
+    data = pk.read(holes / "holes.csv", drop="title")
+    imputer = pk.Imputer(*([strategy] if fill is None else ["constant"]), fill_value=fill or 0.0).fit(data)
+    expected = pk.ListNet().fit(imputer.transform(data), eval_set=imputer.transform(data))
+    found = data.from_input_order(np.array([float(line) for line in out.split()]))
+    np.testing.assert_allclose(found, expected.predict(imputer.transform(data)), rtol=1e-12)
+    code, out, _ = run("explain", holes / "m.plackett", holes / "new.csv", "-q", "q3")
+    assert code == 0 and "reason 1" in out
+    code, _, err = run(*train, "--impute", "medain", "--force")
+    assert code == 2 and "did you mean median" in err
+
+
+def test_an_experiment_with_missing_values(run, holes):
+    words = (
+        "experiment",
+        holes / "holes.csv",
+        "--drop",
+        "title",
+        "--folds",
+        "3",
+        "--search",
+        "none",
+        "--jobs",
+        "1",
+        "--json",
+    )
+    code, out, _ = run(*words, "-a", "ListNet", "-a", "LambdaMART(n_estimators=5)")
+    assert code == 1 and len(json.loads(out)["failures"]) == 3
+    code, out, _ = run(*words, "-a", "ListNet", "-a", "LambdaMART(n_estimators=5)", "--impute", "median")
+    found = json.loads(out)
+    assert code == 0 and not found["failures"]
+    assert {row["ranker"] for row in found["leaderboard"]} == {"ListNet", "LambdaMART(n_estimators=5)"}
+
+
+def test_text_columns_are_ignored_where_features_do_not_matter(run, holes):
+    code, out, err = run("info", holes / "holes.csv")
+    assert code == 0 and "left out: title" in err and "features" in out
+    (holes / "s.txt").write_text("\n".join(map(str, range(60))))
+    assert run("evaluate", holes / "holes.csv", holes / "s.txt")[0] == 0
+    (holes / "t.txt").write_text("\n".join(map(str, range(60, 0, -1))))
+    assert run("compare-runs", holes / "s.txt", holes / "t.txt", "--data", holes / "holes.csv")[0] == 0
+    code, _, err = run("convert", holes / "holes.csv", holes / "a.parquet")  # this would lose it
+    assert code == 1 and "'title' is String" in err and "--drop 'title'" in err
+    assert pk.read(holes / "holes.csv", drop_text=True).feature_names == ("match", "stars")
+
+
+CSV = 'query,grade,x,note\nq1,1,0.5,"two\nlines"\nq1,{grade},{x},b\nq2,0,1,c\n'
+
+
+@pytest.mark.parametrize(
+    ("cells", "place"),
+    [
+        ({"grade": "high"}, "line 4, column 'grade': 'high' is not a number"),
+        ({"grade": ""}, "line 4, column 'grade': the value is missing"),
+        ({"x": "0,5".replace(",", "·")}, "line 4, column 'x': '0·5' is not a number"),
+        ({"x": "inf"}, "line 4, column 'x': inf is not a finite number"),
+    ],
+)
+def test_a_bad_cell_is_named_as_an_editor_counts(run, tmp_path, cells, place):
+    (tmp_path / "a.csv").write_text(CSV.format(**({"grade": "0", "x": "2"} | cells)))
+    code, _, err = run("train", "ListNet", tmp_path / "a.csv", "--drop", "note", "--out", tmp_path / "m.plackett")
+    assert code == 1 and f"a.csv: {place}" in err
+
+
+def test_a_bad_cell_of_parquet_is_a_row(run, tmp_path):
+    pl.DataFrame({"qid": [1, 1], "label": [0, None], "x": [1.0, 2.0]}).write_parquet(tmp_path / "a.parquet")
+    code, _, err = run("info", tmp_path / "a.parquet")
+    assert code == 1 and "a.parquet: row 2, column 'label': the value is missing" in err
+
+
+def test_messages_name_options_and_not_parameters(run, holes, tmp_path):
+    pl.read_csv(holes / "holes.csv").rename({"grade": "points", "query": "words"}).write_csv(holes / "odd.csv")
+    out = ("--out", tmp_path / "m.plackett")
+    for words, options in (
+        (("train", "ListNet", holes / "odd.csv", *out), ["--qid COLUMN"]),
+        (("train", "ListNet", holes / "odd.csv", *out, "--qid", "words"), ["--label COLUMN"]),
+        (("train", "ListNet", holes / "holes.csv", *out), ["--drop 'title'"]),
+        (
+            ("train", "LambdaMART", holes / "holes.csv", *out, "--drop", "title", "-p", "early_stopping_rounds=3"),
+            ["--valid FILE", "-p validation_fraction=0.2"],
+        ),
+    ):
+        code, _, err = run(*words)
+        assert code == 1 and all(option in err for option in options), err
+        for python in ("label=", "qid=", "drop=", "eval_set", "None", "from_frame", "(X, y)"):
+            assert python not in err, err
+    pk.write(pk.RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["red shoe"] * 2), tmp_path / "blank.plackett")
+    code, _, err = run("convert", tmp_path / "blank.plackett", tmp_path / "blank.txt")
+    assert code == 1 and "--number-queries" in err and "qids=" not in err
+    code, text, _ = run("convert", tmp_path / "blank.plackett", tmp_path / "blank.txt", "--number-queries")
+    assert code == 0 and "1 query, 2 documents, 1 feature" in text
+    assert (tmp_path / "blank.txt").read_text().startswith("0 qid:1 ")
+    with pytest.raises(pk.DataError, match=r"qids='number'"):  # in Python it is still the parameter
+        pk.write(pk.load(tmp_path / "blank.plackett"), tmp_path / "python.txt")
+
+
+def test_a_document_is_named_by_its_position_too(run, holes):
+    run("train", "LambdaMART", holes / "holes.csv", "--drop", "title", "--out", holes / "m.plackett")
+    explain = ("explain", holes / "m.plackett", holes / "new.csv", "-q", "q3")
+    (rows,) = json.loads(run(*explain, "--json")[1])["tables"].values()
+    for place in ("2", "#2"):
+        code, out, _ = run(*explain, "-d", place, "--json")
+        assert code == 0 and list(json.loads(out)["tables"]) == [f"document {rows[1]['document']} of query q3"]
+    code, out, _ = run(*explain, "-d", "3", "--above", rows[0]["document"], "--json")
+    assert code == 0 and f"why {rows[0]['document']} is above {rows[2]['document']}" in json.loads(out)["tables"]
+    for wrong, said in (("99", "positions are 1 to 6"), ("0", "positions are 1 to 6"), ("pp33", "did you mean p33")):
+        code, _, err = run(*explain, "-d", wrong)
+        assert code == 1 and said in err
+
+
+def test_exit_codes_have_one_rule(run, holes, tmp_path):
+    """2: the command line is wrong, and nothing was done. 1: a file is missing or does not fit."""
+    scores, data = tmp_path / "s.txt", holes / "holes.csv"
+    scores.write_text("1\n")
+    wrong = [
+        ("evaluate", data, scores, "-m", "nDCX"),
+        ("evaluate", data, scores, "--preset", "letor9"),
+        ("evaluate", data),
+        ("compare-runs", scores, data, "--data", data, "-m", "nDCX"),
+        ("compare-runs", scores, data, "--data", data, "--test", "tea"),
+        ("compare-runs", scores, data, "--data", data, "--correction", "none at all"),
+        ("compare-runs", scores, data, "--data", data, "--baseline", "x"),
+        ("experiment", data, "-a", "NoSuch"),
+        ("experiment", data, "-a", "ListNet", "-m", "nDCX"),
+        ("experiment", data, "-a", "ListNet", "--select", "nDCX"),
+        ("train", "NoSuch", data, "--out", tmp_path / "m"),
+        ("train", "ListNet", data, "--out", tmp_path / "m", "-p", "nonsense=1"),
+        ("fuse", scores, data, "--method", "nonsense", "--out", tmp_path / "f"),
+        ("fuse", scores, data, "-m", "nDCX", "--out", tmp_path / "f"),
+        ("plan", "-j", "100", "-m", "nDCX"),
+        ("plan", "-j", "100", "--pilot", data, "-a", "NoSuch"),
+        ("convert", data, tmp_path / "a.unknown"),
+        ("study", "no-such-study"),
+        ("list", "--kind", "nonsense"),
+    ]
+    for words in wrong:
+        code, out, err = run(*words)
+        assert (code, out) == (2, "") and "Traceback" not in err, words
+    missing = tmp_path / "missing.csv"
+    for words in (
+        ("info", missing),
+        ("evaluate", missing, scores),
+        ("evaluate", data, scores),
+        ("train", "ListNet", missing, "--out", tmp_path / "m"),
+        ("predict", missing, data, "--out", "-"),
+        ("explain", missing, data, "-q", "1"),
+        ("experiment", missing, "-a", "ListNet"),
+        ("convert", missing, tmp_path / "a.parquet"),
+        ("convert-model", missing, tmp_path / "m"),
+        ("compare-runs", missing, scores, "--data", data),
+        ("fuse", missing, scores, "--out", tmp_path / "f"),
+        ("plan", "-j", "100", "--pilot", missing),
+        ("auto", missing, "--out", tmp_path / "m"),
+    ):
+        code, out, err = run(*words)
+        assert (code, out) == (1, "") and "error: " in err and "Traceback" not in err, words
+
+
+def test_a_plan_reads_tables_like_the_others(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = {"term": np.repeat(np.arange(12), 8), "stars": rng.integers(0, 3, 96), "x": rng.normal(size=96)}
+    pl.DataFrame(frame).write_csv(tmp_path / "pilot.csv")
+    words = ("plan", "-j", "60", "--pilot", tmp_path / "pilot.csv", "--repeats", "1", "--json")
+    code, _, err = run(*words)
+    assert code == 1 and "--qid COLUMN" in err
+    code, out, err = run(*words, "--qid", "term", "--label", "stars")
+    assert code == 0 and len(json.loads(out)["answers"]) == 3, err
+
+
+def test_a_doubt_is_raised_once(run, tmp_path):
+    pl.DataFrame({"qid": [1, 1, 2, 2], "label": [1, 2, 3, 1], "x": [0.0] * 4}).write_csv(tmp_path / "a.csv")
+    (tmp_path / "s.txt").write_text("1\n2\n3\n4\n")
+    (tmp_path / "t.txt").write_text("4\n2\n3\n1\n")
+    code, out, err = run("evaluate", tmp_path / "a.csv", tmp_path / "s.txt", "-m", "AP")
+    assert code == 0 and (out + err).count("AP has the same value") == 1 and "warning" not in err
+    code, out, err = run(
+        "compare-runs", tmp_path / "s.txt", tmp_path / "t.txt", "--data", tmp_path / "a.csv", "-m", "AP"
+    )
+    assert code == 0 and "warning" not in err and "Beware" in out
+
+
+def test_another_report_is_replaced_only_with_force(run, holes):
+    words = ("experiment", holes / "holes.csv", "--drop", "title", "--folds", "3", "--search", "none", "--jobs", "1")
+    report = ("--report", holes / "report")
+    assert run(*words, "-a", "LambdaMART(n_estimators=2)", *report)[0] == 0
+    page = (holes / "report" / "report.html").read_bytes()
+    code, _, err = run(*words, "-a", "MART(n_estimators=2)", *report)
+    assert code == 2 and "holds an experiment with other rankers" in err and "--force" in err
+    assert (holes / "report" / "report.html").read_bytes() == page
+    assert run(*words, "-a", "LambdaMART(n_estimators=2)", *report)[0] == 0
+    assert run(*words, "-a", "MART(n_estimators=2)", *report, "--force")[0] == 0
+    assert (holes / "report" / "report.html").read_bytes() != page
+
+
+def test_a_table_is_no_model(tmp_path):
+    (tmp_path / "shop.csv").write_text("qid,label\n1,1\n")
+    with pytest.raises(
+        pk.DataError, match=r"this is data \(separated text\), not a model; read it with plackett\.read"
+    ):
+        pk.load(tmp_path / "shop.csv")
+    with pytest.raises(TypeError, match="read has no option 'labels' for separated text; did you mean label"):
+        pk.read(tmp_path / "shop.csv", labels="label")
+    with pytest.raises(FileNotFoundError):
+        pk.load(tmp_path / "missing.csv")

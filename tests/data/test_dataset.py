@@ -84,8 +84,8 @@ def test_group_sizes_in_and_out():
         (dict(X=[[1.0]], y=[1], qid=[[1]]), "qid must be one-dimensional"),
         (dict(X=[[1.0]], y=[1], sample_weight=[-1]), r"sample_weight\[0\]"),
         (dict(X=[[1.0]], y=[1], sample_weight=[1, 2]), "sample_weight has 2 entries"),
-        (dict(X=[[1.0]], y=[1], query_weight=[1, 2]), "query_weight has 2 entries, but there are 1 queries"),
-        (dict(X=[[1.0]], y=[1], feature_names=["a", "b"]), "2 feature names for 1 features"),
+        (dict(X=[[1.0]], y=[1], query_weight=[1, 2]), "query_weight has 2 entries, but the data have 1 query"),
+        (dict(X=[[1.0]], y=[1], feature_names=["a", "b"]), "2 feature names for 1 feature"),
         (dict(X=None), "no rows"),
     ],
 )

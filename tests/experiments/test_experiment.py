@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
-from plackett import DataError, _atomic
+from plackett import DataError, PlackettWarning, _atomic
 from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
 from plackett.evaluation.friedman import mean_ranks
@@ -29,12 +29,13 @@ from plackett.evaluation.significance import fisher
 from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.cells import workers
 from plackett.experiments.cells.cell import Cell
-from plackett.experiments.cells.folder import CellFolder
-from plackett.experiments.cells.key import describe
+from plackett.experiments.cells.folder import CellFolder, FolderTakenError
+from plackett.experiments.cells.key import _modules, describe
 from plackett.experiments.contestants import contestants
 from plackett.experiments.cross_validate import cross_validate
 from plackett.experiments.experiment import experiment
 from plackett.experiments.result import Experiment
+from plackett.measures.language import parse
 from plackett.models.search_space import Real
 from plackett.rankers import MART, Blend, LambdaMART, LinearRegression, ListNet, RankNet
 
@@ -183,7 +184,7 @@ def test_rankers_of_all_kinds(data):
     found = run(data, rankers, n_trials=2)
     assert not found.failures
     trials = dict(found.trials.group_by("ranker").len().iter_rows())
-    assert trials == {"name": 6, "class": 6, "estimator": 3, "lightgbm": 6, "pipeline": 3, "function": 3}
+    assert trials == {"name": 6, "class": 6, "estimator": 3, "lightgbm": 6, "pipeline": 6, "function": 3}
     by = {name: [cell.scores for cell in found.of("data", name)] for name in rankers}
     np.testing.assert_array_equal(np.concatenate(by["name"]), np.concatenate(by["class"]))
     fold = letor_folds(data, 3)[0]
@@ -587,6 +588,8 @@ class Fails(Ridge):
         if self.alpha > self.limit:
             if self.how == "die":
                 os._exit(7)
+            if self.how == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
             raise ValueError(f"alpha={self.alpha}\nis too large")
         return super().fit(X, y)
 
@@ -601,6 +604,58 @@ def test_failing_cell_takes_no_other_with_it(data, n_jobs, how):
     assert (failure.dataset, failure.fold, failure.ranker) == ("data", 1, "fails")
     assert ("ValueError: alpha=1.0 is too large" if how == "raise" else "ended with exit code 7") in failure.error
     assert "fails" not in set(found.leaderboard["ranker"]) and "Failed: fails" in str(found)
+
+
+def test_a_killed_worker_loses_its_cell_and_says_so(data, tmp_path):
+    """Never a smaller result without a word; the next run computes what is missing and nothing else."""
+    folds = letor_folds(data, 3)[0]
+    rankers = {"fails": Fails(how="kill"), "ListNet": "ListNet", "LinearRegression": "LinearRegression"}
+    found = run(folds, rankers, search=None, n_jobs=2, out=tmp_path)
+    (failure,) = found.failures
+    assert failure.ranker == "fails" and "ended by signal 9" in failure.error
+    assert found.complete("data") == ["ListNet", "LinearRegression"] and "Failed: fails" in str(found)
+    assert [words["ranker"] for words in CellFolder(tmp_path).read_manifest()["failures"]] == ["fails"]
+    times = {cell.key: CellFolder(tmp_path).cell_path(cell.key).stat().st_mtime_ns for cell in found.cells}
+    again = run(folds, rankers | {"fails": Fails(how="kill", limit=9.0)}, search=None, n_jobs=2, out=tmp_path)
+    assert not again.failures and again.complete("data") == ["fails", "ListNet", "LinearRegression"]
+    for key, before in times.items():
+        assert CellFolder(tmp_path).cell_path(key).stat().st_mtime_ns == before
+
+
+def test_warnings_of_trials_are_given_once_with_their_number(data):
+    """Whether they were trained here or in another process."""
+    flat = data.replace(X=np.zeros_like(data.X))
+    for n_jobs in (1, 2):
+        with pytest.warns(PlackettWarning) as caught:
+            found = run(flat, {"flat": "ListNet"}, search="random", n_trials=3, n_jobs=n_jobs)
+        (said,) = [str(warning.message) for warning in caught if warning.category is PlackettWarning]
+        assert said.startswith("flat, 9 of 9 trials: ListNet learned nothing")
+        assert all(len(trial.warnings) == 1 for cell in found.cells for trial in cell.trials)
+
+
+def test_a_pipeline_of_our_own_steps_is_known_by_the_source_of_its_ranker():
+    modules = _modules(make_pipeline(pk.Imputer(), ListNet()), parse("AP"))
+    assert {"plackett.data.imputer", "plackett.rankers.listwise.listnet"} <= set(modules)
+
+
+def test_another_experiment_is_not_overwritten_unasked(data, tmp_path):
+    options = {"search": None, "overwrite": False, "out": tmp_path}
+    run(data, "ListNet", **options)
+    run(data, "ListNet", **options)  # the same again
+    run(data, ["ListNet", "LinearRegression"], ["nDCG@5"], **options)  # more of the same
+    manifest = (tmp_path / "experiment.json").read_bytes()
+    for words in ({"random_state": 1}, {"select": "RR"}, {"rankers": "ListNet"}, {"rankers": ["ListNet(alpha=2.0)"]}):
+        words = {"rankers": ["ListNet", "LinearRegression"]} | words
+        with pytest.raises(FolderTakenError, match="holds an experiment with"):
+            run(data, measures=["nDCG@5"], **options | words)
+    with pytest.raises(FolderTakenError, match="other data"):
+        run(make_ranking(31, 8, 6, random_state=5), ["ListNet", "LinearRegression"], ["nDCG@5"], **options)
+    assert (tmp_path / "experiment.json").read_bytes() == manifest
+    run(data, "LinearRegression", **options | {"overwrite": True})
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "report.html").write_text("mine")
+    with pytest.raises(FolderTakenError, match="report.html exists"):
+        run(data, "ListNet", search=None, overwrite=False, out=tmp_path / "other")
 
 
 def test_frames_have_their_columns_where_everything_failed(data):

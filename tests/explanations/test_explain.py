@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
 from plackett import DataError, RankingDataset
@@ -213,7 +214,7 @@ def test_errors(data):
     with pytest.raises(DataError, match="already above"):
         found.to_pass(best, worst)
     with pytest.raises(DataError, match="not a Pipeline"):
-        explain(make_pipeline(ranker), data, 3)
+        explain(make_pipeline(StandardScaler(), ranker), data, 3)
 
 
 def test_ranking_is_in_order_of_scores(data):
@@ -255,3 +256,15 @@ def test_what_cannot_be_explained_is_refused():
         pk.explain(ranker, data, 0, background=data.select(np.array([], int)))
     with pytest.raises(pk.DataError, match="cannot pass itself"):
         pk.explain(ranker, data, 0).to_pass(1, 1)
+
+
+def test_a_pipeline_of_our_own_steps_is_explained_after_them(data):
+    """The last step on the transformed data, and any background transformed too."""
+    holes = data.replace(X=np.where(np.random.default_rng(0).random(data.X.shape) < 0.1, np.nan, data.X))
+    pipeline = make_pipeline(pk.Imputer(), pk.ListNet()).fit(holes)
+    filled = pipeline[0].transform(holes)
+    for words, same in (({}, {}), ({"background": holes}, {"background": filled})):
+        found = explain(pipeline, holes, 3, **words)
+        expected = explain(pipeline[1], filled, 3, **same)
+        np.testing.assert_array_equal(found.contributions, expected.contributions)
+        np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.scores, rtol=1e-5)

@@ -6,7 +6,8 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 
-from plackett import RankingDataset
+import plackett as pk
+from plackett import LossError, RankingDataset
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.softmax import Softmax
@@ -263,3 +264,19 @@ def test_feature_costs():
     for costs, match in (((1.0,), "1 entries"), ({"z": 1.0}, "no feature 'z'"), ({0: -1.0}, "0 or more")):
         with pytest.raises(ValueError, match=match):
             small(feature_costs=costs).train(Lambda(), named, Monitor())
+
+
+def test_a_few_dozen_documents_are_enough_to_learn():
+    """With 20 documents in a leaf no tree could split 24 of them; from 200 documents on it is 20 as ever."""
+    data = task()
+    X, y, qid = data.X, data.y, data.qid
+    few, many = slice(0, 24), slice(0, 200)
+    ranker = pk.LambdaMART(n_jobs=1).fit(X[few], y[few], qid=qid[few])
+    assert ranker.card_["chosen"]["min_child_samples"] == 2 and np.ptp(ranker.predict(X[few])) > 0
+    assert pk.OrdinalTree(n_jobs=1).fit(X[few], y[few], qid=qid[few]).predict(X[few]).std() > 0
+    ours = pk.LambdaMART(n_estimators=5, n_jobs=1).fit(X[many], y[many], qid=qid[many])
+    given = pk.LambdaMART(n_estimators=5, n_jobs=1, min_child_samples=20).fit(X[many], y[many], qid=qid[many])
+    assert ours.card_["chosen"]["min_child_samples"] == 20
+    np.testing.assert_array_equal(ours.predict(X), given.predict(X))
+    with pytest.raises(LossError, match="min_child_samples='some'"):
+        pk.LambdaMART(min_child_samples="some").fit(X[few], y[few], qid=qid[few])

@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import over_queries
+from plackett._names import plural
 from plackett.aggregation._places import best_first, places
 from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset
@@ -67,7 +68,7 @@ class RankLists:
     --------
     >>> lists = RankLists.from_runs({"bm25": {"q": {"a": 9.0, "b": 7.0}}, "dense": {"q": {"b": 0.8, "c": 0.2}}})
     >>> lists
-    RankLists(1 queries, 3 documents, 2 lists: bm25, dense)
+    RankLists(1 query, 3 documents, 2 lists: bm25, dense)
     >>> lists.ranks.tolist()
     [[1.0, nan], [2.0, 1.0], [nan, 2.0]]
     """
@@ -213,7 +214,8 @@ class RankLists:
 
     def __repr__(self) -> str:
         some = ", ".join(self.names[:6]) + (", …" if self.n_lists > 6 else "")
-        return f"RankLists({self.n_queries} queries, {self.n_rows} documents, {self.n_lists} lists: {some})"
+        counts = (self.n_queries, "query", "queries"), (self.n_rows, "document"), (self.n_lists, "list")
+        return f"RankLists({', '.join(plural(*each, form='') for each in counts)}: {some})"
 
     def query_of(self, row: int) -> Any:
         """Id of the query of a row."""

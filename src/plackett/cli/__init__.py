@@ -8,7 +8,12 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run ``plackett``: data errors print one line on stderr and exit with code 1, misuse with 2, Ctrl-C with 130."""
+    """Run ``plackett``.
+
+    The exit code is 2 if the command line is wrong (an unknown option, ranker or measure, a value that is not allowed)
+    or would overwrite something: nothing was done. It is 1 if a file is missing, damaged or does not fit, something is
+    not installed, or the work failed. Ctrl-C gives 130. A message on stderr says what is wrong.
+    """
     from plackett import DataError, LossError, MeasureError, MissingExtraError
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -12,14 +14,101 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from plackett._literals import NOT_LITERAL
-from plackett._names import hint
+from plackett._names import hint, nearest, plural, question
 
-__all__ = ["Force", "TableColumns", "check_form", "check_out", "file_names", "parameter_value", "reads_tables"]
+__all__ = [
+    "SHELL_OPTIONS",
+    "Force",
+    "Impute",
+    "TableColumns",
+    "check_form",
+    "check_measures",
+    "check_out",
+    "file_names",
+    "imputer_named",
+    "option",
+    "parameter_value",
+    "reads_tables",
+    "sizes",
+]
+
+#: The options that stand for parameters of the library, as messages name them; any other is set with ``-p``.
+SHELL_OPTIONS = {
+    "qid": "--qid COLUMN",
+    "label": "--label COLUMN",
+    "docid": "--docid COLUMN",
+    "sample_weight": "--weight COLUMN",
+    "features": "--features COLUMNS",
+    "drop": "--drop {}",
+    "eval_set": "--valid FILE",
+    "imputer": "--impute median",
+    "random_state": "--seed NUMBER",
+    "n_trials": "--trials NUMBER",
+    "n_jobs": "--jobs NUMBER",
+    "fresh": "--fresh",
+    "qids": "--number-queries",
+}
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
 
 #: Existing files are overwritten only with this option.
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+
+
+#: Missing values are filled in before training, and in whatever the model scores later.
+Impute = Annotated[
+    str | None,
+    typer.Option(
+        "--impute",
+        metavar="STRATEGY",
+        help="Fill in missing values for rankers that do not accept them: median, mean, query-median or a number.",
+    ),
+]
+
+
+def imputer_named(text: str) -> Any:
+    """The imputer that ``--impute`` asks for."""
+    from plackett.data.imputer import STRATEGIES, Imputer
+
+    if text in STRATEGIES and text != "constant":
+        return Imputer(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        known = [name for name in STRATEGIES if name != "constant"]
+        near = nearest(text, known)
+        said = question(near) if near else f"give {', '.join(known)} or a number"
+        raise typer.BadParameter(f"{text!r}; {said}", param_hint="--impute")
+    return Imputer("constant", fill_value=number)
+
+
+@contextlib.contextmanager
+def option(name: str) -> Iterator[None]:
+    """Report a bad value of an option as misuse of the command, naming the option."""
+    try:
+        yield
+    except ValueError as error:  # the errors of data and measures are among these
+        raise typer.BadParameter(str(error), param_hint=name) from None
+
+
+def check_measures(measures: list[str], preset: str | None = None) -> None:
+    """Reject measures and presets that do not exist, before anything is read."""
+    from plackett.measures.language import parse_all
+    from plackett.measures.presets import with_preset
+
+    with option("--measure / -m"):
+        parsed = parse_all(measures)
+    with option("--preset"):
+        for each in parsed:
+            with_preset(each, preset)
+
+
+def sizes(data: Any) -> str:
+    """Size of a dataset in words."""
+    counts = (data.n_queries, "query", "queries"), (data.n_rows, "document"), (data.n_features, "feature")
+    return ", ".join(plural(*each) for each in counts)
 
 
 @dataclass(frozen=True)
@@ -51,12 +140,12 @@ def _option(name: str, text: str) -> Any:
 
 #: The options of every command that reads tables.
 _COLUMNS: dict[str, Any] = {
-    "qid": Annotated[str | None, _option("qid", "Query ids; common names are recognised.")],
+    "qid": Annotated[str | None, _option("qid", "Query ids. Common names are found without this option.")],
     "label": Annotated[str | None, _option("label", "Labels.")],
     "docid": Annotated[str | None, _option("docid", "Document ids.")],
     "weight": Annotated[str | None, _option("weight", "Weights of the documents.")],
     "features": Annotated[
-        list[str] | None, _option("features", "Features, separated by commas; by default all other columns.")
+        list[str] | None, _option("features", "Features, separated by commas. Default: all other columns.")
     ],
     "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, separated by commas.")],
 }
@@ -92,10 +181,10 @@ def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tu
     name, equals, text = assignment.partition("=")
     name = name.strip()
     if not equals:
-        raise typer.BadParameter(f"{assignment!r}; write name=value", param_hint="-p")
+        raise typer.BadParameter(f"{assignment!r}; write name=value", param_hint="--parameter / -p")
     if name not in defaults:
         raise typer.BadParameter(
-            f"{owner} has no parameter {name!r}; {hint(name, defaults, 'it has')}", param_hint="-p"
+            f"{owner} has no parameter {name!r}; {hint(name, defaults, 'it has')}", param_hint="--parameter / -p"
         )
     value = _literal(text.strip())
     default = defaults[name]
@@ -103,7 +192,9 @@ def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tu
     if default == "auto":  # a number chosen from the data unless it is given
         fits = (int, float, str)
     if fits and value is not None and not (isinstance(value, fits) and isinstance(value, bool) <= (bool in fits)):
-        raise typer.BadParameter(f"{name}={text}: expected {type(default).__name__} like {default!r}", param_hint="-p")
+        kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
+        like = "" if isinstance(default, bool) else f" such as {default!r}"
+        raise typer.BadParameter(f"{name}={text}: give {kinds[type(default)]}{like}", param_hint="--parameter / -p")
     return name, value
 
 

@@ -23,19 +23,23 @@ def auto(
     out: Annotated[Path, typer.Option(help="Where to save the model, usually a .plackett file.")],
     budget: Annotated[float, typer.Option(min=0.001, help="Total time in seconds.")] = 60.0,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Number of settings to try, instead of a time: exactly reproducible.")
+        int | None,
+        typer.Option(min=1, help="Number of settings to try instead of a time limit; the result is then reproducible."),
     ] = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="What to optimise.")] = "nDCG@10",
+    measure: Annotated[str, typer.Option("--measure", "-m", help="Measure to optimise.")] = "nDCG@10",
     candidate: Annotated[
         list[str] | None,
-        typer.Option("--candidate", "-a", help="Ranker to try, instead of an automatic choice; may be repeated."),
+        typer.Option("--candidate", "-a", help="Ranker to try; may be repeated. Default: chosen to suit the data."),
     ] = None,
-    valid: Annotated[Path | None, typer.Option(help="Compare on this data instead of by cross-validation.")] = None,
+    valid: Annotated[
+        Path | None, typer.Option(help="Compare rankers on this data instead of by cross-validation.")
+    ] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Keep finished trainings here; the same command resumes where it stopped.")
+        Path | None,
+        typer.Option(help="Keep finished trainings in this folder; running the same command again resumes."),
     ] = None,
     max_score_time: Annotated[
-        float | None, typer.Option(help="Most microseconds that scoring a document may take on one thread.")
+        float | None, typer.Option(help="Maximum time to score one document on one thread, in microseconds.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
     force: Force = False,

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import TableColumns, check_form, file_names, reads_tables
+from plackett._names import hint
+from plackett.cli.arguments import TableColumns, check_form, check_measures, file_names, reads_tables
+from plackett.cli.messages import without_repeats
 
 #: Maximum number of rows in the table of pairs.
 _MOST_PAIRS = 60
@@ -22,7 +24,7 @@ def compare_runs(
     test: Annotated[str, typer.Option(help="fisher, t, wilcoxon, bootstrap, sign, tukey.")] = "fisher",
     correction: Annotated[str, typer.Option(help="holm, bonferroni, bh, none.")] = "holm",
     baseline: Annotated[
-        str | None, typer.Option(help="Run to compare the others with, by its name in the table; by default all pairs.")
+        str | None, typer.Option(help="Compare the others with this run, by its name in the table. Default: all pairs.")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, trec, …")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling tests.")] = 0,
@@ -34,6 +36,8 @@ def compare_runs(
     """Compare runs with significance tests, confidence intervals and win/tie/loss counts."""
     from plackett.evaluation.compare import compare
     from plackett.evaluation.compare_runs import compare_runs as compare_trec
+    from plackett.evaluation.significance import FAMILYWISE, PAIRED
+    from plackett.evaluation.significance.corrections import CORRECTIONS
     from plackett.evaluation.tables import FORMATS
 
     form = check_form("json" if as_json else form)
@@ -42,18 +46,24 @@ def compare_runs(
     if len(runs) < 2:
         raise typer.BadParameter("give at least two runs to compare")
     measures = measure or ["nDCG@10", "AP", "RR"]
+    check_measures(measures, preset)
+    for name, value, known in (("--test", test, [*PAIRED, *FAMILYWISE]), ("--correction", correction, CORRECTIONS)):
+        if value not in known:
+            raise typer.BadParameter(f"{value!r}; {hint(value, known, 'give one of')}", param_hint=name)
     options: dict[str, Any] = {"test": test, "correction": correction, "preset": preset, "random_state": seed}
     options["baseline"] = baseline
     names = file_names(runs)
+    if baseline is not None and baseline not in names:
+        raise typer.BadParameter(f"no run is called {baseline!r}; {hint(baseline, names)}", param_hint="--baseline")
     if data is None:
-        result = compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options)
+        result = without_repeats(lambda: compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options))
     else:
         from plackett.cli.reading import read_data
         from plackett.data.scores import read_scores
 
-        dataset = read_data(data, columns)
+        dataset = read_data(data, columns, drop_text=True)  # features do not matter
         scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
-        result = compare(dataset, scores, measures, **options)
+        result = without_repeats(lambda: compare(dataset, scores, measures, **options))
     if form in ("csv", "json"):
         print(getattr(result, f"to_{form}")())
         return
@@ -62,4 +72,4 @@ def compare_runs(
         print()
         print(FORMATS[form](result.differences()))
     else:
-        print(f"{result.pairs.height} pairs: give --baseline to see differences and wins, or --json for all of them.")
+        print(f"{result.pairs.height} pairs: use --baseline to see differences and wins, or --json to see all pairs.")

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables, sizes
 
 
 @reads_tables
 def convert(
     source: Annotated[Path, typer.Argument(help="LETOR text (.gz .xz .zst), .plackett, .parquet, .csv, .tsv")],
     target: Annotated[Path, typer.Argument(help="File to write; its suffix selects the format.")],
+    number_queries: Annotated[
+        bool, typer.Option("--number-queries", help="LETOR text only: write 1, 2, 3, … instead of the query ids.")
+    ] = False,
     force: Force = False,
     *,
     columns: TableColumns,
 ) -> None:
     """Convert a dataset to another format; .plackett files open in milliseconds."""
     from plackett.cli.reading import read_data
-    from plackett.data.files import write
+    from plackett.data.files import LETOR, format_by_suffix, known_suffixes, write
 
+    format = format_by_suffix(target)
+    if format is None:
+        raise typer.BadParameter(f"{target}: unknown format. {known_suffixes()}", param_hint="TARGET")
+    if number_queries and format is not LETOR:
+        raise typer.BadParameter(f"{format.name} keeps query ids as they are", param_hint="--number-queries")
     check_out(target, force, "TARGET")
     data = read_data(source, columns, labels_needed="if there")
-    write(data, target)
-    print(f"{target}: {data.n_queries} queries, {data.n_rows} documents, {data.n_features} features")
+    options: dict[str, Any] = {"qids": "number"} if number_queries else {}
+    write(data, target, **options)
+    print(f"{target}: {sizes(data)}")

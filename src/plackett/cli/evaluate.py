@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._names import plural
 from plackett._spreadsheet import harmless
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_measures, check_out, reads_tables
+from plackett.cli.messages import without_repeats
 from plackett.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def evaluate(
 ) -> None:
     """Evaluate scores against a dataset, or a TREC run against judgements."""
     measures = measure or ["nDCG@10", "AP", "RR"]
+    check_measures(measures, preset)
     check_out(per_query, force, "--per-query")
     if per_query is not None and per_query.suffix not in _WRITERS:
         endings = ", ".join(_WRITERS)
@@ -58,11 +61,12 @@ def evaluate(
     if qrels is not None and run is not None and data is None:
         from plackett.evaluation.evaluate_run import evaluate_run
 
-        result: Evaluation = evaluate_run(qrels, run, measures, preset=preset)
+        result: Evaluation = without_repeats(lambda: evaluate_run(qrels, run, measures, preset=preset))
     elif data is not None and scores is not None and qrels is None and run is None:
         from plackett.cli.reading import read_data
 
-        result = _evaluate_dataset(read_data(data, columns), data, scores, measures, preset)
+        dataset = read_data(data, columns, drop_text=True)  # features do not matter
+        result = without_repeats(lambda: _evaluate_dataset(dataset, data, scores, measures, preset))
     else:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
     if per_query is not None:
@@ -71,9 +75,9 @@ def evaluate(
         print_json({"queries": result.qids.size, "preset": preset, "mean": result.mean, "doubts": result.doubts})
     else:
         rows = [(name, f"{value:.4f}") for name, value in result.mean.items()]
-        print_table(("measure", "mean"), rows, title=f"{result.qids.size} queries", numbers=[1])
+        print_table(("measure", "mean"), rows, title=plural(result.qids.size, "query", "queries"), numbers=[1])
         for doubt in result.doubts.values():
-            print(f"Beware: {doubt}")
+            print(f"Note: {doubt}")
 
 
 def _evaluate_dataset(
@@ -85,7 +89,8 @@ def _evaluate_dataset(
 
     values = read_scores(scores)
     if values.size != dataset.n_rows:
-        raise DataError(f"{scores} has {values.size} scores, but {data} has {dataset.n_rows} documents")
+        found, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
+        raise DataError(f"{scores} has {found}, but {data} has {expected}; a score file has one line per document")
     return evaluate_scores(dataset, dataset.from_input_order(values), measures, preset=preset)
 
 

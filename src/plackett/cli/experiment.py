@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plackett._errors import DataError
-from plackett.cli.arguments import TableColumns, check_form, reads_tables
+from plackett.cli.arguments import (
+    Impute,
+    TableColumns,
+    check_form,
+    check_measures,
+    imputer_named,
+    option,
+    reads_tables,
+)
 
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
@@ -32,42 +40,50 @@ def experiment(
     measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation data, with a single training dataset.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test data, with a single training dataset.")] = None,
-    folds: Annotated[int, typer.Option(help="Number of parts for cross-validation, without --test.")] = 5,
+    folds: Annotated[int, typer.Option(help="Number of folds for cross-validation, unless --test is given.")] = 5,
     select: Annotated[
-        str | None, typer.Option(help="Measure used for selection on validation data; by default the first one.")
+        str | None, typer.Option(help="Measure to select settings by, on validation data. Default: the first one.")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, mslr, …")] = None,
     search: Annotated[str, typer.Option(help="random, grid, bayes, halving; none for the defaults.")] = "random",
-    trials: Annotated[
-        int | None, typer.Option(min=1, help="Settings to try per ranker and fold; 10 by default.")
-    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Settings to try per ranker and fold. Default: 10.")] = None,
     time_budget: Annotated[float | None, typer.Option(min=0.001, help="Seconds to search per ranker and fold.")] = None,
     refit: Annotated[bool, typer.Option(help="Retrain the chosen setting with the validation data included.")] = False,
     blend: Annotated[
-        int | None, typer.Option(min=2, help="Add a blend of this many rankers, those best on validation data.")
+        int | None,
+        typer.Option(min=2, help="Add a blend of the rankers that are best on validation data, at most this many."),
     ] = None,
+    impute: Impute = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Folder for the results and report.html, .md, .tex; an interrupted run resumes from there."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", "-f", help="Replace the report of another experiment in --report.")
+    ] = False,
     mlflow: Annotated[str | None, typer.Option(help="Log the results to this experiment of MLflow.")] = None,
-    seed: Annotated[int, typer.Option(help="Random seed: the same seed and trials give the same table.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Total number of threads; all cores by default.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed. The same seed and trials give the same table.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Total number of threads. Default: all cores.")] = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Recompute everything, even cells already finished in --report.")
+        bool, typer.Option("--fresh", help="Compute everything again, even what is already finished in --report.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     *,
     columns: TableColumns,
 ) -> None:
-    """Train, tune and compare rankers: means with confidence intervals, significance, and which one to take."""
+    """Train, tune and compare rankers: means, confidence intervals, significance, and which ranker to choose."""
+    from plackett.experiments.cells.folder import FolderTakenError
     from plackett.experiments.contestants import contestants
     from plackett.experiments.experiment import experiment as run
     from plackett.experiments.search import SEARCHES
+    from plackett.experiments.search.grid import check_trials
     from plackett.experiments.tracking import load_mlflow, log_to_mlflow
 
     form = check_form("json" if as_json else form)
+    imputer = None if impute is None else imputer_named(impute)
+    measures = measure or ["nDCG@10", "AP", "P@10"]
+    check_measures([*measures, *([select] if select else [])], preset)
     kind = None if search == "none" else search
     if kind not in SEARCHES:
         known = ", ".join(name or "none" for name in SEARCHES)
@@ -75,18 +91,21 @@ def experiment(
     if report is not None:
         from plackett.experiments.report.page import load_extra
 
-        try:
-            load_extra()  # report what is missing before anything is trained
-        except ImportError as error:
-            raise typer.BadParameter(str(error), param_hint="--report") from None
+        load_extra()  # report what is missing before anything is trained
     if mlflow is not None:
         load_mlflow()  # fail before the work if it is missing, not after
-    contestants(algorithm, random_state=seed)  # and find misspelt names before reading large files
+    with option("--algorithm / -a"):  # find misspelt names before reading large files
+        entries = contestants(algorithm, random_state=seed)
+    if kind == "grid" and trials is not None:
+        with option("--trials"):
+            check_trials({entry.name: entry.space for entry in entries}, trials)
+    if imputer is not None:
+        entries = [entry.imputed(imputer) for entry in entries]
     try:
         found = run(
             data_of(data, columns, valid, test),
-            algorithm,
-            measure or ["nDCG@10", "AP", "P@10"],
+            {entry.name: entry for entry in entries},
+            measures,
             select=select,
             preset=preset,
             folds=folds,
@@ -97,10 +116,13 @@ def experiment(
             blend=blend,
             out=report,
             fresh=fresh,
+            overwrite=force,
             random_state=seed,
             n_jobs=jobs,
             verbose=sys.stderr.isatty(),
         )
+    except FolderTakenError as error:
+        raise typer.BadParameter(f"{error}; pass --force to replace it", param_hint="--report") from None
     except KeyboardInterrupt:
         where = "" if report is None else f": run the same command again to resume from {report}"
         print(f"interrupted{where}", file=sys.stderr)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from plackett._errors import DataError
+from plackett._names import nearest, plural, question
 from plackett.cli.arguments import TableColumns, reads_tables
 from plackett.cli.output import print_json, print_table
 
@@ -17,11 +19,16 @@ def explain(
     data: Annotated[Path, typer.Argument(help="Dataset with the query, in any format that `convert` reads.")],
     query: Annotated[str, typer.Option("--query", "-q", help="Id of the query.")],
     document: Annotated[
-        str | None, typer.Option("--document", "-d", help="A document: its id, or its position.")
+        str | None,
+        typer.Option(
+            "--document",
+            "-d",
+            help="A document: its id, or its position in the ranking (3, or #3 where ids are numbers).",
+        ),
     ] = None,
     above: Annotated[
         str | None,
-        typer.Option(help="With --document: explain why this document is above it, and what would have to change."),
+        typer.Option(help="With --document: why this document is ranked above it, and what would change that."),
     ] = None,
     top: Annotated[int, typer.Option(help="Number of rows to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
@@ -37,17 +44,19 @@ def explain(
     tables: dict[str, Any] = {}
     if document is None:
         if above is not None:
-            raise typer.BadParameter("give --document too: the document that is ranked below", param_hint="--above")
+            raise typer.BadParameter("also give --document, the document that is ranked below", param_hint="--above")
         tables[f"query {query}"] = found.ranking()
     elif above is None:
-        tables[f"document {document} of query {query}"] = found.document(_named(found, document))
+        named = _named(found, document, "--document")
+        tables[f"document {named} of query {query}"] = found.document(named)
     else:
-        pair = _named(found, document), _named(found, above)
+        pair = _named(found, document, "--document"), _named(found, above, "--above")
+        document, above = map(str, pair)
         tables[f"why {above} is above {document}"] = found.pair(pair[1], pair[0])
         lower, higher = (found.scores[found.documents.index(name)] for name in pair)
         if lower > higher:
-            raise typer.BadParameter(f"{above} is below {document}; swap the two", param_hint="--above")
-        tables[f"what would lift {document} above {above}"] = found.to_pass(*pair)
+            raise DataError(f"--above: {above} is ranked below {document}; swap the two")
+        tables[f"changes that would lift {document} above {above}"] = found.to_pass(*pair)
     if as_json:
         print_json({"method": found.method, "tables": {title: frame.to_dicts() for title, frame in tables.items()}})
         return
@@ -55,13 +64,31 @@ def explain(
         shown = frame.head(top)
         numbers = [i for i, dtype in enumerate(shown.dtypes) if dtype.is_numeric()]
         rows = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in shown.iter_rows()]
-        print_table(shown.columns, rows or [["not with values seen in the data"]], title=title, numbers=numbers)
+        print_table(
+            shown.columns,
+            rows or [["no change to values that occur in the data would do"]],
+            title=title,
+            numbers=numbers,
+        )
         print()
 
 
-def _named(explanation: Any, text: str) -> Any:
-    """The document as the explanation names it: positions are numbers."""
-    for document in explanation.documents:
+def _named(explanation: Any, text: str, option: str) -> Any:
+    """The document with this id or, failing that, at this position of the ranking; ``#`` marks a position."""
+    documents = explanation.documents
+    for document in documents:
         if str(document) == text:
             return document
-    return text
+    place = text.removeprefix("#")
+    if not place.isdecimal():
+        near = nearest(text, map(str, documents))
+        said = question(near) if near else f"it has {plural(len(documents), 'document')}: {_some(documents)}"
+        raise DataError(f"{option}: query {explanation.qid} has no document {text!r}; {said}")
+    if not 1 <= int(place) <= len(documents):
+        positions = f"and its positions are 1 to {len(documents)}"
+        raise DataError(f"{option}: query {explanation.qid} has no document {text}, {positions}")
+    return explanation.ranking()["document"][int(place) - 1]
+
+
+def _some(documents: list[Any]) -> str:
+    return ", ".join(map(str, documents[:3])) + (", …" if len(documents) > 3 else "")

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, check_out, file_names, parameter_value
+from plackett._names import plural
+from plackett.cli.arguments import Force, check_out, file_names, option, parameter_value
 from plackett.cli.output import print_json, print_table
 
 #: Rows of the table in addition to the runs.
@@ -25,11 +26,9 @@ def fuse(
         str | None, typer.Option(help="For the Comb methods: min-max, max, sum, zmuv, rank, borda or none.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="One number per run, such as 1,2,0.5.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgements: the weights are fitted on them.")] = None,
-    measure: Annotated[
-        str, typer.Option("--measure", "-m", help="Measure that the weights are fitted to.")
-    ] = "nDCG@10",
-    tag: Annotated[str, typer.Option(help="Last column of the run.")] = "plackett",
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgements to fit the weights on.")] = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", help="Measure to fit the weights by.")] = "nDCG@10",
+    tag: Annotated[str, typer.Option(help="Name of the run, in its last column.")] = "plackett",
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
@@ -43,17 +42,20 @@ def fuse(
     if len(runs) < 2:
         raise typer.BadParameter("give at least two runs to fuse")
     if weights is not None and qrels is not None:
-        raise typer.BadParameter("weights are either given or fitted on --qrels: leave one of the two out")
+        raise typer.BadParameter("give --weights, or --qrels to fit them, but not both")
     check_out(out, force)
-    chosen = find_method(method)
+    with option("--method"):
+        chosen = find_method(method)
     defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
     parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
     if normalize is not None:
         parameters["normalize"] = None if normalize.lower() == "none" else normalize
     if weights is not None:
         parameters["weights"] = _numbers(weights)
-    chosen = find_method(chosen, **parameters)
-    parsed = parse(measure)
+    with option("--parameter / -p"):
+        chosen = find_method(chosen, **parameters)
+    with option("--measure / -m"):
+        parsed = parse(measure)
     names = file_names(runs, _ROWS)
     lists = RankLists.from_runs(dict(zip(names, runs, strict=True)))
     scores = chosen.scores(lists)  # finds wrong parameters before the long work
@@ -71,7 +73,8 @@ def fuse(
         record = {"run": str(out), "method": chosen.name, "weights": found, "queries": lists.n_queries}
         print_json(record | ({str(parsed): rows} if rows else {}))
         return
-    print(f"{out}: {lists.n_queries} queries, {lists.n_rows} documents, {chosen.name} of {len(runs)} runs")
+    counts = plural(lists.n_queries, "query", "queries"), plural(lists.n_rows, "document")
+    print(f"{out}: {', '.join(counts)}, {chosen.name} of {len(runs)} runs")
     if rows:
         table = [(name, f"{value:.4f}", f"{found[name]:.3g}" if name in found else "") for name, value in rows.items()]
         print_table(

@@ -35,7 +35,7 @@ def info(
     if (kind := _trec_kind(path)) is not None:
         _trec(path, kind, as_json)
         return
-    facts = profile(read_data(path, columns, labels_needed="if there"))
+    facts = profile(read_data(path, columns, labels_needed="if there", drop_text=True))
     if as_json:
         print_json(asdict(facts))
     else:
@@ -65,7 +65,7 @@ def _model(path: Path, as_json: bool) -> None:
     if as_json:
         print_json(words)
     else:
-        print_card(words["card"], words["parameters"], title=str(path))
+        print_card(words["card"], words["parameters"], title=str(path), steps=words.get("pipeline", ()))
 
 
 def _trec_kind(path: Path) -> str | None:
@@ -122,7 +122,7 @@ def _trec(path: Path, kind: str, as_json: bool) -> None:
     del facts["kind"]
     shown = {"labels": lambda counts: ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())}
     rows = [(name.replace("_", " "), shown.get(name, lambda v: f"{v:,g}")(value)) for name, value in facts.items()]
-    print_table(("", ""), [*rows, ("to measure", hint)], title=f"{path}: {title}")
+    print_table(("", ""), [*rows, ("to evaluate it", hint)], title=f"{path}: {title}")
 
 
 def _rows(facts: Profile) -> list[tuple[str, str]]:
@@ -141,19 +141,20 @@ def _rows(facts: Profile) -> list[tuple[str, str]]:
         text = ", ".join(f"{label:g}: {count:,} ({count / total:.1%})" for label, count in shown)
         rows.append(("labels", text + (", …" if len(facts.labels) > len(shown) else "")))
         rows.append(("unjudged documents", f"{facts.unjudged:,}"))
-        rows.append(("queries without relevant", f"{facts.queries_without_relevant:,}"))
-        rows.append(("queries of one label", f"{facts.queries_of_one_label:,}"))
+        rows.append(("queries without a relevant document", f"{facts.queries_without_relevant:,}"))
+        rows.append(("queries with only one label", f"{facts.queries_of_one_label:,}"))
     missing = sorted(facts.missing.items(), key=lambda entry: -entry[1])
     rows.append(("features with missing values", _some([f"{name} ({count:,})" for name, count in missing])))
     rows.append(("constant features", _some([str(name) for name in facts.constant])))
-    rows.append(("duplicate rows in a query", f"{facts.duplicate_rows:,} ({facts.conflicting_rows:,} of other label)"))
+    different = f" ({facts.conflicting_rows:,} with different labels)" if facts.conflicting_rows else ""
+    rows.append(("documents with the same features in a query", f"{facts.duplicate_rows:,}{different}"))
     for name, span in (("sample weights", facts.sample_weight), ("query weights", facts.query_weight)):
         if span is not None:
             rows.append((name, f"{span[0]:g} to {span[1]:g}"))
     if facts.n_preferences is not None:
         rows.append(("preferences", f"{facts.n_preferences:,}"))
     extras = {"document ids": facts.has_docids, "positions": facts.has_positions, "comments": facts.has_comments}
-    rows.append(("also there", ", ".join(name for name, there in extras.items() if there) or "nothing"))
+    rows.append(("other columns", ", ".join(name for name, there in extras.items() if there) or "none"))
     return rows
 
 

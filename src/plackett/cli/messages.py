@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from plackett._errors import PlackettWarning
 
-__all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting"]
+__all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting", "without_repeats"]
 
 #: Seconds of work before progress is shown.
 PATIENCE = 2.0
@@ -59,19 +59,34 @@ def messages_on_stderr() -> Iterator[None]:
 
 
 def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Make Ctrl-C end a command with the exit code that shells expect, 130."""
+    """Make Ctrl-C end a command with the exit code that shells expect, 130; messages name the command's options."""
 
     @wraps(command)
     def run(*args: Any, **words: Any) -> Any:
         import typer
 
+        from plackett._errors import shell_options
+        from plackett.cli.arguments import SHELL_OPTIONS
+
         try:
-            return command(*args, **words)
+            with shell_options(SHELL_OPTIONS):
+                return command(*args, **words)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             raise typer.Exit(130) from None
 
     return run
+
+
+def without_repeats(compute: Callable[[], Any]) -> Any:
+    """Compute a result with ``doubts``, which its table shows, without warnings that say the same."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PlackettWarning)
+        found = compute()
+    for warning in caught:
+        if str(warning.message) not in found.doubts.values():
+            warnings.warn(warning.message, warning.category, stacklevel=2)
+    return found
 
 
 @contextmanager

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from plackett._names import plural
 from plackett.cli.output import print_table
 
 __all__ = ["print_card"]
 
 
-def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) -> None:
+def print_card(
+    card: dict[str, Any], parameters: dict[str, Any], *, title: str, steps: Sequence[dict[str, Any]] = ()
+) -> None:
     """Print what was trained on which data, and how good it was on validation data."""
     rows = [("algorithm", str(card.get("algorithm")))]
     if "read_from" in card:  # a model of another tool: nothing else is known
         rows.append(("read from", str(card["read_from"])))
     else:
         data = card.get("data", {})
-        sizes = ", ".join(f"{data.get(name, 0):,} {name}" for name in ("queries", "rows", "features"))
+        counts = ("queries", "query", "queries"), ("rows", "document", None), ("features", "feature", None)
+        sizes = ", ".join(plural(data.get(name, 0), one, many) for name, one, many in counts)
         rows += [("trained on", sizes), ("fingerprint of the data", str(data.get("fingerprint")))]
+    for step in steps[:-1]:
+        rows.append(("before it", f"{step['transformer']}({_words(step['parameters'])})"))
     valid = card.get("validation")
     if valid:
         best = f"{valid['measure']} {valid['value']:.4f}"
@@ -30,3 +37,7 @@ def print_card(card: dict[str, Any], parameters: dict[str, Any], *, title: str) 
     rows.append(("plackett", str(card.get("plackett"))))
     rows += [(f"  {name}", repr(value)) for name, value in parameters.items()]
     print_table(("", ""), rows, title=title)
+
+
+def _words(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in parameters.items() if name != "n_jobs")

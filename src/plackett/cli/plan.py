@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from plackett.cli.arguments import Force, TableColumns, check_out, option, reads_tables
 from plackett.cli.output import print_json, print_table
 
 
+@reads_tables
 def plan(
     judgements: Annotated[
         int | None, typer.Option("--judgements", "-j", min=4, help="Total number of documents that can be judged.")
@@ -20,44 +22,55 @@ def plan(
         int | None, typer.Option(min=2, help="Maximum number of documents worth judging per query.")
     ] = None,
     pilot: Annotated[
-        Path | None, typer.Option(help="Judged queries to measure a learning curve on: any dataset file.")
+        Path | None, typer.Option(help="Dataset of judged queries, to measure a learning curve on.")
     ] = None,
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", help="Ranker to train on the pilot; `plackett list --kind ranker`.")
     ] = "RankSVM",
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to measure on the pilot.")] = "nDCG@10",
-    features: Annotated[int | None, typer.Option(min=1, help="Number of features, without a pilot.")] = None,
+    n_features: Annotated[
+        int | None, typer.Option("--n-features", min=1, help="Number of features, without a pilot.")
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions of simulation and learning curve.")] = 5,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the chart to this .svg file.")] = None,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    *,
+    columns: TableColumns,
 ) -> None:
     """Plan how many queries to judge, and how many documents of each: by theory, simulation and a pilot."""
     from plackett._errors import DataError
+    from plackett.measures.language import parse
     from plackett.theory.planner.plan import plan as make_plan
 
     if out is not None and out.suffix != ".svg":
         raise typer.BadParameter(f"{out}; the chart is written as .svg", param_hint="--out")
+    check_out(out, force)
+    with option("--measure / -m"):
+        parse(measure)
     if judgements is None and (queries is None or documents is None):
         raise typer.BadParameter("give --judgements, or --queries and --documents", param_hint="--judgements")
+    if pilot is None and n_features is None and len(columns.features) == 1 and columns.features[0].isdecimal():
+        n_features = int(columns.features[0])  # --features 20, as it was called before tables had options
     data = ranker = None
     if pilot is not None:
-        import plackett
-        from plackett.catalogue import items
-        from plackett.data.files import read
+        from plackett.cli.reading import read_data
+        from plackett.rankers.named import ranker_named
 
-        data = read(pilot)
-        if algorithm not in {item.symbol for item in items("ranker")}:
-            raise typer.BadParameter(
-                f"no ranker is called {algorithm!r}; see `plackett list`", param_hint="--algorithm"
-            )
-        ranker = getattr(plackett, algorithm)(random_state=seed)
+        with option("--algorithm / -a"):
+            ranker, given = ranker_named(algorithm)
+        if "random_state" not in given:
+            ranker.set_params(random_state=seed)
+        data = read_data(pilot, columns)
     try:
         advice = make_plan(
             judgements, queries=queries, documents=documents, pilot=data, ranker=ranker, measure=measure,
-            n_features=features, n_repeats=repeats, random_state=seed, verbose=True,
+            n_features=n_features, n_repeats=repeats, random_state=seed, verbose=True,
         )  # fmt: skip
     except DataError as error:
+        if pilot is not None:
+            raise
         raise typer.BadParameter(str(error)) from None
     if out is not None:
         out.write_text(advice.to_svg() + "\n", encoding="utf-8")
@@ -74,7 +87,9 @@ def plan(
         )
         return
     rows = [(a.method, f"{a.queries:,}", f"{a.documents:,}", a.promise) for a in advice.answers]
-    print_table(("by", "queries", "documents of each", ""), rows, title=f"{advice.budget:,} judgements", numbers=(1, 2))
+    print_table(
+        ("method", "queries", "documents per query", ""), rows, title=f"{advice.budget:,} judgements", numbers=(1, 2)
+    )
     print(f"\n{advice.sentence}")
     for note in advice.notes:
         print(f"Note: {note}.")

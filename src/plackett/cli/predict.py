@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from plackett._names import plural
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 
 
@@ -32,14 +33,20 @@ def predict(
     from plackett.data.trec import run_frame, write_run
 
     if out is None and run is None:
-        raise typer.BadParameter("give --out, --run or both", param_hint="--out")
+        raise typer.BadParameter("give --out, --run or both", param_hint="--out / --run")
     check_out(None if out in (None, "-") else Path(out), force)
     check_out(run, force, "--run")
     ranker, dataset = load_with(model, data, columns)
     scores = ranker.predict(dataset)
+    to = sys.stderr if out == "-" else sys.stdout
     if run is not None:
         write_run(run_frame(dataset, scores), run, tag=model.stem)
+    if run is not None:
+        print(
+            f"{run}: {plural(dataset.n_rows, 'document')} of {plural(dataset.n_queries, 'query', 'queries')}", file=to
+        )
     if out == "-":
         sys.stdout.writelines(f"{score!r}\n" for score in dataset.to_input_order(scores).tolist())
     elif out is not None:
         write_scores(dataset.to_input_order(scores), out)
+        print(f"{out}: {plural(dataset.n_rows, 'score')}, in the order of {data}")

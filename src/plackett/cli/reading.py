@@ -14,11 +14,13 @@ from plackett.data.files import LETOR, TABLES, format_of, read
 __all__ = ["load_with", "read_data", "read_like"]
 
 
-def read_data(path: Path, columns: TableColumns, *, labels_needed: bool | str = True) -> RankingDataset:
-    """Read a dataset from a file."""
+def read_data(
+    path: Path, columns: TableColumns, *, labels_needed: bool | str = True, drop_text: bool = False
+) -> RankingDataset:
+    """Read a dataset from a file; ``drop_text`` leaves out columns that are not numbers, where they do not matter."""
     options = columns.options()
-    if labels_needed is not True and format_of(path) in TABLES:
-        options["labels_needed"] = labels_needed
+    if format_of(path) in TABLES:
+        options |= {"labels_needed": labels_needed, "drop_text": drop_text}
     return read(path, **options)
 
 
@@ -59,8 +61,9 @@ def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, Rank
     foreign = foreign_reader(model)
     if foreign is None:
         ranker = load(model)
-        names = getattr(ranker, "feature_names_in_", None)
-        return ranker, read_like(data, columns, ranker.n_features_in_, names, labels_needed=False)
+        first = ranker.steps[0][1] if hasattr(ranker, "steps") else ranker
+        names = getattr(first, "feature_names_in_", None)
+        return ranker, read_like(data, columns, first.n_features_in_, names, labels_needed=False)
     used, found = foreign(model).n_features_in_, read_data(data, columns, labels_needed=False)
     if found.n_features < used:
         found = read_like(data, columns, used, None, labels_needed=False)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, option, reads_tables
 from plackett.cli.messages import waiting
 from plackett.cli.output import print_table
 
@@ -32,13 +32,13 @@ def study(
     ] = None,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option("--algorithm", "-a", help="Rankers, where a study lets you choose; may be repeated."),
+        typer.Option("--algorithm", "-a", help="Ranker, for studies that let you choose; may be repeated."),
     ] = None,
     preset: Annotated[
         str | None, typer.Option(help="Rules of another tool for the measures: letor3, letor4, …")
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Settings per ranker and fold, where rankers are tuned.")
+        int | None, typer.Option(min=1, help="Settings to try per ranker and fold, for studies that tune rankers.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed of synthetic data and rankers.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores by default.")] = None,
@@ -46,7 +46,7 @@ def study(
     *,
     columns: TableColumns,
 ) -> None:
-    """Run one of the experiments suggested by the book; docs/studies.md shows the results."""
+    """Run one of the experiments that the textbook suggests; docs/studies.md shows the results."""
     from plackett.cli.experiment import data_of
     from plackett.experiments.contestants import contestants
     from plackett.studies.base import find_study, studies
@@ -71,7 +71,8 @@ def study(
     if algorithm:
         if "rankers" not in known:
             raise typer.BadParameter(f"{name} uses its own rankers and takes none", param_hint="--algorithm")
-        entries = contestants(algorithm, random_state=seed or 0)
+        with option("--algorithm / -a"):
+            entries = contestants(algorithm, random_state=seed or 0)
         words["rankers"] = {entry.name: entry.ranker for entry in entries}
     options = {"preset": preset, "n_trials": trials, "random_state": seed, "n_jobs": jobs}
     given = {word: value for word, value in options.items() if value is not None}

@@ -10,7 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, parameter_value, reads_tables
+from plackett._names import plural
+from plackett.cli.arguments import (
+    Force,
+    Impute,
+    TableColumns,
+    check_out,
+    imputer_named,
+    parameter_value,
+    reads_tables,
+)
 from plackett.cli.lean import lightgbm_alone
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json
@@ -32,17 +41,20 @@ def train(
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value, such as n_estimators=200; may be repeated."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="The same as -p random_state=…")] = None,
+    impute: Impute = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; the same as -p random_state=…")] = None,
     force: Force = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the whole card of the model.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the model card with all parameters.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
     *,
     columns: TableColumns,
 ) -> None:
     """Train a ranker and save it. Ctrl-C stops the training and saves the model so far (exit code 130)."""
     from plackett.cli.reading import read_data, read_like
+    from plackett.rankers.storage import save
 
     check_out(out, force)
+    imputer = None if impute is None else imputer_named(impute)
     ranker = _ranker(algorithm, parameter or [])
     if seed is not None:
         ranker.random_state = seed
@@ -52,11 +64,12 @@ def train(
     dataset = read_data(data, columns)
     like = dataset.n_features, dataset.feature_names
     watched = None if valid is None else read_like(valid, columns, *like)
+    model = ranker if imputer is None else _after(imputer, ranker)
     start = time.perf_counter()
-    interrupted = fit_and_keep(ranker, dataset, watched, out)
+    interrupted = fit_and_keep(model, dataset, watched, out)
     seconds = time.perf_counter() - start
     ranker.verbose = False  # a setting of this run, not of the model
-    ranker.save(out)
+    save(model, out)
     if as_json:
         print_json({"model": str(out), **ranker.card_, "history": ranker.history_})
     elif verbose:
@@ -68,31 +81,37 @@ def train(
         raise typer.Exit(130)
 
 
-def fit_and_keep(ranker: Any, dataset: Any, watched: Any, out: Path) -> bool:
+def _after(imputer: Any, ranker: Any) -> Any:
+    """The ranker with missing values filled in before it; the two are saved together."""
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([("imputer", imputer), ("ranker", ranker)])
+
+
+def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path) -> bool:
     """Train, and return whether Ctrl-C stopped the training after the first round."""
     from plackett._errors import PlackettWarning
+    from plackett.evaluation.estimators import fit, last_step
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training was interrupted", PlackettWarning)  # said at the end
         try:
-            ranker.fit(dataset, eval_set=watched)
+            fit(model, dataset, watched)
         except KeyboardInterrupt:
             print(f"interrupted before the first round was finished: {out} was not written", file=sys.stderr)
             raise typer.Exit(130) from None
-    return bool(ranker.card_.get("interrupted"))
+    return bool(last_step(model).card_.get("interrupted"))
 
 
 def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -> None:
     data, best = ranker.card_["data"], ranker.card_.get("validation")
-    sizes = ", ".join(f"{data[key]:,} {word}" for key, word in _SIZES.items())
+    counts = (data["queries"], "query", "queries"), (data["rows"], "document"), (data["features"], "feature")
+    sizes = ", ".join(plural(*each) for each in counts)
     print(f"{' '.join(repr(ranker).split())}\ntrained on {sizes} in {seconds:.1f} s")
     if best:
         where = "validation data" if valid is None else valid
         print(f"{best['measure']} {best['value']:.4f} on {where} in round {best['round']} of {best['rounds']}")
     print(f"saved to {out} (`plackett info {out}` shows all parameters)")
-
-
-_SIZES = {"queries": "queries", "rows": "documents", "features": "features"}
 
 
 def _ranker(algorithm: str, assignments: list[str]) -> Any:

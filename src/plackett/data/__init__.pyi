@@ -2,6 +2,7 @@
 from typing import Any
 
 from plackett.data.splits import Fold as Fold
+from plackett.data.imputer import Imputer as Imputer
 from plackett.data.target_encoding import OrderedTargetEncoder as OrderedTargetEncoder
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.data.preferences import Preferences as Preferences

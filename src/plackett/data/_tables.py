@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.dtypes import StringDType
 
-from plackett._errors import DataError
-from plackett._names import plain
+from plackett._errors import CellError, DataError, parameter
+from plackett._names import nearest, plain, question
 
 if TYPE_CHECKING:
     import polars as pl
@@ -140,10 +140,12 @@ def find_column(table: pl.DataFrame, role: str, name: str | None = None, *, need
         if found:
             return candidate if candidate in found else found[0]
     if name not in (None, role):
-        raise DataError(f"there is no column {name!r} for {role}: {look(table)}")
+        near = nearest(str(name), table.columns)
+        asked = f"; {question(near)}" if near else f": {look(table)}"
+        raise DataError(f"there is no column {name!r} for {role}{asked}")
     if needed:
         others = f" (nor {', '.join(n for n in usual if n != role)})" if len(usual) > 1 else ""
-        raise DataError(f"there is no column {role!r}{others}; name it with {role}=...: {look(table)}")
+        raise DataError(f"there is no column {role!r}{others}; name it with {parameter(role)}: {look(table)}")
     return None
 
 
@@ -165,7 +167,7 @@ def id_array(series: pl.Series) -> np.ndarray:
     import polars as pl
 
     if series.null_count():
-        raise DataError(f"column {series.name!r}: the id in row {series.is_null().arg_max()} is missing")
+        raise CellError(series.name, series.is_null().arg_max() or 0, "the id is missing")
     if series.dtype.is_integer():
         return series.cast(pl.Int64).to_numpy()
     if series.dtype.is_float():
@@ -173,7 +175,7 @@ def id_array(series: pl.Series) -> np.ndarray:
         bad = (whole.cast(series.dtype) != series).fill_null(True)
         if bad.any():
             row = bad.arg_max() or 0
-            raise DataError(f"column {series.name!r}: {series[row]} in row {row} is not an id: give integers or text")
+            raise CellError(series.name, row, f"{series[row]} is not an id: give whole numbers or text")
         return whole.to_numpy()
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         return series.cast(pl.String).to_numpy().astype(StringDType())

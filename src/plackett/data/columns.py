@@ -9,14 +9,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._names import hint
 from plackett.data._tables import ALIASES, WEAK_LABELS, find_column, is_alias, look
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["OWN", "Columns", "choose_columns", "log_columns"]
+__all__ = ["OWN", "TABLE_OPTIONS", "Columns", "choose_columns", "log_columns"]
+
+#: What can be said about the columns of a table.
+TABLE_OPTIONS = (
+    "qid",
+    "label",
+    "docid",
+    "features",
+    "drop",
+    "drop_text",
+    "sample_weight",
+    "query_weight",
+    "position",
+    "query_features",
+    "labels_needed",
+    "sparse",
+)
 
 #: Columns that `plackett.RankingDataset.to_polars` writes and that are no features.
 OWN = (
@@ -72,6 +88,7 @@ def choose_columns(
     features: Any = None,
     drop: str | Sequence[str] = (),
     query_features: str | Sequence[str] = (),
+    drop_text: bool = False,
     labels_needed: bool | str = True,
     **names: str | None,
 ) -> Columns:
@@ -98,7 +115,8 @@ def choose_columns(
         if role == "label" and name is not None:
             _check_label(table, column, name, labels_needed is True)
     if names:
-        raise TypeError(f"from_frame has no parameter {next(iter(names))!r}")
+        unknown = next(iter(names))
+        raise TypeError(f"there is no parameter {unknown!r} for tables; {hint(unknown, TABLE_OPTIONS, 'they are')}")
     unusable = set()
     if not labels_needed and "label" in roles and not _usable(table[roles["label"]]):
         unusable = {roles.pop("label")}  # labels that are not needed, and never a feature
@@ -111,6 +129,8 @@ def choose_columns(
             for name in table.columns
             if name not in never and not is_alias(name, "qid") and not is_alias(name, "docid")
         ]
+        if drop_text:
+            named = [name for name in named if is_feature(table.schema[name])]
         _warn_of_ids(table, named)
     used = {*named, *roles.values(), *OWN[-4:], *query_columns}
     left_out = tuple(name for name in whole.columns if name not in used)
@@ -122,8 +142,8 @@ def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: boo
         if needed:
             usual = ", ".join(map(repr, ALIASES["label"]))
             raise DataError(
-                f"there is no column {usual}; name it with label=..., or pass label=None for a table without labels: "
-                f"{look(table)}"
+                f"there is no column {usual}; name it with {parameter('label')}"
+                f"{'' if in_shell() else ', or pass label=None for a table without labels'}: {look(table)}"
             )
         return
     others = [
@@ -132,7 +152,9 @@ def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: boo
         if other != column and is_alias(other, "label") and other.lower() not in WEAK_LABELS
     ]
     if name == "label" and column != "label" and others:
-        raise DataError(f"the label could be {column!r} or {others[0]!r}; name it with label=...: {look(table)}")
+        raise DataError(
+            f"the label could be {column!r} or {others[0]!r}; name it with {parameter('label')}: {look(table)}"
+        )
 
 
 def _checked_features(table: pl.DataFrame, features: Any) -> list[str] | None:
@@ -147,10 +169,11 @@ def _checked_features(table: pl.DataFrame, features: Any) -> list[str] | None:
     return table.select(features).columns
 
 
-def _check_there(table: pl.DataFrame, names: list[str], parameter: str) -> None:
+def _check_there(table: pl.DataFrame, names: list[str], option: str) -> None:
+    option = f"--{option}" if in_shell() else option
     for name in names:
         if name not in table.columns:
-            raise DataError(f"{parameter}: there is no column {name!r}; {hint(name, table.columns)}")
+            raise DataError(f"{option}: there is no column {name!r}; {hint(name, table.columns)}")
 
 
 def is_number(dtype: Any) -> bool:
@@ -158,6 +181,14 @@ def is_number(dtype: Any) -> bool:
     import polars as pl
 
     return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+
+
+def is_feature(dtype: Any) -> bool:
+    """Whether a column of this type can be one feature or, if it holds lists, several."""
+    import polars as pl
+
+    nested = isinstance(dtype, (pl.List, pl.Array)) and dtype.inner is not None
+    return is_number(dtype.inner if nested else dtype)
 
 
 def _usable(labels: pl.Series) -> bool:
@@ -171,7 +202,8 @@ def _warn_of_ids(table: pl.DataFrame, features: list[str]) -> None:
         shown = ", ".join(map(repr, suspects[:3]))
         warnings.warn(
             f"{shown}: whole numbers that look like ids or row numbers are taken as features; leave them out with "
-            f"drop=[...] (on the command line --drop {','.join(suspects[:3])}), or name the features",
+            f"{parameter('drop', ','.join(suspects[:3]) if in_shell() else repr(suspects[:3]))}, or name the features "
+            f"with {parameter('features')}",
             PlackettWarning,
             stacklevel=4,
         )

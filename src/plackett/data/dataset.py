@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._names import plural
 from plackett._optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
@@ -176,7 +177,7 @@ class RankingDataset:
                 return None
             column = ids_array(values, name) if dtype is None else validation.column(values, name, dtype, ndim=None)
             if len(column) != n_rows:
-                raise DataError(f"{name} has {len(column)} entries, but there are {n_rows} rows")
+                raise DataError(f"{name} has {len(column)} entries, but the data have {plural(n_rows, 'row')}")
             return column if rows is None else column[rows]
 
         def per_query(values: Any, name: str, ndim: int) -> np.ndarray | None:
@@ -184,13 +185,15 @@ class RankingDataset:
                 return None
             column = validation.column(values, name, np.float64, ndim=ndim)
             if len(column) != qids.size:
-                raise DataError(f"{name} has {len(column)} entries, but there are {qids.size} queries")
+                raise DataError(
+                    f"{name} has {len(column)} entries, but the data have {plural(qids.size, 'query', 'queries')}"
+                )
             return column
 
         if feature_names is not None:
             feature_names = tuple(str(name) for name in feature_names)
             if len(feature_names) != features.shape[1]:
-                raise DataError(f"{len(feature_names)} feature names for {features.shape[1]} features")
+                raise DataError(f"{len(feature_names)} feature names for {plural(features.shape[1], 'feature')}")
         if comments is not None and rows is not None:
             comments = comments.take(rows)
         if preferences is not None:
@@ -226,6 +229,7 @@ class RankingDataset:
         docid: str | None = "docid",
         features: Any = None,
         drop: str | Sequence[str] = (),
+        drop_text: bool = False,
         sample_weight: str | None = "sample_weight",
         query_weight: str | None = "query_weight",
         position: str | None = "position",
@@ -249,6 +253,8 @@ class RankingDataset:
             Columns to leave out.
         query_features
             Names of the columns that describe the query, such as its length; they must not vary within a query.
+        drop_text
+            Leave out all columns that do not hold numbers, instead of raising an error.
         labels_needed
             False for data that will only be scored: labels are used if there are any. ``"if there"`` accepts a table
             without labels, but no labels that are missing.
@@ -272,6 +278,7 @@ class RankingDataset:
             docid=docid,
             features=features,
             drop=drop,
+            drop_text=drop_text,
             sample_weight=sample_weight,
             query_weight=query_weight,
             position=position,
@@ -383,7 +390,8 @@ class RankingDataset:
         return {}
 
     def __repr__(self) -> str:
-        parts = [f"{self.n_queries} queries", f"{self.n_rows} rows", f"{self.n_features} features"]
+        counts = (self.n_queries, "query", "queries"), (self.n_rows, "row"), (self.n_features, "feature")
+        parts = [plural(*each, form="") for each in counts]
         if not isinstance(self.X, np.ndarray):
             parts[-1] += " (sparse)"
         extras = [f.name for f in fields(self)[4:] if f.name != "input_rows" and getattr(self, f.name) is not None]

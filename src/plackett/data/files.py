@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plackett._errors import DataError
+from plackett._errors import DataError, in_shell, parameter
+from plackett._names import hint
 from plackett.data._bytes import bare_suffix
 from plackett.data._compression import CODECS
+from plackett.data.columns import TABLE_OPTIONS
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["FORMATS", "LETOR", "NATIVE", "TABLES", "Format", "format_of", "read", "write"]
+__all__ = [
+    "FORMATS",
+    "LETOR",
+    "NATIVE",
+    "TABLES",
+    "Format",
+    "format_by_suffix",
+    "format_of",
+    "known_suffixes",
+    "read",
+    "write",
+]
 __public__ = ["read", "write"]
 
 
@@ -44,19 +58,6 @@ FORMATS = (
 NATIVE, LETOR = FORMATS[0], FORMATS[-1]
 #: Formats whose columns have names.
 TABLES = FORMATS[1:3]
-#: Options of `read` that apply only to tables.
-_TABLE_OPTIONS = (
-    "qid",
-    "label",
-    "docid",
-    "features",
-    "drop",
-    "sample_weight",
-    "query_weight",
-    "position",
-    "query_features",
-    "labels_needed",
-)
 _BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
 
 
@@ -82,10 +83,17 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     ['a']
     """
     format = format_of(path)
-    named = [name for name in _TABLE_OPTIONS if name in options]
-    if named and format not in TABLES:
-        raise DataError(f"{path}: {named[0]} names a column of a table (.csv, .parquet), but this is {format.name}")
-    return getattr(import_module(format.module), format.reader)(path, **options)
+    reader = getattr(import_module(format.module), format.reader)
+    known = [name for name in inspect.signature(reader).parameters if name not in ("path", "columns")]
+    if format in TABLES:
+        known += TABLE_OPTIONS
+    for name in options:
+        if name not in known and name in TABLE_OPTIONS:
+            shown = parameter(name).split()[0] if in_shell() else name
+            raise DataError(f"{path}: {shown} names a column of a table (.csv, .parquet), but this is {format.name}")
+        if name not in known:
+            raise TypeError(f"read has no option {name!r} for {format.name}; {hint(name, known, 'it has')}")
+    return reader(path, **options)
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:
@@ -93,7 +101,12 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     if Path(path).is_dir():
         files = sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())[:5]
         raise DataError(f"{path} is a folder; name one of its files ({', '.join(files) or 'it has none'})")
-    return _BY_SUFFIX.get(bare_suffix(path)) or _look(path)
+    return format_by_suffix(path) or _look(path)
+
+
+def format_by_suffix(path: str | os.PathLike[str]) -> Format | None:
+    """The format that the suffix of a name stands for; None if it is no known one."""
+    return _BY_SUFFIX.get(bare_suffix(path))
 
 
 def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) -> None:
@@ -104,9 +117,9 @@ def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) ->
     options
         Passed on to the writer of the format.
     """
-    format = _BY_SUFFIX.get(bare_suffix(path))
+    format = format_by_suffix(path)
     if format is None:
-        raise DataError(f"{path}: unknown format. {_known()}")
+        raise DataError(f"{path}: unknown format. {known_suffixes()}")
     getattr(import_module(format.module), format.writer)(data, path, **options)
 
 
@@ -117,10 +130,11 @@ def _look(path: str | os.PathLike[str]) -> Format:
         if format.magic and head[format.magic_at :].startswith(format.magic):
             return format
     if b"\0" in head and not any(head.startswith(codec.magic) for codec in CODECS):
-        raise DataError(f"{path}: neither text nor a file of a known format. {_known()}")
+        raise DataError(f"{path}: neither text nor a file of a known format. {known_suffixes()}")
     return LETOR
 
 
-def _known() -> str:
+def known_suffixes() -> str:
+    """The formats and their suffixes, for messages."""
     formats = "; ".join(f"{', '.join(format.suffixes)} ({format.name})" for format in FORMATS)
     return f"The known suffixes are {formats}; text may be compressed ({', '.join(codec.suffix for codec in CODECS)})"

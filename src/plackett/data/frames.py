@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett.data._tables import as_polars, id_array, id_series, is_alias
+from plackett._errors import CellError, DataError, in_shell, parameter
+from plackett.data._tables import as_polars, id_array, id_series
 from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import Strings
@@ -28,6 +28,7 @@ def from_frame(
     docid: str | None = "docid",
     features: Any = None,
     drop: str | Sequence[str] = (),
+    drop_text: bool = False,
     sample_weight: str | None = "sample_weight",
     query_weight: str | None = "query_weight",
     position: str | None = "position",
@@ -60,6 +61,8 @@ def from_frame(
     query_features
         Names of the columns that describe the query (its length, its type as a number): they become
         ``query_features`` instead of features of the documents, and must not vary within a query.
+    drop_text
+        Leave out all columns of text, dates and other values that are not numbers, instead of raising an error.
     labels_needed
         False for data that will only be scored: a table without labels is accepted, and labels that are missing or
         not numeric are left out. ``"if there"`` accepts a table without labels, but no labels that are missing.
@@ -83,6 +86,7 @@ def from_frame(
         docid=docid,
         features=features,
         drop=drop,
+        drop_text=drop_text,
         sample_weight=sample_weight,
         query_weight=query_weight,
         position=position,
@@ -100,7 +104,7 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
     X, names = _features(table, list(chosen.features), sparse)
 
     def numbers(role: str) -> np.ndarray | None:
-        return _numbers(table[found[role]]) if role in found else None
+        return _numbers(table[found[role]], role) if role in found else None
 
     data = RankingDataset.from_arrays(
         X,
@@ -144,14 +148,40 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
             for j, column in enumerate(columns):
                 table = table.insert_column(place + j, column)
         elif not is_number(dtype):
-            raise DataError(
-                f"column {name!r} is {dtype}, but features must be numbers: encode it (one-hot or as numbers), or drop "
-                f"it with drop=[{name!r}] (on the command line --drop {name!r})"
-            )
+            _refuse_text(table[name])
+        elif dtype.is_float() and (infinite := table[name].is_infinite()).any():
+            row = infinite.arg_max() or 0
+            raise CellError(name, row, f"{table[name][row]} is not a finite number; leave a missing value empty")
     if sparse:
         return _sparse(table, height), table.columns
     X = table.cast(pl.Float32).to_numpy(order="c") if table.width else np.empty((height, 0), np.float32)
     return X, table.columns
+
+
+def _refuse_text(series: pl.Series) -> None:
+    """Say what is wrong with a feature of another type, and where: one bad cell makes a whole column text."""
+    what = f"column {series.name!r} is {series.dtype}, but features must be numbers"
+    leave = parameter("drop", repr(series.name) if in_shell() else f"[{series.name!r}]")
+    advice = f"encode it (one-hot or as numbers), or leave it out with {leave}"
+    odd = _odd_cells(series)
+    if odd is None:
+        raise DataError(f"{what}: {advice}")
+    row, count = odd
+    found = f"{series[row]!r:.60} is not a number"
+    if 2 * count > series.len():  # a column of text
+        raise DataError(f"{what}, and {found}: {advice}")
+    others = f", like {count - 1} more of this column" if count > 1 else ""
+    raise CellError(series.name, row, f"{found}{others}: correct it, or {advice}")
+
+
+def _odd_cells(series: pl.Series) -> tuple[int, int] | None:
+    """The first row of a column of text that is not a number, and how many there are; None for other types."""
+    import polars as pl
+
+    if series.dtype != pl.String:
+        return None
+    odd = series.str.strip_chars().cast(pl.Float64, strict=False).is_null() & series.is_not_null()
+    return (odd.arg_max() or 0, int(odd.sum())) if odd.any() else None
 
 
 def _sparse(table: pl.DataFrame, height: int) -> Any:
@@ -168,15 +198,32 @@ def _sparse(table: pl.DataFrame, height: int) -> Any:
     return csc_matrix(parts, shape=(height, table.width)).tocsr()
 
 
-def _numbers(series: pl.Series) -> np.ndarray:
+def _numbers(series: pl.Series, role: str) -> np.ndarray:
     import polars as pl
 
     if not is_number(series.dtype):
+        odd = _odd_cells(series)
+        if odd is not None:
+            raise CellError(series.name, odd[0], f"{series[odd[0]]!r:.60} is not a number")
         raise DataError(f"column {series.name!r} is {series.dtype}; it must hold numbers")
-    if series.null_count():
-        hint = " (use -1 for an unjudged document)" if is_alias(series.name, "label") else ""
-        raise DataError(f"column {series.name!r}: the value in row {series.is_null().arg_max()} is missing{hint}")
-    return series.cast(pl.Float64).to_numpy()
+    values = series.cast(pl.Float64).to_numpy()
+    fits, what = _NUMBERS[role]
+    bad = np.flatnonzero(~(np.isfinite(values) & fits(values)))
+    if bad.size:
+        row = int(bad[0])
+        problem = "the value is missing" if series[row] is None else f"{series[row]} is not {what}"
+        raise CellError(series.name, row, problem + (" (use -1 for an unjudged document)" if role == "label" else ""))
+    return values
+
+
+_WEIGHT: tuple[Callable[[np.ndarray], Any], str] = lambda v: v >= 0, "a weight: give finite numbers of 0 or more"
+#: What the finite numbers of a role must be.
+_NUMBERS: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
+    "label": (lambda v: True, "a finite number"),
+    "sample_weight": _WEIGHT,
+    "query_weight": _WEIGHT,
+    "position": (lambda v: (v >= 1) & (v == np.floor(v)), "a position: a whole number, 1 at the top of the list"),
+}
 
 
 def _floats(series: pl.Series) -> np.ndarray:

@@ -50,7 +50,7 @@ def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
     >>> path = tempfile.mkdtemp() + "/train.plackett"
     >>> save_dataset(data, path)
     >>> open_dataset(path)
-    RankingDataset(1 queries, 2 rows, 1 features)
+    RankingDataset(1 query, 2 rows, 1 feature)
     """
     arrays: dict[str, Any] = {"offsets": data.offsets}
     arrays |= {name: getattr(data, name) for name in _PLAIN if getattr(data, name) is not None}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._errors import CellError, DataError
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import replacing_compressed
 from plackett.data._tables import is_alias
@@ -44,7 +45,7 @@ def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset
     >>> path = tempfile.mkdtemp() + "/train.parquet"
     >>> write_parquet(RankingDataset.from_arrays([[0.5]], [1], qid=["a"]), path)
     >>> read_parquet(path)
-    RankingDataset(1 queries, 1 rows, 1 features, feature_names)
+    RankingDataset(1 query, 1 row, 1 feature, feature_names)
     """
     import polars as pl
 
@@ -52,7 +53,7 @@ def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset
         table = pl.read_parquet(Path(path))
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
-    return _named(path, table, columns)
+    return _named(path, table, columns, lambda row: f"row {row + 1}")
 
 
 def write_parquet(data: RankingDataset, path: str | os.PathLike[str]) -> None:
@@ -106,7 +107,23 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     table = table.with_columns(pl.col(whole).cast(pl.Int64))
     table = table.rename(_with_quotes(raw, options["separator"], table.columns))
     words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
-    return _named(path, table.with_columns(_without_missing(table[name]) for name in words), columns)
+    table = table.with_columns(_without_missing(table[name]) for name in words)
+    return _named(path, table, columns, lambda row: f"line {_line(raw, options['separator'], row)}")
+
+
+def _line(raw: bytes, separator: str, row: int) -> int:
+    """Number of the line, as editors count, on which a row of the table begins: fields in quotes may span lines."""
+    lines = io.StringIO(raw.decode("utf-8-sig", "replace"), newline="")
+    records, ended, seen = csv.reader(lines, delimiter=separator), 0, -1
+    try:
+        for record in records:
+            if record and seen == row:
+                return ended + 1
+            seen += bool(record)
+            ended = records.line_num
+    except csv.Error:
+        pass
+    return row + 2
 
 
 def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]:
@@ -161,11 +178,14 @@ def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
     return to_polars(data)[data.to_input_order(np.arange(data.n_rows))]
 
 
-def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any]) -> RankingDataset:
+def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any], place: Callable[[int], str]) -> RankingDataset:
+    """The dataset of a table; ``place`` says where in the file a row is."""
     sparse = columns.pop("sparse", False)
     try:
         chosen = choose_columns(table, **columns)
         data = dataset_of(table, chosen, sparse)
+    except CellError as error:
+        raise DataError(f"{path}: {place(error.row)}, column {error.column!r}: {error.problem}") from None
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     log_columns(chosen, str(path))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._names import plural
 from plackett.evaluation.significance.corrections import CORRECTIONS
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
@@ -87,7 +88,8 @@ class Comparison(Renderable):
         return {system: _letters(number) for number, system in enumerate(self.systems)}
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.systems)} systems, {self.qids.size} queries: {', '.join(self.measures)})"
+        queries = plural(self.qids.size, "query", "queries", form="")
+        return f"Comparison({len(self.systems)} systems, {queries}: {', '.join(self.measures)})"
 
     def _of(self, measure: str) -> pl.DataFrame:
         return self.table.filter(self.table["measure"] == measure)
@@ -141,8 +143,8 @@ class Comparison(Renderable):
     def _notes(self, intervals: bool) -> tuple[str, ...]:
         against = "" if self.baseline is None else f" Compared with {self.baseline} only."
         notes = [
-            f"{self.qids.size} queries. A letter marks a significantly worse system (p ≤ {self.alpha:g}, "
-            f"{self._test()}).{against}"
+            f"{plural(self.qids.size, 'query', 'queries')}. A letter marks a significantly worse system "
+            f"(p ≤ {self.alpha:g}, {self._test()}).{against}"
         ]
         if intervals:
             notes.append(f"In brackets: {1 - self.alpha:.0%} confidence interval ({self.interval}).")

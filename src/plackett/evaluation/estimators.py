@@ -12,7 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["build", "fit", "predict"]
+__all__ = ["build", "fit", "last_step", "of_own_steps", "predict", "takes_dataset"]
 
 #: Argument names for the queries of the rows; the first one in the ranker's signature is used. Queries are passed as
 #: numbers: XGBoost accepts no strings and needs them sorted.
@@ -54,8 +54,11 @@ def fit(
 
     A ``fit`` with query ids and optional labels receives the dataset itself. Otherwise it receives features and labels,
     with ``qid``, ``group`` or ``group_id`` if the ranker has one of them, and ``sample_weight`` if the data have
-    weights. For a pipeline, the last step decides. ``valid`` is passed as ``eval_set`` for early stopping.
+    weights. For a pipeline, the last step decides; one of plackett's own steps receives the dataset. ``valid`` is
+    passed as ``eval_set`` for early stopping.
     """
+    if of_own_steps(ranker):
+        return _fit_steps(ranker, data, valid, parameters)
     target, prefix = _last_step(ranker)
     known = inspect.signature(target.fit).parameters
     words: dict[str, Any] = {}
@@ -82,7 +85,7 @@ def fit(
 def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
     """Scores of a dataset's rows in its grouped order. The ranker does not see labels or preferences."""
     target, _ = _last_step(ranker)
-    if target is ranker and takes_dataset(ranker):
+    if (target is ranker and takes_dataset(ranker)) or of_own_steps(ranker):
         scores = ranker.predict(data.replace(y=None, preferences=None))
     elif "qid" in inspect.signature(target.predict).parameters:
         scores = ranker.predict(data.X, qid=data.query_of_row)
@@ -98,6 +101,36 @@ def takes_dataset(ranker: Any) -> bool:
     """Whether ``fit(data)`` works: query ids and labels are both optional."""
     known = inspect.signature(ranker.fit).parameters
     return "qid" in known and "y" in known and known["y"].default is not inspect.Parameter.empty
+
+
+def last_step(ranker: Any) -> Any:
+    """The estimator at the end of a pipeline; anything else is returned as it is."""
+    return _last_step(ranker)[0]
+
+
+def of_own_steps(ranker: Any) -> bool:
+    """Whether this is a pipeline that takes datasets: transformers of ours, and a ranker that takes one."""
+    steps = getattr(ranker, "steps", None)
+    if not steps:
+        return False
+    from plackett.data.target_encoding import OrderedTargetEncoder
+    from plackett.data.transformer import QueryTransformer
+
+    return all(isinstance(step, (QueryTransformer, OrderedTargetEncoder)) for _, step in steps[:-1]) and (
+        hasattr(steps[-1][1], "fit") and takes_dataset(steps[-1][1])
+    )
+
+
+def _fit_steps(
+    pipeline: Any, data: RankingDataset, valid: RankingDataset | None, parameters: Mapping[str, Any] | None
+) -> Any:
+    """Train step by step: unlike scikit-learn's ``fit``, this also transforms the validation data."""
+    for _, step in pipeline.steps[:-1]:
+        data = step.fit_transform(data)
+        valid = None if valid is None else step.transform(valid)
+    words = {} if valid is None else {"eval_set": valid}
+    pipeline.steps[-1][1].fit(data, **words, **(parameters or {}))
+    return pipeline
 
 
 def _last_step(ranker: Any) -> tuple[Any, str]:

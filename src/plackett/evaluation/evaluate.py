@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import PlackettWarning
+from plackett._names import plural
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.tables import Renderable, Table, TableCell
@@ -66,11 +67,14 @@ class Evaluation(Renderable):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        return f"Evaluation({self.qids.size} queries: {means})"
+        return f"Evaluation({plural(self.qids.size, 'query', 'queries', form='')}: {means})"
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
         rows = tuple((TableCell(name), TableCell(f"{value:.{digits}f}")) for name, value in self.mean.items())
-        notes = (f"{self.qids.size} queries.", *(f"Beware: {doubt}" for doubt in self.doubts.values()))
+        notes = (
+            f"{plural(self.qids.size, 'query', 'queries')}.",
+            *(f"Beware: {doubt}" for doubt in self.doubts.values()),
+        )
         return Table(("measure", "mean"), rows, notes=notes)
 
     def _frame(self) -> pl.DataFrame:

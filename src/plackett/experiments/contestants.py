@@ -28,6 +28,23 @@ class Contestant:
     ranker: Any
     space: SearchSpace
 
+    def imputed(self, imputer: Any) -> Contestant:
+        """The same, with missing values filled in first, if the ranker does not accept them itself."""
+        from sklearn.base import clone
+        from sklearn.pipeline import Pipeline
+        from sklearn.utils import get_tags
+
+        try:
+            accepts = get_tags(self.ranker).input_tags.allow_nan
+        except (AttributeError, TypeError):  # CatBoost has no tags, and accepts missing values
+            accepts = True
+        if accepts:
+            return self
+        space = {f"ranker__{name}": choice for name, choice in self.space.items()}
+        return dataclasses.replace(
+            self, ranker=Pipeline([("imputer", clone(imputer)), ("ranker", self.ranker)]), space=space
+        )
+
     def with_threads(self, n_jobs: int) -> Any:
         """A copy of the ranker (and the model inside it) set to use ``n_jobs`` threads."""
         if not hasattr(self.ranker, "get_params"):
@@ -93,6 +110,8 @@ def _with_names(rankers: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
+    if isinstance(given, Contestant):
+        return given
     excluded: set[str] = set()
     if isinstance(given, str):
         given, chosen = ranker_named(given)
@@ -115,7 +134,10 @@ def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
 
 
 def _changed(ranker: Any) -> set[str]:
-    """The parameters of an estimator that are not at their defaults."""
+    """The parameters of an estimator, or of the last step of a pipeline, that are not at their defaults."""
+    steps = getattr(ranker, "steps", None)
+    if steps:
+        return {f"{steps[-1][0]}__{name}" for name in _changed(steps[-1][1])}
     if not hasattr(ranker, "get_params") or not hasattr(type(ranker), "_get_param_names"):
         return set()
     defaults = inspect.signature(type(ranker).__init__).parameters

@@ -26,7 +26,11 @@ def effort_of(ranker: Any, searched: Any = ()) -> str | None:
     >>> effort_of(LambdaMART()), effort_of(StochasticRank())
     ('n_estimators', 'n_steps')
     """
-    if isinstance(ranker, Ranker):
+    steps = getattr(ranker, "steps", None)
+    if steps:
+        inner = effort_of(steps[-1][1])
+        name = None if inner is None else f"{steps[-1][0]}__{inner}"
+    elif isinstance(ranker, Ranker):
         name = getattr(ranker, "effort", None)
     else:
         known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
@@ -36,6 +40,9 @@ def effort_of(ranker: Any, searched: Any = ()) -> str | None:
 
 def full_effort(ranker: Any, name: str) -> int:
     """Value of that parameter."""
+    steps = getattr(ranker, "steps", None)
+    if steps:
+        return full_effort(steps[-1][1], name.removeprefix(f"{steps[-1][0]}__"))
     full = ranker.full_effort() if isinstance(ranker, Ranker) else ranker.get_params(deep=False)[name]
     assert full is not None  # a ranker that declares the parameter has a value for it
     return full
@@ -43,6 +50,9 @@ def full_effort(ranker: Any, name: str) -> int:
 
 def settled(ranker: Any) -> dict[str, Any]:
     """What validation data decided in a fitted ranker, as parameters for training without validation data."""
+    steps = getattr(ranker, "steps", None)
+    if steps:
+        return {f"{steps[-1][0]}__{name}": value for name, value in settled(steps[-1][1]).items()}
     if isinstance(ranker, Ranker):
         return ranker.settled()
     if getattr(ranker, "early_stopping_rounds", None) is None:

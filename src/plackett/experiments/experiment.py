@@ -18,6 +18,7 @@ from plackett.experiments.cells.key import cell_key, data_digest, describe, vers
 from plackett.experiments.cells.queue import CellQueue
 from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.trials import Protocol
+from plackett.experiments.cells.warned import warn_of_trials
 from plackett.experiments.contestants import Contestant, contestants
 from plackett.experiments.data import Folds, folds_by_dataset
 from plackett.experiments.live import Board
@@ -56,6 +57,7 @@ def experiment(
     blend: int | None = None,
     out: str | PathLike[str] | None = None,
     fresh: bool = False,
+    overwrite: bool = True,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -117,6 +119,9 @@ def experiment(
         Folder for the cells, the models and the data. None means a temporary folder, deleted with the result.
     fresh
         Recompute every cell, even those already finished in ``out``.
+    overwrite
+        Whether ``out`` may hold another experiment (other data, protocol or rankers), which this one replaces; its
+        finished cells stay. False raises an error instead. The same experiment, or one with more rankers, resumes.
     random_state
         Seed. The same seed and number of trials give the same result for any ``n_jobs``.
     n_jobs
@@ -181,6 +186,9 @@ def experiment(
     ]
     manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
     with folder.locked():
+        if not overwrite:
+            blends = {} if blended is None else {blended.name: describe(Blend(n_best=blended.n_best))}
+            folder.refuse_another(manifest | {"rankers": manifest["rankers"] | blends})
         if fresh:
             folder.forget(task.key for task in tasks)
         folder.write_manifest(manifest)
@@ -194,6 +202,7 @@ def experiment(
             cells += added
             manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
             manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
+        warn_of_trials(cells)
         folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
     return Experiment(
         cells=tuple(cells),

@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.evaluation.estimators import last_step, of_own_steps
 from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
@@ -45,7 +46,8 @@ def explain(
     Parameters
     ----------
     ranker
-        A fitted ranker.
+        A fitted ranker, or a pipeline of plackett's own transformers and a ranker: the explanation is then of the
+        features after these.
     data
         The dataset that has the query.
     qid
@@ -66,6 +68,11 @@ def explain(
     >>> found.method, found.pair(2, 0)["feature"][0]
     ('linear', '1')
     """
+    if of_own_steps(ranker):
+        for _, step in ranker.steps[:-1]:
+            data = step.transform(data)
+            background = None if background is None else step.transform(background)
+        ranker = last_step(ranker)
     ranker = _checked(ranker)
     if n_orders < 1:
         raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
@@ -118,8 +125,8 @@ def _checked(ranker: Any) -> Any:
 
     if not isinstance(ranker, Ranker):
         raise DataError(
-            f"explain needs a fitted plackett ranker, not a {type(ranker).__name__}; for a pipeline give the last "
-            "step, and the data as transformed by the previous steps"
+            f"explain needs a fitted plackett ranker, not a {type(ranker).__name__}; for a pipeline with steps of "
+            "other libraries give the last step, and the data as transformed by the previous steps"
         )
     ranker._check_fitted()
     return ranker

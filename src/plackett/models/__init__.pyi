@@ -6,5 +6,6 @@ from plackett.models.search_space import Integer as Integer
 from plackett.models.linear import Linear as Linear
 from plackett.models.neural import Neural as Neural
 from plackett.models.oblivious import Oblivious as Oblivious
+from plackett.models.pair_potentials import PairPotentials as PairPotentials
 from plackett.models.search_space import Real as Real
 from plackett.models.trees import Trees as Trees

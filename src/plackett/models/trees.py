@@ -16,7 +16,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_size import MOST_LEAVES, leaves_for
+from plackett.models.tree_size import MOST_LEAVES, leaf_size_for, leaves_for
 from plackett.scorers.base import Scorer
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
@@ -36,7 +36,8 @@ class Trees:
     num_leaves, max_depth, min_child_samples, min_child_weight
         Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
         ``num_leaves="auto"`` uses 4 leaves up to 10,000 documents, and more for larger data, up to 31
-        (`plackett.models.tree_size.leaves_for`); always 31 in a forest. The model card reports the number.
+        (`plackett.models.tree_size.leaves_for`); always 31 in a forest. ``min_child_samples="auto"`` is 20, or a tenth
+        of the documents if there are fewer than 200. The model card reports both numbers.
     max_bin
         Histogram bins per feature.
     reg_alpha, reg_lambda
@@ -90,7 +91,7 @@ class Trees:
     learning_rate: float = 0.1
     num_leaves: int | str = "auto"
     max_depth: int = -1
-    min_child_samples: int = 20
+    min_child_samples: int | str = "auto"
     min_child_weight: float = 1e-3
     max_bin: int = 255
     reg_alpha: float = 0.0
@@ -187,12 +188,17 @@ class Trees:
         return self.n_bags or (10 if self.boosting == "bagged" else 1)
 
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
-        """The value of ``"auto"`` for these training data."""
+        """The values of ``"auto"`` for these training data."""
+        found: dict[str, Any] = {}
+        for name in ("num_leaves", "min_child_samples"):
+            value = getattr(self, name)
+            if isinstance(value, str) and value != "auto":
+                raise LossError(f"{name}={value!r}; give a number, or 'auto'")
         if self.num_leaves == "auto":
-            return {"num_leaves": MOST_LEAVES if self.boosting == "forest" else leaves_for(data)}
-        if isinstance(self.num_leaves, str):
-            raise LossError(f"num_leaves={self.num_leaves!r}; give a number, or 'auto'")
-        return {}
+            found["num_leaves"] = MOST_LEAVES if self.boosting == "forest" else leaves_for(data)
+        if self.min_child_samples == "auto":
+            found["min_child_samples"] = leaf_size_for(data)
+        return found
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:
         """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""
@@ -219,7 +225,7 @@ class Trees:
             "learning_rate": self.learning_rate,
             "num_leaves": self.chosen(data).get("num_leaves", self.num_leaves),
             "max_depth": self.max_depth,
-            "min_data_in_leaf": self.min_child_samples,
+            "min_data_in_leaf": self.chosen(data).get("min_child_samples", self.min_child_samples),
             "min_sum_hessian_in_leaf": self.min_child_weight,
             "max_bin": self.max_bin,
             "bin_construct_sample_cnt": 50_000,  # some 200 values per bin say where bins lie; LightGBM looks at 200,000

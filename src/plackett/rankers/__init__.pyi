@@ -97,5 +97,6 @@ from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
 from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.rankers.calibration import calibrate as calibrate
 from plackett.rankers.pruning import prune as prune
+from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.rankers.base import Ranker as Ranker

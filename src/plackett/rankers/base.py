@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, LossError, PlackettWarning
+from plackett._errors import DataError, LossError, PlackettWarning, in_shell, parameter
 from plackett._estimator import Estimator, not_fitted
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
@@ -188,7 +188,7 @@ class Ranker(FittedAttributes, Estimator):
             if self.calibration not in CALIBRATIONS:
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
             if valid is None:
-                raise DataError("calibration needs validation data: give eval_set=… or validation_fraction=0.2")
+                raise DataError(f"calibration needs validation data: {_give_validation()}")
             if self._refits():
                 raise DataError(
                     f"calibration={self.calibration!r} needs held-out data, but refit=True trains on all of it; use one"
@@ -247,7 +247,7 @@ class Ranker(FittedAttributes, Estimator):
                 f"{type(self).__name__} learned nothing: it gives all documents of a query the same score, though "
                 "their labels differ. Either no feature differs within queries, or training could not start (a loss "
                 "whose gradient is 0 for equal scores), or the penalty is too strong, or there are too few documents "
-                "(see min_child_samples of tree rankers)",
+                "for the leaves of trees (min_child_samples)",
                 PlackettWarning,
                 stacklevel=3,
             )
@@ -256,9 +256,7 @@ class Ranker(FittedAttributes, Estimator):
         """The monitor that follows training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
-                raise DataError(
-                    "early_stopping_rounds needs validation data: give eval_set=… or validation_fraction=0.2"
-                )
+                raise DataError(f"early_stopping_rounds needs validation data: {_give_validation()}")
             if self.early_stopping_rounds < 1:
                 raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
         measure = parse(self.eval_measure)
@@ -301,7 +299,9 @@ class Ranker(FittedAttributes, Estimator):
         if share is None or not 0 < share < 1:
             raise DataError(f"validation_fraction={share}; give a share between 0 and 1")
         if data.n_queries < 2:
-            raise DataError(f"validation_fraction={share} cannot split {data.n_queries} query; give eval_set instead")
+            raise DataError(
+                f"validation_fraction={share} cannot split {data.n_queries} query; give {parameter('eval_set')} instead"
+            )
         numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
         train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
         return train, valid
@@ -364,13 +364,13 @@ class Ranker(FittedAttributes, Estimator):
             eval_set = columns.aligned(eval_set, "eval_set")
         self._check_data(eval_set, "eval_set")
         if eval_set.n_features != n_features:
-            raise DataError(f"eval_set has {eval_set.n_features} features, but X has {n_features}")
+            raise DataError(f"{_called('eval_set')} {eval_set.n_features} features, but the training data {n_features}")
         return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
         for size, what in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
-                raise DataError(f"{name} has 0 {what} (shape={data.X.shape}) while a minimum of 1 is required.")
+                raise DataError(f"{_called(name)} 0 {what} (shape={data.X.shape}) while a minimum of 1 is required.")
         self._check_missing(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
@@ -379,8 +379,8 @@ class Ranker(FittedAttributes, Estimator):
         values = data.X if isinstance(data.X, np.ndarray) else data.X.data
         if np.isnan(values.sum(dtype=np.float64)):  # infinite values were refused before
             raise DataError(
-                f"{name} has missing values (NaN), which {type(self).__name__} does not accept; put an imputer before "
-                "it (sklearn.impute.SimpleImputer) or use a tree ranker such as LambdaMART"
+                f"{_called(name)} missing values (NaN), which {type(self).__name__} does not accept; {_impute()}, or "
+                "use a tree ranker such as LambdaMART"
             )
 
     # ------------------------------------------------------------------------------------------------------ predict
@@ -486,8 +486,8 @@ class Ranker(FittedAttributes, Estimator):
     def _check_features(self, data: RankingDataset) -> None:
         if data.n_features != self.n_features_in_:
             raise DataError(
-                f"X has {data.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input"
+                f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
             )
         self._check_missing(data, "X")
 
@@ -547,6 +547,21 @@ class Ranker(FittedAttributes, Estimator):
         tags.input_tags.allow_nan = self.allow_nan
         tags.target_tags.required = True
         return tags
+
+
+def _called(name: str) -> str:
+    """Data as the subject of a sentence: an argument in Python, a file on the command line."""
+    return {"X": "the data have", "eval_set": "the data of --valid have"}[name] if in_shell() else f"{name} has"
+
+
+def _give_validation() -> str:
+    return f"give {parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
+
+
+def _impute() -> str:
+    if in_shell():
+        return "fill them in when training, with --impute median"
+    return "put an imputer before it (make_pipeline(pk.Imputer(), …))"
 
 
 def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:

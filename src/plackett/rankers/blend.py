@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, parameter
 from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
@@ -116,7 +116,8 @@ class Blend(Ranker):
         members = self._members()
         weights = self._weights(len(members))
         if self.n_best is not None and monitor.valid is None:
-            raise DataError("n_best needs validation data: give eval_set=… or validation_fraction=0.2")
+            given = f"{parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
+            raise DataError(f"n_best needs validation data: give {given}")
         spread_over = data if monitor.valid is None else monitor.valid
         scores: list[np.ndarray] = []
         with monitor.training(len(members), "Blend"):

@@ -15,9 +15,13 @@ from plackett.models.parameters import from_plain, to_plain
 
 __all__ = ["Pipeline", "put_together", "take_apart"]
 
+_COLUMNS = ("n_features_in_", "feature_names_in_", "_columns_in")
+#: Names in older files.
+_FORMER = {"_columns_out": "_columns_in"}
 #: Transformers that can be saved, with the module that has them and what they learned.
 TRANSFORMERS = {
-    "QueryNormalizer": ("plackett.data.query_normalizer", ("n_features_in_", "feature_names_in_", "_columns_out")),
+    "QueryNormalizer": ("plackett.data.query_normalizer", _COLUMNS),
+    "Imputer": ("plackett.data.imputer", (*_COLUMNS, "statistics_", "indicator_features_")),
     "OrderedTargetEncoder": ("plackett.data.target_encoding", ("n_features_in_", "statistics_")),
 }
 
@@ -82,8 +86,8 @@ def _described(name: str, step: Any) -> dict[str, Any]:
     if kind not in TRANSFORMERS or type(step).__module__ != TRANSFORMERS[kind][0]:
         raise DataError(
             f"step {name!r} of the pipeline is a {kind}; a pipeline can be saved whose steps before the ranker are "
-            f"plackett's own ({', '.join(TRANSFORMERS)}). Save the ranker alone, and keep the other steps with the "
-            "tool they come from"
+            f"plackett's own ({', '.join(TRANSFORMERS)}; Imputer replaces SimpleImputer). Save the ranker alone, and "
+            "keep the other steps with the tool they come from"
         )
     learned = {key: getattr(step, key) for key in TRANSFORMERS[kind][1] if hasattr(step, key)}
     return {
@@ -106,8 +110,11 @@ def _made(words: dict[str, Any]) -> Any:
         raise DataError(f"the transformer {kind!r} is not known to this version of plackett")
     module, learned = TRANSFORMERS[kind]
     step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in words["parameters"].items()})
-    for key, value in words["fitted"].items():
+    for former, value in words["fitted"].items():
+        key = _FORMER.get(former, former)
         if key not in learned:
             raise DataError(f"{kind} has no attribute {key!r}")
         setattr(step, key, np.array(value, dtype=object) if isinstance(value, list) else int(value))
+    if hasattr(step, "_restored"):
+        step._restored()
     return step

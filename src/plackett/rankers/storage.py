@@ -24,6 +24,7 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.calibration import CALIBRATIONS
 
 __all__ = ["card", "load", "pack", "save", "unpack"]
+__public__ = ["save"]
 
 #: Prefixes of the names of calibration arrays and of other learned arrays.
 _CALIBRATION, _LEARNED = "calibration/", "learned/"
@@ -33,7 +34,7 @@ _APART = ("scorer_", "history_", "card_", "calibration_", "n_features_in_", "fea
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted ranker, or a pipeline of query normalisers and a ranker, to one file.
+    """Write a fitted ranker, or a pipeline of plackett's own transformers and a ranker, to one file.
 
     The file appears complete or not at all, and holds no code.
 

@@ -118,6 +118,26 @@ def test_per_query_differences(page, found):
                     assert str(query) in entry["lists"]
 
 
+def test_the_same_two_rankers_have_the_same_verdict_everywhere(page, found):
+    """The leaderboard tests against the best ranker: the pair browser must not correct the same test otherwise."""
+    compared = 0
+    for entry in page.data["browser"]["datasets"]:
+        board = found.leaderboard.filter(dataset=entry["name"])
+        for measure in ("nDCG@5", "AP"):
+            rows = {row["ranker"]: row for row in board.filter(measure=measure).iter_rows(named=True)}
+            (best,) = [ranker for ranker, row in rows.items() if row["best"] and row["p"] is None]
+            for ranker, row in rows.items():
+                if ranker == best:
+                    continue
+                i, j = sorted(entry["rankers"].index(name) for name in (best, ranker))
+                (stored,) = [e for e in entry["pairs"][f"{i}-{j}"] if e["measure"] == measure]
+                assert stored["significant"] == row["significantly_worse"]
+                assert (stored["p"], stored["p_corrected"]) == (row["p"], row["p_corrected"])
+                assert stored["family"] == "the 2 comparisons with the best ranker"
+                compared += 1
+    assert compared == 8
+
+
 def test_lists_are_the_ranked_documents(page, found):
     entry = page.data["browser"]["datasets"][1]
     cells = {ranker: found.of("two", ranker) for ranker in entry["rankers"]}

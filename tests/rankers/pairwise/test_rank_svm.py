@@ -250,3 +250,15 @@ def test_refusals(parameters, match):
     X, y, qid = random_lists(0)
     with pytest.raises(ValueError, match=match):
         RankSVM(**parameters).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("loss", POWER)
+def test_a_handful_of_pairs_gives_weights(loss):
+    """With few pairs and the default penalty w = 0 is optimal within the tolerance, but it orders nothing."""
+    X, y, qid = random_lists(0, n_queries=2)
+    ranker = RankSVM(loss=loss, n_jobs=1).fit(X, y, qid=qid)
+    exact = RankSVM(loss=loss, n_jobs=1, tol=1e-9, max_iter=20_000).fit(X, y, qid=qid)
+    assert (ranker.coef_ != 0).any() and ranker.gap_ <= ranker.tol
+    cosine = ranker.coef_ @ exact.coef_ / np.linalg.norm(ranker.coef_) / np.linalg.norm(exact.coef_)
+    assert cosine > 0.99
+    assert not RankSVM(n_jobs=1).fit(X, np.zeros(len(y)), qid=qid).coef_.any()  # no pair: nothing to do

@@ -220,6 +220,25 @@ def test_sum_of_margins_against_a_general_solver(seed):
 
 
 @pytest.mark.spec("pointwise.svor_sum_of_margins")
+@pytest.mark.parametrize("nu", [0.4, 0.7, 0.95])
+def test_balanced_ends_of_a_margin_against_a_general_solver(nu):
+    """With nu the ends weigh the same already; with C the mean of both, here of two grades of unequal size."""
+    X, y, qid = task(1, noise=0.05)
+    plain = PLAIN | {"balance": True, "tol": 1e-10}
+    ranker = SumOfMarginsSVM(nu=nu, **plain).fit(X, y, qid=qid)
+    value, _, _ = generic_margins(X.astype(float), y, 1.0 / (nu * np.bincount(y.astype(int))[y.astype(int)]))
+    assert ranker.gap_ <= 1e-6
+    np.testing.assert_allclose(ranker.objective_, value, rtol=1e-5, atol=1e-7)
+    X, y, qid = task(2, n=30, cuts=(0.4,), noise=0.05)
+    n = np.bincount(y.astype(int))
+    assert n[0] != n[1]
+    ranker = SumOfMarginsSVM(C=nu, **plain).fit(X, y, qid=qid)
+    value, _, _ = generic_margins(X.astype(float), y, nu * 0.5 * n.sum() / n[y.astype(int)])
+    assert value < -1e-3 and ranker.gap_ <= 1e-6
+    np.testing.assert_allclose(ranker.objective_, value, rtol=1e-5)
+
+
+@pytest.mark.spec("pointwise.svor_sum_of_margins")
 def test_separable_grades_have_the_gaps_between_them():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
@@ -266,7 +285,7 @@ def test_weights_are_copies(form):
     for balance in (False, True):
         settings = {"tol": 1e-9, "standardize": False, "balance": balance, "n_jobs": 1}
         if form is SumOfMarginsSVM:  # a share as near to 1 as the default is hard to solve to nine digits
-            settings["nu"] = 0.5 if balance else 0.6
+            settings["nu"] = 0.6
         one = form(**settings).fit(X, y, qid=qid, sample_weight=weight).predict(X)
         two = form(**settings).fit(X[rows], y[rows], qid=qid[rows]).predict(X)
         np.testing.assert_allclose(one, two, atol=1e-4)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
 from plackett.data.dataset import RankingDataset
@@ -134,10 +134,11 @@ def _check_ids(qids: Strings, path: Any) -> None:
     empty = qids.lengths == 0
     if bad.any() or empty.any():
         place = int(np.searchsorted(qids.offsets, np.flatnonzero(bad)[0], "right") - 1 if bad.any() else empty.argmax())
+        numbered = parameter("qids", "'number'")
         raise DataError(
             f"{path}: the query id {qids[place].decode('utf-8', 'replace')!r} cannot be written as LETOR text: "
             "it must not be empty and must not hold blanks, control characters or '#'. Write .plackett, .parquet or "
-            ".csv, or number the queries with qids='number'"
+            f".csv, or number the queries with {numbered}"
         )
 
 
@@ -154,7 +155,10 @@ def _tails(data: RankingDataset) -> Strings:
         return Strings.from_values([])
     ends = tails.offsets[1:][tails.lengths > 0] - 1
     if (tails.data == 10).any() or (tails.data[ends] == 13).any():
-        raise DataError(f"a {name} holds a line break and cannot be written; write with comments=False")
+        raise DataError(
+            f"a {name} holds a line break and cannot be written as LETOR text; write .plackett or .parquet"
+            f"{'' if in_shell() else ', or pass comments=False'}"
+        )
     return tails
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import list_hashes
 from plackett.data.profile import Profile, profile, row_hashes
@@ -52,7 +53,8 @@ class Facts:
     def sentences(self) -> list[str]:
         """The facts in plain words."""
         facts = self.profile
-        sizes = f"{facts.n_queries:,} queries, {facts.n_rows:,} documents, {facts.n_features:,} features"
+        counts = (facts.n_queries, "query", "queries"), (facts.n_rows, "document"), (facts.n_features, "feature")
+        sizes = ", ".join(plural(*each) for each in counts)
         lengths = facts.list_length
         told = [f"The data: {sizes}; lists of {lengths['min']:.0f} to {lengths['max']:.0f} documents."]
         if facts.labels is not None and len(facts.labels) <= 10:
@@ -62,14 +64,15 @@ class Facts:
         if facts.sparse:
             told.append(f"The features are sparse: {facts.density:.1%} of the values are not zero.")
         if self.missing:
-            told.append(
-                f"{len(facts.missing):,} features have missing values, so rankers that reject them were left out."
-            )
+            missing = plural(len(facts.missing), "feature has", "features have")
+            told.append(f"{missing} missing values, so rankers that reject them were left out.")
         if facts.queries_of_one_label:
-            told.append(f"{facts.queries_of_one_label:,} queries have only one label and teach nothing.")
+            flat = plural(facts.queries_of_one_label, "query has", "queries have")
+            told.append(f"{flat} only one label: there is nothing to learn from them.")
         copies = facts.n_queries - self.n_lists
         if copies:
-            told.append(f"{copies:,} queries have the same documents as another one; such queries share a fold.")
+            twins = plural(copies, "query has", "queries have")
+            told.append(f"{twins} the same documents as another one; such queries share a fold.")
         if self.suspects:
             names = ", ".join(self.suspects[:5])
             told.append(

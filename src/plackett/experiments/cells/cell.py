@@ -41,6 +41,8 @@ class CellTrial:
         Whether this is the setting that was chosen.
     error
         Why training failed.
+    warnings
+        Warnings of plackett while it was trained.
     """
 
     setting: dict[str, Any]
@@ -49,6 +51,7 @@ class CellTrial:
     share: float = 1.0
     selected: bool = False
     error: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
     try:
         header = json.loads(metadata["cell"])
         words = {name: header[name] for name in _WORDS}
-        trials = tuple(CellTrial(**(t | {"setting": from_plain(t["setting"])})) for t in header["trials"])
+        trials = tuple(_trial(t) for t in header["trials"])
         if "qids" in arrays:
             qids = arrays["qids"]
         else:
@@ -194,3 +197,8 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path}: damaged cell of an experiment ({error!r})") from None
+
+
+def _trial(words: dict[str, Any]) -> CellTrial:
+    said = tuple(str(message) for message in words.get("warnings", ()))
+    return CellTrial(**(words | {"setting": from_plain(words["setting"]), "warnings": said}))

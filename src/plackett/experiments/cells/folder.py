@@ -20,9 +20,13 @@ from plackett.data.native import open_dataset, save_dataset
 from plackett.data.splits import Fold
 from plackett.experiments.cells.cell import Cell, read_cell, write_cell
 
-__all__ = ["CellFolder", "StoredFold"]
+__all__ = ["CellFolder", "FolderTakenError", "StoredFold"]
 
 FORMAT_VERSION = 1
+
+
+class FolderTakenError(DataError):
+    """The folder holds the results of another experiment."""
 
 
 class CellFolder:
@@ -50,6 +54,25 @@ class CellFolder:
         except OSError as error:
             reason = "it is a file" if self.path.is_file() else error.strerror
             raise DataError(f"results cannot be written to the folder {self.path}: {reason}") from None
+
+    def refuse_another(self, words: dict[str, Any]) -> None:
+        """Raise if the folder holds another experiment or report than the one that these words describe.
+
+        The same data, protocol and rankers with the same parameters are the same experiment; it may have more rankers.
+        """
+        report = self.path / "report.html"
+        if not self.manifest_path.exists():
+            if report.exists():
+                raise FolderTakenError(f"{report} exists and belongs to no experiment in this folder")
+            return
+        found = self.read_manifest()
+        for name, what in (("folds", "other data"), ("protocol", "another protocol"), ("select", "another selection")):
+            if found.get(name) != json.loads(json.dumps(words[name])):
+                raise FolderTakenError(f"{self.path} holds an experiment with {what}")
+        rankers = json.loads(json.dumps(words["rankers"]))
+        lost = [name for name, ranker in found.get("rankers", {}).items() if rankers.get(name) != ranker]
+        if lost:
+            raise FolderTakenError(f"{self.path} holds an experiment with other rankers ({', '.join(lost[:3])})")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -79,7 +79,7 @@ def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
 
 
 def _with_parts(ranker: Any) -> list[Any]:
-    parts = ranker.parts() if hasattr(ranker, "parts") else []
+    parts = ranker.parts() if hasattr(ranker, "parts") else [step for _, step in getattr(ranker, "steps", ())]
     return [ranker, *(thing for part in parts for thing in _with_parts(part))]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import build, fit, predict
+from plackett.evaluation.estimators import build, fit, last_step, predict
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.key import versions
 from plackett.experiments.cells.trials import Notify, Protocol, Trials, interruptible, watches
@@ -41,7 +41,7 @@ def run_cell(
     searched = time.perf_counter() - trials.began
     number, ranker = trials.chosen()
     train_seconds = trials.done[number].seconds
-    history = np.asarray(getattr(ranker, "history_", None) or [], np.float64)
+    history = np.asarray(getattr(last_step(ranker), "history_", None) or [], np.float64)
     chosen_by = {"train": trials.value(ranker, fold.train), "valid": trials.done[number].validation}
     valid = getattr(fold, "valid", None)
     valid_scores = None if valid is None else predict(ranker, valid)
@@ -79,9 +79,10 @@ def _warm_up(contestant: Contestant, train: RankingDataset) -> None:
 
     Done once per process and class. A failure does not matter here: the first trial will report it.
     """
-    if type(contestant.ranker) in _WARM or not hasattr(contestant.ranker, "get_params"):
+    kind = type(last_step(contestant.ranker))
+    if kind in _WARM or not hasattr(contestant.ranker, "get_params"):
         return
-    _WARM.add(type(contestant.ranker))
+    _WARM.add(kind)
     effort = effort_of(contestant.ranker)
     with contextlib.suppress(Exception), warnings.catch_warnings(), interruptible():
         warnings.filterwarnings("ignore", "(?!training was interrupted)")

@@ -15,7 +15,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import build, fit, predict, takes_dataset
+from plackett.evaluation.estimators import build, fit, last_step, of_own_steps, predict, takes_dataset
 from plackett.experiments.cells.cell import CellTrial
 from plackett.experiments.contestants import Contestant
 from plackett.experiments.effort import effort_of, full_effort, settled
@@ -65,16 +65,19 @@ class Trials:
     def __call__(self, setting: dict[str, Any], share: float = 1.0) -> float:
         """Value of a setting on the validation part; −∞ if training fails, which is recorded."""
         start = time.perf_counter()
+        said: list[str] = []
         try:
-            ranker = self.fitted(self.shortened(setting, share), self.data(share))
+            with _collected(said):
+                ranker = self.fitted(self.shortened(setting, share), self.data(share))
             seconds = time.perf_counter() - start
             value = None if self.valid is None else self.value(ranker, self.valid)
         except Exception as error:
             self.error = self.error or error
-            self.done.append(CellTrial(setting, None, time.perf_counter() - start, share, error=_line(error)))
+            seconds, line = time.perf_counter() - start, _line(error)
+            self.done.append(CellTrial(setting, None, seconds, share, error=line, warnings=tuple(said)))
             self.notify(len(self.done), self.best_value())
             return -np.inf
-        self.done.append(CellTrial(setting, value, seconds, share))
+        self.done.append(CellTrial(setting, value, seconds, share, warnings=tuple(said)))
         worth = self.worth(value)
         if share == 1.0 and (self.best is None or worth > self.best[0]):
             self.best = worth, len(self.done) - 1, ranker
@@ -120,8 +123,9 @@ class Trials:
         """A fresh ranker, trained."""
         ranker = build(self.ranker, setting, self.protocol.random_state)
         watched = self.valid if watch and self.protocol.early_stopping and watches(ranker) else None
-        if hasattr(ranker, "eval_measure") and takes_dataset(ranker):
-            ranker.set_params(eval_measure=str(self.protocol.select))
+        learner = last_step(ranker)
+        if hasattr(learner, "eval_measure") and takes_dataset(learner):
+            learner.set_params(eval_measure=str(self.protocol.select))
         with interruptible():
             return fit(ranker, data, watched)
 
@@ -146,6 +150,20 @@ class Trials:
 
 
 @contextlib.contextmanager
+def _collected(said: list[str]) -> Iterator[None]:
+    """Collect our warnings instead of giving each of them once per trial; others are passed on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PlackettWarning)
+        try:
+            yield
+        finally:
+            said += [str(each.message) for each in caught if issubclass(each.category, PlackettWarning)]
+    for each in caught:
+        if not issubclass(each.category, PlackettWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+@contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Make Ctrl-C end the block: a ranker would keep its partial result, which would pass for a finished training."""
     with warnings.catch_warnings():
@@ -160,8 +178,8 @@ def interruptible() -> Iterator[None]:
 
 def watches(ranker: Any) -> bool:
     """Whether ``fit`` uses a validation part: ours always do, others only with early stopping."""
-    if takes_dataset(ranker):
-        return not hasattr(ranker, "steps")
+    if takes_dataset(ranker) or of_own_steps(ranker):
+        return True
     known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
     return known.get("early_stopping_rounds") is not None and "eval_set" in inspect.signature(ranker.fit).parameters
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from plackett._names import plural
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.doubts import doubts
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text
-from plackett.experiments.report.numbers import fixed, p_value, plural, seconds
+from plackett.experiments.report.numbers import fixed, p_value, seconds
 from plackett.experiments.report.view import View
 from plackett.experiments.tables.failures import failed_cells
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import leaks
 from plackett.data.profile import Profile, profile
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
-from plackett.experiments.report.numbers import plural, short
+from plackett.experiments.report.numbers import short
 from plackett.experiments.report.plots import axis, layout
 from plackett.experiments.report.view import View
 

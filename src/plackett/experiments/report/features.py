@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.importance import permutation_importance, single_feature_importance
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
-from plackett.experiments.report.numbers import fixed, plural, short, signed, tidy
+from plackett.experiments.report.numbers import fixed, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
 from plackett.explanations.model_importance import model_importance

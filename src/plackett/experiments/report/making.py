@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from plackett._names import plural
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Section, Tabular, Text
-from plackett.experiments.report.numbers import fixed, plural
+from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.view import View
 
 __all__ = ["making"]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-__all__ = ["fixed", "p_value", "plural", "seconds", "short", "signed", "tidy"]
+__all__ = ["fixed", "p_value", "seconds", "short", "signed", "tidy"]
 
 
 def fixed(value: float | None, digits: int = 4) -> str:
@@ -52,15 +52,6 @@ def seconds(value: float) -> str:
 def short(value: float) -> str:
     """Four significant digits."""
     return f"{value:.4g}".replace("-", "−")
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """A number and its noun.
-
-    >>> plural(1, "query", "queries"), plural(1200, "document")
-    ('1 query', '1,200 documents')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def tidy(values: np.ndarray, digits: int = 5) -> list[float | None]:

@@ -184,8 +184,7 @@
         const [wins, losses] = turned ? [stored.losses, stored.wins] : [stored.wins, stored.losses];
         const difference = sign * (turned ? -stored.difference : stored.difference);
         const p = (value) => (value < 0.0001 ? "< 0.0001" : `= ${Number(value.toPrecision(2))}`);
-        const many = Object.keys(set.pairs).length;
-        const corrected = many > 1 ? `; with Holm's correction over all ${many} pairs p ${p(stored.p_corrected)}` : "";
+        const corrected = stored.family ? `; with Holm's correction over ${stored.family} p ${p(stored.p_corrected)}` : "";
         words.push(`A is better on ${wins} queries, worse on ${losses} and equal on ${stored.ties}.`);
         words.push(`Mean difference ${signed(difference)}: ${stored.significant ? "" : "not "}significant (Fisher's randomisation test: p ${p(stored.p)}${corrected}).`);
       }

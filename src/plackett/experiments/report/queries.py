@@ -113,19 +113,29 @@ def _statistics(
         for r, ranker in enumerate(rankers)
     }
     pairs = compare_evaluations(systems, random_state=view.seed, interval="t").pairs
+    board = view.found.leaderboard.filter(dataset=dataset)
+    tested = {(row["measure"], row["ranker"]): row for row in board.iter_rows(named=True)}
     out: dict[str, list[dict[str, Any]]] = {}
     for row in pairs.iter_rows(named=True):
         i, j = rankers.index(row["a"]), rankers.index(row["b"])
-        entry = {"measure": row["measure"], "significant": row["significant"]}
-        entry |= {
-            "p": row["p"],
-            "p_corrected": row["p_corrected"],
-            "wins": row["wins"],
-            "ties": row["ties"],
-            "losses": row["losses"],
-        }
-        out.setdefault(f"{i}-{j}", []).append(entry | {"difference": row["difference"]})
+        entry = {name: row[name] for name in ("measure", "wins", "ties", "losses", "difference")}
+        out.setdefault(f"{i}-{j}", []).append(entry | _test(row, tested, board["ranker"].n_unique(), len(rankers)))
     return out
+
+
+def _test(row: dict[str, Any], tested: dict[tuple[str, str], dict[str, Any]], n_tested: int, n: int) -> dict[str, Any]:
+    """The test of a pair: that of the leaderboard if one of the two is the best ranker there, which it tested already.
+
+    So the same two rankers have the same p-value and the same verdict all over the report.
+    """
+    ends = [tested.get((row["measure"], row[end]), {}) for end in ("a", "b")]
+    for best, other in (ends, ends[::-1]):
+        if best.get("p") is None and best.get("best") and other.get("p") is not None:
+            words = {"p": other["p"], "p_corrected": other["p_corrected"]}
+            family = f"the {n_tested - 1} comparisons with the best ranker" if n_tested > 2 else ""
+            return words | {"significant": bool(other["significantly_worse"]), "family": family}
+    words = {name: row[name] for name in ("p", "p_corrected", "significant")}
+    return words | {"family": f"all {n * (n - 1) // 2} pairs" if n > 2 else ""}
 
 
 def _lists(view: View, dataset: str, cells: dict[str, list[Cell]], query: int) -> dict[str, Any]:

@@ -29,9 +29,14 @@ FOREIGN: dict[str, SearchSpace] = {
 def space_of(ranker: Any) -> SearchSpace:
     """The search space that a ranker declares, or the one listed here for its class; empty if there is none.
 
+    That of a pipeline is the one of its last step.
+
     >>> from sklearn.linear_model import Ridge
     >>> list(space_of(Ridge()))
     ['alpha']
     """
+    steps = getattr(ranker, "steps", None)
+    if steps:
+        return {f"{steps[-1][0]}__{name}": choice for name, choice in space_of(steps[-1][1]).items()}
     declared = getattr(ranker, "search_space", None)
     return FOREIGN.get(type(ranker).__name__, {}) if declared is None else declared

@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.listwise.boltzrank import BoltzRankLoss
+from plackett.models.base import Model
 from plackett.models.linear import Linear
+from plackett.models.pair_potentials import PairPotentials
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
@@ -22,8 +24,14 @@ class BoltzRank(GradientTrained, Linear):
     labels, which makes it easier to optimise. It is exact for queries of up to `max_exact` documents; longer ones use a
     fixed sample of `n_samples` orders.
 
+    With ``pair_units`` the scores get pairwise potentials (`plackett.models.PairPotentials`): a document is also
+    compared with each other document of its list. `solver`, `l1_ratio`, `learning_rate` and `batch_size` are those of
+    the linear model and have no effect then.
+
     Parameters
     ----------
+    pair_units
+        Number of comparisons in the pairwise potentials; 0 for none.
     mix
         Share of expected nDCG, 0 to 1; the rest is the divergence.
     divergence
@@ -48,10 +56,12 @@ class BoltzRank(GradientTrained, Linear):
     Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.
     """
 
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"pair_units": 2},)
     _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "mix": Real(0.0, 1.0)}
 
+    pair_units: int = 0
     mix: float = 0.5
     divergence: str = "target"
     steepness: float = 1.0
@@ -59,6 +69,20 @@ class BoltzRank(GradientTrained, Linear):
     gain: Any = "exp2"
     max_exact: int = 8
     n_samples: int = 32
+
+    def make_model(self) -> Model:
+        """The linear model itself, or pair potentials."""
+        if not self.pair_units:
+            return super().make_model()
+        return PairPotentials(
+            units=self.pair_units,
+            alpha=self.alpha,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            standardize=self.standardize,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""

@@ -82,6 +82,10 @@ class OrdinalSVM(Ranker):
         """The problem for documents of grades 0, …, n_grades − 1."""
         raise NotImplementedError
 
+    def opposite(self, problem: ThresholdProblem) -> np.ndarray:
+        """Number of what each term is on one side of: its threshold."""
+        return problem.threshold
+
     def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
         """The solution of the problem."""
         return solve_threshold_svm(problem, self.tol)
@@ -97,7 +101,9 @@ class OrdinalSVM(Ranker):
         table = rows if linear else self._factor(rows)
         with monitor.training(1, name):
             problem = self.make_problem(table, grade, weight, n_grades)
-            found = self.solve(replace(problem, cost=_balanced(problem)) if self.balance else problem)
+            if self.balance:
+                problem = replace(problem, cost=_balanced(problem, self.opposite(problem)))
+            found = self.solve(problem)
             self.thresholds_ = found.thresholds if middle is None else found.thresholds + found.weights @ middle
             self.objective_ = found.primal
             self.gap_, self.n_iter_ = found.gap, found.n_iter
@@ -156,15 +162,11 @@ def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, 
     return grades, grade.reshape(-1), weight[counted], counted
 
 
-def _balanced(problem: ThresholdProblem) -> np.ndarray:
-    """Penalties that give both sides of each threshold the same weight."""
+def _balanced(problem: ThresholdProblem, group: np.ndarray) -> np.ndarray:
+    """Penalties that give both sides of each group of terms (a threshold, a margin) the mean weight of the two."""
     up = problem.side > 0
-    above, below = (problem.per_threshold(np.where(side, problem.cost, 0.0)) for side in (up, ~up))
-    return (
-        problem.cost
-        * (0.5 * (above + below))[problem.threshold]
-        / np.where(up, *(s[problem.threshold] for s in (above, below)))
-    )
+    above, below = (np.bincount(group, np.where(side, problem.cost, 0.0)) for side in (up, ~up))
+    return problem.cost * (0.5 * (above + below))[group] / np.where(up, above[group], below[group])
 
 
 def _scaled_and_centred(X: Any, scale: np.ndarray) -> tuple[Any, np.ndarray | None]:

@@ -54,7 +54,8 @@ class OrdinalTree(Ranker):
     leaf
         ``"median"`` of the labels in the leaf, their ``"mode"``, or the grade nearest to their mean, ``"rounded"``.
     num_leaves, max_depth, min_child_samples
-        Size of the tree: leaves, depth (-1 is any), least number of documents in a leaf.
+        Size of the tree: leaves, depth (-1 is any), least number of documents in a leaf (``"auto"``: 20, or a tenth of
+        the documents if there are fewer than 200).
     lightgbm_params
         Further parameters in LightGBM's own names.
 
@@ -82,7 +83,7 @@ class OrdinalTree(Ranker):
     leaf: str = "median"
     num_leaves: int = 31
     max_depth: int = -1
-    min_child_samples: int = 20
+    min_child_samples: int | str = "auto"
     lightgbm_params: dict[str, Any] | None = None
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

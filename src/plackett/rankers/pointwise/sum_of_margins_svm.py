@@ -42,7 +42,7 @@ class SumOfMarginsSVM(OrdinalSVM):
         None is 0.99 where C is None: chosen on validation queries of several small sets (see "Defaults on small data"
         in the guide to rankers); grades of real data overlap so much that at 0.9 there often is no margin at all.
     balance
-        Give both ends of each margin the same weight; with ``nu`` they have it anyway.
+        Give both ends of each margin the same weight, the mean of the two; with ``nu`` they have it anyway.
 
     Attributes
     ----------
@@ -92,6 +92,10 @@ class SumOfMarginsSVM(OrdinalSVM):
         side = np.repeat([-1.0, 1.0], [above.size, below.size])
         margins = np.tile([1.0, -1.0], max(n_grades - 1, 0))
         return ThresholdProblem(X, row, threshold, side, price[row], 0.0, margins, True, self.n_jobs)
+
+    def opposite(self, problem: ThresholdProblem) -> np.ndarray:
+        """Number of the margin whose end a term is at: all terms of an end are on the same side of it."""
+        return problem.threshold // 2
 
     def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
         """The solution of length 1, or w = 0."""

@@ -43,7 +43,7 @@ class FiniteWorld:
     >>> world.expected(Risk("pairwise 0-1", "two-layer", "average"), lambda X: X[:, 0])
     0.25
     >>> world.sample(3, 2, random_state=0)
-    RankingDataset(3 queries, 6 rows, 1 features)
+    RankingDataset(3 queries, 6 rows, 1 feature)
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("A-16",)

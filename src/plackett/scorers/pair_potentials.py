@@ -1,0 +1,108 @@
+"""Scores of documents that also compare each one with the others of its list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett._scratch import longest
+from plackett._sort import argsort_descending
+from plackett.scorers._products import table_times
+
+__all__ = ["PairPotentialScorer", "mean_comparisons", "pull_back_comparisons"]
+
+
+@dataclass(frozen=True)
+class PairPotentialScorer:
+    r"""Scores :math:`w \cdot x_j + \frac{1}{m-1} \sum_{k \ne j} \sum_h u_h \tanh(a_h \cdot x_j + b_h \cdot x_k + c_h)`.
+
+    ``here`` and ``there`` have one column per unit, :math:`a_h` and :math:`b_h`.
+    """
+
+    kind: ClassVar[str] = "pair_potentials"
+    list_aware: ClassVar[bool] = True
+    weights: np.ndarray
+    here: np.ndarray
+    there: np.ndarray
+    shift: np.ndarray
+    height: np.ndarray
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row in its list, whatever the order of the rows."""
+        here, there = table_times(X, self.here, n_jobs) + self.shift, table_times(X, self.there, n_jobs)
+        compared = mean_comparisons(here, there, offsets, n_jobs)
+        return table_times(X, self.weights[:, None], n_jobs)[:, 0] + table_times(compared, self.height[:, None])[:, 0]
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> PairPotentialScorer:
+        """The scorer that `to_arrays` wrote."""
+        found = {field.name: np.array(arrays.get(field.name)) for field in fields(cls)}
+        made = cls(**found)
+        table = (made.weights.size, made.height.size)
+        shapes = {"weights": table[:1], "here": table, "there": table, "shift": table[1:], "height": table[1:]}
+        for name, array in found.items():
+            if array.dtype != np.float64 or array.shape != shapes[name] or not np.isfinite(array).all():
+                raise DataError(f"the {name} of the pair potentials are damaged")
+        return made
+
+
+def mean_comparisons(here: np.ndarray, there: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """For each row and unit the mean of tanh(here + there of another row) over the other rows of its list."""
+    out = np.zeros(here.shape)
+    over_queries(_compare, offsets, np.ascontiguousarray(here), np.ascontiguousarray(there), out, n_jobs=n_jobs)
+    return out
+
+
+def pull_back_comparisons(
+    here: np.ndarray, there: np.ndarray, offsets: np.ndarray, slopes: np.ndarray, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients for ``here`` and ``there`` from those for the means."""
+    parts = np.zeros(here.shape), np.zeros(here.shape)
+    tables = np.ascontiguousarray(here), np.ascontiguousarray(there), np.ascontiguousarray(slopes)
+    over_queries(_pull_back, offsets, *tables, *parts, n_jobs=n_jobs)
+    return parts
+
+
+@kernel
+def _compare(lo, hi, offsets, here, there, out):  # type: ignore[no-untyped-def]
+    n = longest(lo, hi, offsets)
+    values, spare = np.empty(n), np.empty(n)
+    order, spare_order = np.empty(n, np.int64), np.empty(n, np.int64)
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        if b - a < 2:
+            continue
+        for h in range(here.shape[1]):
+            for i in range(a, b):
+                values[i - a] = there[i, h]
+            argsort_descending(
+                values, order, spare, spare_order, b - a
+            )  # a sum in one order, whatever that of the rows
+            for i in range(a, b):
+                total = 0.0
+                for k in range(b - a):
+                    total += np.tanh(here[i, h] + values[k])
+                out[i, h] = (total - np.tanh(here[i, h] + there[i, h])) / (b - a - 1)
+
+
+@kernel
+def _pull_back(lo, hi, offsets, here, there, slopes, d_here, d_there):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        for i in range(a, b):
+            for k in range(a, b):
+                if i == k:
+                    continue
+                for h in range(here.shape[1]):
+                    t = np.tanh(here[i, h] + there[k, h])
+                    slope = slopes[i, h] * (1.0 - t * t) / (b - a - 1)
+                    d_here[i, h] += slope
+                    d_there[k, h] += slope
