@@ -206,6 +206,7 @@ from plackett import evaluation as evaluation
 from plackett import experiments as experiments
 from plackett import explanations as explanations
 from plackett import export as export
+from plackett import graph as graph
 from plackett import models as models
 from plackett import permutation_models as permutation_models
 from plackett import plot as plot
