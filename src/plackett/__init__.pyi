@@ -4,6 +4,7 @@ from typing import Any
 from plackett.rankers.listwise.arranger import ARRANGER as ARRANGER
 from plackett.rankers.listwise.adarank import AdaRank as AdaRank
 from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
+from plackett.text.analysis import Analyzer as Analyzer
 from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
 from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
 from plackett.rankers.pointwise.association_rules import AssociationRules as AssociationRules
@@ -30,6 +31,7 @@ from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+from plackett.text.index.index import Index as Index
 from plackett.models.search_space import Integer as Integer
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
@@ -214,6 +216,7 @@ from plackett import scorers as scorers
 from plackett import solvers as solvers
 from plackett import studies as studies
 from plackett import testing as testing
+from plackett import text as text
 from plackett import theory as theory
 def aggregation() -> dict[str, type[Any]]: ...
 def losses() -> dict[str, type[Any]]: ...

@@ -27,6 +27,8 @@ LIBRARIES = {
     "zstandard": Library("zstandard", "zstd"),
     "pandas": Library("pandas", "pandas"),
     "pyarrow": Library("pyarrow", "pandas"),
+    "Stemmer": Library("PyStemmer", "text"),
+    "selectolax": Library("selectolax", "text"),
 }
 
 
