@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from plackett._errors import DataError
 from plackett._names import nearest, question
@@ -20,9 +20,10 @@ __public__ = ["Analyzer"]
 
 #: Stop words by name. The English ones are the 33 that Lucene has used since its first release.
 STOP_WORDS: dict[str, tuple[str, ...]] = {
-    "english": tuple(
-        "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
-        "this to was will with".split()
+    "english": (
+        *("a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not"),
+        *("of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was"),
+        *("will", "with"),
     )
 }
 
@@ -245,7 +246,7 @@ def _stemmer(name: str) -> Callable[[str], str]:
 
 @cache
 def _pattern(cjk: bool, marks: bool) -> re.Pattern[str]:
-    """Words: ``\\w+``, with marks where wanted, and runs of CJK characters apart from others where wanted."""
+    r"""Words: ``\w+``, with marks where wanted, and runs of CJK characters apart from others where wanted."""
     inside = r"\w" + (_marks() if marks else "")
     if not cjk:
         return re.compile(f"[{inside}]+")
