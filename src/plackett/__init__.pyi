@@ -163,6 +163,7 @@ from plackett.experiments.published import published as published
 from plackett.measures.rbo import rbo as rbo
 from plackett.data.files import read as read
 from plackett.data.trec_diversity import read_diversity_qrels as read_diversity_qrels
+from plackett.text.documents.reading import read_documents as read_documents
 from plackett.data.fold_folder import read_folds as read_folds
 from plackett.data.letor import read_letor as read_letor
 from plackett.data.letor import read_letor_chunks as read_letor_chunks

@@ -17,10 +17,10 @@ put together in memory when it is first asked for.
 - ``field.forward``: ``offsets``, ``terms``, ``counts``: the distinct terms of a document, increasing;
 - ``field.stream``: ``offsets``, ``terms``: the terms of a document in reading order, -1 for a stop word or a gap.
 
-Offsets are int64, everything else int32; the groups are named tuples and can be passed to kernels. ``index.values(name)``
-has numbers and dates by document, ``index.edges()`` the links between documents, ``index.id(d)`` and
-``index.numbers(ids)`` go between numbers and ids. A field that holds the terms of several (``"all"`` by default) is a
-field like any other.
+Offsets are int64, everything else int32; the groups are named tuples and can be passed to kernels.
+``index.values(name)`` has numbers and dates by document, ``index.edges()`` the links between documents, ``index.id(d)``
+and ``index.numbers(ids)`` go between numbers and ids. A field that holds the terms of several (``"all"`` by default) is
+a field like any other.
 
 >>> from plackett.text import Document, Index
 >>> index = Index.build([Document("a", {"body": "blue whales sing"}), Document("b", {"body": "a blue, blue sky"})])

@@ -13,10 +13,12 @@ from plackett.text.index.index import Index as Index
 from plackett.text.retrieval.jelinek_mercer import JelinekMercer as JelinekMercer
 from plackett.text.retrieval.lsi import LSI as LSI
 from plackett.text.retrieval.queries import Queries as Queries
+from plackett.text.retrieval.relevance_model import RM3 as RM3
 from plackett.text.retrieval.base import RetrievalModel as RetrievalModel
 from plackett.text.retrieval.tf_idf import TFIDF as TFIDF
 from plackett.text.retrieval.two_stage import TwoStage as TwoStage
 from plackett.text.retrieval.vector_space import VectorSpace as VectorSpace
+from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
 from plackett.text.index.field import Field as Field

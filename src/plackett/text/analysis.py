@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from plackett._errors import DataError
 from plackett._names import nearest, question
 from plackett._optional import optional
 
-__all__ = ["STOP_WORDS", "Analyzer"]
+__all__ = ["CJK", "STOP_WORDS", "Analyzer", "pattern"]
 
 __public__ = ["Analyzer"]
 
 #: Stop words by name. The English ones are the 33 that Lucene has used since its first release.
 STOP_WORDS: dict[str, tuple[str, ...]] = {
-    "english": tuple(
-        "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
-        "this to was will with".split()
+    "english": (
+        *("a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not"),
+        *("of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was"),
+        *("will", "with"),
     )
 }
 
@@ -159,11 +160,17 @@ class Analyzer:
             else:
                 yield word
 
+    def stems(self, words: Sequence[str]) -> list[str | None]:
+        """The stem of each word, None for a stop word."""
+        stop = self._stop
+        found: list[str | None] = list(self._stem_all(words))
+        return [None if word in stop else stem for word, stem in zip(words, found, strict=True)] if stop else found
+
     def terms_of(self, word: str) -> tuple[str | None, ...]:
         """Terms that a word becomes: one, None for a stop word, or its n-grams of characters."""
         if word in self._stop:
             return (None,)
-        term = self._stem(word)
+        (term,) = self._stem_all([word])
         if self.character_ngrams is None or len(term) < self.character_ngrams[0]:
             return (term,)
         least, most = self.character_ngrams
@@ -210,13 +217,13 @@ class Analyzer:
             raise DataError(f"bad settings of an analyzer: {error}") from None
 
     @cached_property
-    def word_characters_with_marks(self) -> bool:
+    def marks_in_words(self) -> bool:
         """Whether combining marks belong to words."""
         return self.marks if self.marks is not None else self.stemmer in _MARKED
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return _pattern(self.cjk, self.word_characters_with_marks)
+        return pattern(self.cjk, self.marks_in_words)
 
     @cached_property
     def _stop(self) -> frozenset[str]:
@@ -224,28 +231,28 @@ class Analyzer:
         return frozenset(self.normalized(word) for word in words)
 
     @cached_property
-    def _stem(self) -> Callable[[str], str]:
+    def _stem_all(self) -> Callable[[Sequence[str]], Sequence[str]]:
         return _same if self.stemmer is None else _stemmer(self.stemmer)
 
 
-def _same(word: str) -> str:
-    return word
+def _same(words: Sequence[str]) -> Sequence[str]:
+    return words
 
 
 @cache
-def _stemmer(name: str) -> Callable[[str], str]:
+def _stemmer(name: str) -> Callable[[Sequence[str]], Sequence[str]]:
     library = optional("Stemmer", "stemming needs")
     if name not in library.algorithms():
         near = nearest(name, library.algorithms(), 3)
         advice = question(near) if near else "`Analyzer.stemmers()` lists them"
         raise ValueError(f"unknown stemmer {name!r}; {advice}")
-    stem: Callable[[str], str] = library.Stemmer(name).stemWord
+    stem: Callable[[Sequence[str]], Sequence[str]] = library.Stemmer(name, 0).stemWords  # 0: its cache costs more
     return stem
 
 
 @cache
-def _pattern(cjk: bool, marks: bool) -> re.Pattern[str]:
-    """Words: ``\\w+``, with marks where wanted, and runs of CJK characters apart from others where wanted."""
+def pattern(cjk: bool, marks: bool) -> re.Pattern[str]:
+    r"""Words: ``\w+``, with marks where wanted, and runs of CJK characters apart from others where wanted."""
     inside = r"\w" + (_marks() if marks else "")
     if not cjk:
         return re.compile(f"[{inside}]+")

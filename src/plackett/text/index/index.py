@@ -12,7 +12,7 @@ from plackett._names import nearest, question
 from plackett.data.strings import Strings
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
-from plackett.text.index.collecting import collect
+from plackett.text.index.collecting import drafts
 from plackett.text.index.field import Field
 from plackett.text.index.segment import Segment, compose_field, compose_table
 from plackett.text.index.settings import Settings
@@ -69,8 +69,12 @@ class Index:
         verbose
             Whether to show progress.
         """
-        settings, segments, live = collect(documents, Settings.make(analyzer, kinds, combine), verbose=verbose)
-        return cls(settings, segments, live)
+        settings, segments = Settings.make(analyzer, kinds, combine), []
+        for draft in drafts(documents, settings, verbose=verbose):
+            segments.append(Segment(draft.table(), {field.name: field for field in draft.fields()}))
+            settings = draft.settings
+        _check_ids(segments)
+        return cls(settings, segments, [None] * len(segments))
 
     def __repr__(self) -> str:
         return f"Index({self.n_documents} documents, fields {', '.join(self.fields)})"
@@ -133,7 +137,7 @@ class Index:
         if name not in self._fields:
             if name not in self.fields:
                 raise DataError(f"the index has no text field {name!r}; {self._fields_like(name, self.fields)}")
-            self._fields[name] = compose_field(name, self._segments, self._live)
+            self._fields[name] = compose_field(name, self._segments, self._live, self.settings.combined.get(name, ()))
         return self._fields[name]
 
     def values(self, name: str) -> np.ndarray:
@@ -169,3 +173,12 @@ class Index:
     def _fields_like(self, name: str, known: list[str]) -> str:
         near = nearest(name, known, 3)
         return question(near) if near else f"it has {', '.join(known) or 'none'}"
+
+
+def _check_ids(segments: Sequence[Segment]) -> None:
+    seen: set[str] = set()
+    for segment in segments:
+        for text in segment.table.ids.to_numpy().tolist():
+            if text in seen:
+                raise DataError(f"two documents have the id {text!r}")
+            seen.add(text)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett.data.strings import Strings
+from plackett.text.index.columns import join_offsets, offsets_of, strings
 from plackett.text.index.field import Field, Stream
-from plackett.text.index.table import Table, concatenate, join_offsets
-from plackett.text.streams import strings
+from plackett.text.index.table import Table, concatenate
 
 __all__ = ["Segment", "compose_field", "compose_table"]
 
@@ -35,32 +35,38 @@ def compose_table(segments: Sequence[Segment], live: Sequence[np.ndarray | None]
     return tables[0] if len(tables) == 1 else concatenate(tables, kinds)
 
 
-def compose_field(name: str, segments: Sequence[Segment], live: Sequence[np.ndarray | None]) -> Field:
-    """A field of the live documents of several segments.
+def compose_field(
+    name: str, segments: Sequence[Segment], live: Sequence[np.ndarray | None], parts: Sequence[str] = ()
+) -> Field:
+    """A field of the live documents of several segments; ``parts`` are those of a combined field.
 
     Postings and counts are made anew from the terms in reading order: whatever is asked of the result is about live
     documents.
     """
-    if len(segments) == 1 and live[0] is None and name in segments[0].fields:
-        return segments[0].fields[name]
-    streams = [_live_stream(segment, name, mask) for segment, mask in zip(segments, live, strict=True)]
-    vocabulary, streams = _one_vocabulary(
-        [segment.fields[name].vocabulary if name in segment.fields else strings([]) for segment in segments], streams
-    )
+    fields = [_field_of(segment, name, parts) for segment in segments]
+    if len(segments) == 1 and live[0] is None and fields[0] is not None:
+        return fields[0]
+    streams = [_live(segment, field, mask) for segment, field, mask in zip(segments, fields, live, strict=True)]
+    vocabularies = [strings([]) if field is None else field.vocabulary for field in fields]
+    vocabulary, streams = _one_vocabulary(vocabularies, streams)
     terms = np.concatenate([*(stream.terms for stream in streams), np.empty(0, np.int32)])
     return Field.from_stream(name, vocabulary, Stream(join_offsets([stream.offsets for stream in streams]), terms))
 
 
-def _live_stream(segment: Segment, name: str, live: np.ndarray | None) -> Stream:
+def _field_of(segment: Segment, name: str, parts: Sequence[str]) -> Field | None:
+    """A field of a segment. A segment with one text field alone has no combination of all: it is that field."""
+    present = [part for part in parts if part in segment.fields]
+    return segment.fields.get(name) or (segment.fields[present[0]] if present else None)
+
+
+def _live(segment: Segment, field: Field | None, live: np.ndarray | None) -> Stream:
     n_live = len(segment) if live is None else int(live.sum())
-    if name not in segment.fields:
+    if field is None:
         return Stream(np.zeros(n_live + 1, np.int64), np.empty(0, np.int32))
-    stream = segment.fields[name].stream
     if live is None:
-        return stream
-    lengths = np.diff(stream.offsets)
-    offsets = np.concatenate(([0], np.cumsum(lengths[live], dtype=np.int64)))
-    return Stream(offsets, stream.terms[np.repeat(live, lengths)])
+        return field.stream
+    lengths = np.diff(field.stream.offsets)
+    return Stream(offsets_of(lengths[live]), field.stream.terms[np.repeat(live, lengths)])
 
 
 def _one_vocabulary(vocabularies: Sequence[Strings], streams: Sequence[Stream]) -> tuple[Strings, list[Stream]]:

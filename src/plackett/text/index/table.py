@@ -10,10 +10,10 @@ import numpy as np
 
 from plackett.data.strings import Strings
 from plackett.text.document import Document, Link
+from plackett.text.index.columns import join, join_offsets, offsets_of, strings
 from plackett.text.index.values import NO_DATE, column
-from plackett.text.streams import strings
 
-__all__ = ["Links", "Table"]
+__all__ = ["Links", "Table", "concatenate"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Links:
     def take(self, rows: np.ndarray) -> Links:
         """Links of some documents."""
         lengths = np.diff(self.offsets)[rows]
-        offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        offsets = offsets_of(lengths)
         which = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
         return Links(offsets, self.targets.take(which), self.anchors.take(which))
 
@@ -47,8 +47,7 @@ class Table:
     def from_documents(cls, documents: Sequence[Document], kinds: Mapping[str, str]) -> Table:
         """Columns of documents."""
         links = [link for document in documents for link in document.links]
-        offsets = np.zeros(len(documents) + 1, np.int64)
-        np.cumsum([len(document.links) for document in documents], out=offsets[1:])
+        offsets = offsets_of([len(document.links) for document in documents])
         return cls(
             strings([document.id.encode("utf-8", "replace") for document in documents]),
             {name: column(documents, name, kind) for name, kind in kinds.items()},
@@ -106,15 +105,3 @@ def concatenate(tables: Sequence[Table], kinds: Mapping[str, str]) -> Table:
         join([table.links.anchors for table in tables]),
     )
     return Table(join([table.ids for table in tables]), values, links)
-
-
-def join(columns: Sequence[Strings]) -> Strings:
-    """Columns of strings one below the other."""
-    blocks = [column.data[column.offsets[0] : column.offsets[-1]] for column in columns]
-    return Strings(np.concatenate([*blocks, np.empty(0, np.uint8)]), join_offsets([c.offsets for c in columns]))
-
-
-def join_offsets(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Offsets of parts that are put one after the other."""
-    lengths = np.concatenate([*(np.diff(part) for part in parts), np.empty(0, np.int64)])
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

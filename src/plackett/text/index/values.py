@@ -12,7 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.strings import Strings
 from plackett.text.document import Document
-from plackett.text.streams import strings
+from plackett.text.index.columns import strings
 
 __all__ = ["KINDS", "NO_DATE", "column", "kind_of", "text_of"]
 
