@@ -21,24 +21,31 @@ def expansion(
     n_jobs: int | None = None,
     *,
     logarithmic: bool = False,
+    signed: bool = False,
 ) -> QueryTerms:
     """The ``most`` terms with the largest weighted counts in each query's documents.
 
     The value of term t is ``factors[t] * sum of weights[p] * count`` over the query's documents p, or of
-    ``1 + ln(count)``. Only positive values are kept. Of equal values the smaller term number is first.
+    ``1 + ln(count)``. Only positive values are kept, or, if ``signed``, those of the largest size. Of equal sizes the
+    smaller term number is first.
     """
     n = offsets.size - 1
     terms, values = np.full((n, most), -1, np.int32), np.zeros((n, most))
     sizes = np.zeros(n, np.int64)
     over_queries(
-        _expand, offsets, documents, weights, factors, *field.forward, logarithmic, terms, values, sizes, n_jobs=n_jobs
+        _expand, offsets, documents, weights, factors, *field.forward, logarithmic, signed, terms, values, sizes, n_jobs=n_jobs
     )
     keep = np.arange(most) < sizes[:, None]
     return QueryTerms(np.concatenate(([0], np.cumsum(sizes))), terms[keep], values[keep])
 
 
+@kernel(inline=True)
+def _before(value, term, other, other_term):  # type: ignore[no-untyped-def]
+    return abs(value) > abs(other) or (abs(value) == abs(other) and term < other_term)
+
+
 @kernel
-def _expand(lo, hi, offsets, documents, weights, factors, starts, doc_terms, counts, logarithmic, terms, values, sizes):  # type: ignore[no-untyped-def]
+def _expand(lo, hi, offsets, documents, weights, factors, starts, doc_terms, counts, logarithmic, signed, terms, values, sizes):  # type: ignore[no-untyped-def]
     total = np.zeros(factors.size, np.float64)
     seen = np.zeros(factors.size, np.bool_)
     touched = np.empty(factors.size, np.int32)
@@ -60,18 +67,16 @@ def _expand(lo, hi, offsets, documents, weights, factors, starts, doc_terms, cou
             value = total[t] * factors[t]
             total[t] = 0.0
             seen[t] = False
-            if value <= 0.0:
+            if value == 0.0 or (value < 0.0 and not signed):
                 continue
             if size < most:
                 place = size
                 size += 1
-            elif value > values[q, most - 1] or (value == values[q, most - 1] and t < terms[q, most - 1]):
+            elif _before(value, t, values[q, most - 1], terms[q, most - 1]):
                 place = most - 1
             else:
                 continue
-            while place > 0 and (
-                values[q, place - 1] < value or (values[q, place - 1] == value and terms[q, place - 1] > t)
-            ):
+            while place > 0 and _before(value, t, values[q, place - 1], terms[q, place - 1]):
                 values[q, place] = values[q, place - 1]
                 terms[q, place] = terms[q, place - 1]
                 place -= 1

@@ -41,6 +41,11 @@ class ExpandedModel(RetrievalModel):
         self.expect(self.n_documents >= 1, "n_documents", "give at least one feedback document")
         self.expect(self.n_terms >= 1, "n_terms", "give at least one term")
 
+    @property
+    def second(self) -> TermModel:
+        """Model of the second search."""
+        return self.model
+
     def expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         """The expanded queries, given the results of the first search."""
         raise NotImplementedError
@@ -51,7 +56,7 @@ class ExpandedModel(RetrievalModel):
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
         chosen = index.field(field)
-        return self.model.search_terms(chosen, self.expanded(chosen, queries.terms(chosen), n_jobs), k, n_jobs)
+        return self.second.search_terms(chosen, self.expanded(chosen, queries.terms(chosen), n_jobs), k, n_jobs)
 
     def _scores(
         self,
@@ -64,14 +69,15 @@ class ExpandedModel(RetrievalModel):
     ) -> np.ndarray:
         chosen = index.field(field)
         query = self.expanded(chosen, queries.terms(chosen), n_jobs)
-        return self.model.score_terms(chosen, query, offsets, documents, n_jobs)
+        return self.second.score_terms(chosen, query, offsets, documents, n_jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RM3(ExpandedModel):
     r"""Relevance model RM3: the query mixed with the language of its best documents.
 
-    .. math:: p(t \mid q') = (1 - \beta)\, p(t \mid q) + \beta \sum_{d} p(t \mid d)\, \frac{p(q \mid d)}{\sum_{d'} p(q \mid d')}
+    .. math:: p(t \mid q') = (1 - \beta)\, p(t \mid q)
+              + \beta \sum_{d} p(t \mid d)\, \frac{p(q \mid d)}{\sum_{d'} p(q \mid d')}
 
     The sum over the feedback documents is RM1. Where the first model's scores are not log-probabilities, documents are
     weighted in proportion to their scores.

@@ -91,4 +91,5 @@ def document_vectors(field: Field, tf: str = "log", idf: str = "log") -> sp.csr_
     length = np.repeat(field.lengths, np.diff(forward.offsets))
     value = TF[tf].numbers(forward.counts, length, 1.0)
     value = value * IDF[idf](field.document_frequency, field.n_documents)[forward.terms]
-    return sp.csr_array((value, forward.terms, forward.offsets), (field.n_documents, field.n_terms))
+    starts = forward.offsets.astype(np.int32) if value.size < 2**31 else forward.offsets  # scikit-learn wants int32
+    return sp.csr_array((value, forward.terms, starts), (field.n_documents, field.n_terms))
