@@ -35,7 +35,7 @@ class MarginalRelevance(GreedyModel):
     >>> from plackett.text import Document, Index
     >>> texts = ["jaguar car engine", "jaguar car engine speed", "jaguar cat forest"]
     >>> index = Index.build([Document(str(i), {"body": text}) for i, text in enumerate(texts)])
-    >>> MarginalRelevance(trade_off=0.5).search(index, "jaguar engine").documents.tolist()
+    >>> MarginalRelevance(trade_off=0.3).search(index, "jaguar engine").documents.tolist()
     [0, 2, 1]
 
     References
