@@ -91,7 +91,8 @@ def test_bm25f():
         total = 0.0
         for t in query:
             count = sum(
-                w * pair[f].count(t) / (1 - b + b * len(pair[f]) / average[f]) for f, w, b in ((0, 3.0, 0.5), (1, 1.0, 0.9))
+                w * pair[f].count(t) / (1 - b + b * len(pair[f]) / average[f])
+                for f, w, b in ((0, 3.0, 0.5), (1, 1.0, 0.9))
             )
             df = sum(t in one + two for one, two in words)
             total += log(1 + (20 - df + 0.5) / (df + 0.5)) * 2.2 * count / (count + 1.2) if count else 0.0
@@ -223,7 +224,9 @@ def test_lsi_of_full_rank_is_the_vector_space():
     matrix = document_vectors(index.field()).toarray()
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     query = np.zeros(5)
-    query[index.field().term_ids(["a", "c"])] = np.log(6 / index.field().document_frequency[index.field().term_ids(["a", "c"])])
+    query[index.field().term_ids(["a", "c"])] = np.log(
+        6 / index.field().document_frequency[index.field().term_ids(["a", "c"])]
+    )
     np.testing.assert_allclose(full, (left[:, :4] * values[:4]) @ (right[:4] @ query), atol=1e-9)
     space = LSI(k=3).space(index.field())
     error = np.linalg.norm(matrix - space.documents @ space.terms.T) ** 2

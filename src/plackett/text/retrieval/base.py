@@ -146,9 +146,7 @@ def best(offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray, k: int)
     order = np.lexsort((documents, -scores, query))
     place = np.arange(order.size) - offsets[:-1][query]
     order = order[place < k]
-    return Results(
-        np.concatenate(([0], np.cumsum(np.minimum(np.diff(offsets), k)))), documents[order], scores[order]
-    )
+    return Results(np.concatenate(([0], np.cumsum(np.minimum(np.diff(offsets), k)))), documents[order], scores[order])
 
 
 class TermModel(RetrievalModel):
@@ -386,5 +384,3 @@ def _search(  # type: ignore[no-untyped-def]
             seen[d] = False
         sort_heap(scores[q], found[q], size)
         sizes[q] = size
-
-

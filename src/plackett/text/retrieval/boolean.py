@@ -133,7 +133,9 @@ class _Parser:
                 raise DataError(f"query {self.text!r:.100}: a parenthesis is not closed")
             self.at += 1
         elif token in ("", ")", "AND", "OR"):
-            raise DataError(f"query {self.text!r:.100}: a word is missing {f'before {token!r}' if token else 'at the end'}")
+            raise DataError(
+                f"query {self.text!r:.100}: a word is missing {f'before {token!r}' if token else 'at the end'}"
+            )
         else:
             found = self._word(token)
         self.depth -= 1

@@ -33,7 +33,18 @@ def expansion(
     terms, values = np.full((n, most), -1, np.int32), np.zeros((n, most))
     sizes = np.zeros(n, np.int64)
     over_queries(
-        _expand, offsets, documents, weights, factors, *field.forward, logarithmic, signed, terms, values, sizes, n_jobs=n_jobs
+        _expand,
+        offsets,
+        documents,
+        weights,
+        factors,
+        *field.forward,
+        logarithmic,
+        signed,
+        terms,
+        values,
+        sizes,
+        n_jobs=n_jobs,
     )
     keep = np.arange(most) < sizes[:, None]
     return QueryTerms(np.concatenate(([0], np.cumsum(sizes))), terms[keep], values[keep])
@@ -45,7 +56,9 @@ def _before(value, term, other, other_term):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _expand(lo, hi, offsets, documents, weights, factors, starts, doc_terms, counts, logarithmic, signed, terms, values, sizes):  # type: ignore[no-untyped-def]
+def _expand(
+    lo, hi, offsets, documents, weights, factors, starts, doc_terms, counts, logarithmic, signed, terms, values, sizes
+):  # type: ignore[no-untyped-def]
     total = np.zeros(factors.size, np.float64)
     seen = np.zeros(factors.size, np.bool_)
     touched = np.empty(factors.size, np.int32)

@@ -86,7 +86,7 @@ def match(field: Field, query: QueryTerms, offsets: Any, documents: Any, n_jobs:
     offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
     if offsets.size != query.n_queries + 1 or offsets[-1] != documents.size:
         raise DataError(f"{query.n_queries} queries and {documents.size} candidates do not fit offsets {offsets!r:.80}")
-    if documents.size and not (0 <= documents.min() and documents.max() < field.n_documents):
+    if documents.size and not (documents.min() >= 0 and documents.max() < field.n_documents):
         raise DataError(f"candidates must be numbers of documents, from 0 to {field.n_documents - 1}")
     sizes = np.diff(query.offsets) * np.diff(offsets)
     bases = np.concatenate(([0], np.cumsum(sizes)))

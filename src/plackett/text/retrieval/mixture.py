@@ -47,7 +47,8 @@ def regularized_topic(
     """
     lengths = np.maximum(counts.sum(axis=1), 1.0)
     share = np.full(counts.shape[0], 0.5)
-    topic = query / max(query.sum(), 1e-300)
+    topic = start * query + counts.sum(axis=0)  # the query alone would never let another term in
+    topic = topic / max(topic.sum(), 1e-300)
     prior = start
     for _ in range(max_iter):
         inner = share[:, None] * topic

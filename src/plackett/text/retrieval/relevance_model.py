@@ -14,7 +14,7 @@ from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.feedback import add_queries, expansion, normalized
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
-__all__ = ["ExpandedModel", "RM3", "document_weights"]
+__all__ = ["RM3", "ExpandedModel", "document_weights"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,4 +154,3 @@ def judged_documents(
         labels.append(np.array([label > 0 for label in own.values()], np.bool_)[numbers >= 0])
     offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
     return offsets, np.concatenate([np.empty(0, np.int64), *lists]), np.concatenate([np.empty(0, np.bool_), *labels])
-

@@ -158,4 +158,3 @@ def unit_vectors(index: Index, field: str | None) -> Any:
         norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         kept["unit"] = (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
     return kept["unit"]
-

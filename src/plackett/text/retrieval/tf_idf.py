@@ -67,4 +67,3 @@ class TFIDF(TermModel):
 
     def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return (found.weights * IDF[self.idf](found.document_frequency, found.collection.n_documents),)
-
