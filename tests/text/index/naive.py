@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def check_field(field, sequences):
         places = {d: [i for i, x in enumerate(s) if x == term] for d, s in enumerate(sequences) if term in s}
         documents, offsets, positions = field.positions(t)
         assert documents.tolist() == list(places)
-        assert [positions[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)] == [*places.values()]
+        assert [positions[a:b].tolist() for a, b in pairwise(offsets)] == [*places.values()]
         a, b = field.postings.offsets[t : t + 2]
         assert field.postings.counts[a:b].tolist() == [len(found) for found in places.values()]
     ids = field.term_ids([*terms, "no such term", "", None])

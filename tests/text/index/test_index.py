@@ -188,12 +188,17 @@ def test_one_writer_at_a_time(tmp_path):
     IndexWriter(tmp_path).close()
 
 
+def _add_good_and_bad(folder):
+    with IndexWriter(folder) as writer:
+        writer.add(some_documents(3, prefix="n"))
+        writer.add([Document("x", {"body": {"a": 1}})])
+
+
 def test_an_error_leaves_the_last_commit(tmp_path):
     documents = some_documents(6)
     Index.create(tmp_path / "i", documents, analyzer=PLAIN)
-    with pytest.raises(DataError, match="document 'x': field 'body' is a dict"), IndexWriter(tmp_path / "i") as writer:
-        writer.add(some_documents(3, prefix="n"))
-        writer.add([Document("x", {"body": {"a": 1}})])
+    with pytest.raises(DataError, match="document 'x': field 'body' is a dict"):
+        _add_good_and_bad(tmp_path / "i")
     check_index(Index.open(tmp_path / "i"), documents)
     assert len(os.listdir(tmp_path / "i")) == 2 + 4  # manifest, lock; documents and three fields
 
