@@ -44,5 +44,8 @@ if TYPE_CHECKING:
     from plackett.text.document import Document as Document
     from plackett.text.document import Link as Link
     from plackett.text.index.field import Field as Field
+    from plackett.text.index.writer import IndexWriter as IndexWriter
 
-open_package(__name__, named={"Document": "document", "Link": "document", "Field": "index.field"})
+open_package(
+    __name__, named={"Document": "document", "Link": "document", "Field": "index.field", "IndexWriter": "index.writer"}
+)

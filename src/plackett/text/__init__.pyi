@@ -33,3 +33,4 @@ from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
 from plackett.text.index.field import Field as Field
+from plackett.text.index.writer import IndexWriter as IndexWriter

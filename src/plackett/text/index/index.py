@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -14,13 +16,18 @@ from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
 from plackett.text.index.collecting import drafts
 from plackett.text.index.field import Field
-from plackett.text.index.segment import Segment, compose_field, compose_table
+from plackett.text.index.manifest import FILE, Manifest
+from plackett.text.index.segment import MemorySegment, Segment, StoredSegment, compose_field, compose_table
 from plackett.text.index.settings import Settings
 from plackett.text.index.table import Links, Table
+from plackett.text.index.writer import IndexWriter, read_live
 
 __all__ = ["Index"]
 
 __public__ = ["Index"]
+
+#: How often opening is tried while a writer commits.
+_ATTEMPTS = 20
 
 
 class Index:
@@ -69,12 +76,51 @@ class Index:
         verbose
             Whether to show progress.
         """
-        settings, segments = Settings.make(analyzer, kinds, combine), []
+        settings = Settings.make(analyzer, kinds, combine)
+        segments: list[Segment] = []
         for draft in drafts(documents, settings, verbose=verbose):
-            segments.append(Segment(draft.table(), {field.name: field for field in draft.fields()}))
+            segments.append(MemorySegment(draft.table(), draft.fields()))
             settings = draft.settings
         _check_ids(segments)
         return cls(settings, segments, [None] * len(segments))
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        documents: Iterable[Document],
+        *,
+        analyzer: Analyzer | None = None,
+        kinds: Mapping[str, str] | None = None,
+        combine: Mapping[str, Sequence[str]] | None = None,
+        verbose: bool = False,
+    ) -> Index:
+        """Index documents in a new folder; the parameters are those of `build`.
+
+        Of two documents with the same id the later one counts. `plackett.text.IndexWriter` changes the index later.
+        """
+        if (Path(path) / FILE).exists():
+            raise DataError(f"{path}: there is an index already; open it, change it with IndexWriter, or remove it")
+        with IndexWriter(path, analyzer=analyzer, kinds=kinds, combine=combine) as writer:
+            writer.add(documents, verbose=verbose)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Index:
+        """Open the last commit of an index. Later commits do not change what was opened."""
+        folder = Path(path)
+        for attempt in range(_ATTEMPTS):
+            manifest = Manifest.read(folder)
+            try:
+                segments = [StoredSegment(folder, entry) for entry in manifest.segments]
+                live = [read_live(folder, entry) for entry in manifest.segments]
+            except FileNotFoundError as error:
+                # a writer committed in between and removed what the commit replaced
+                if attempt == _ATTEMPTS - 1 or Manifest.read(folder).generation == manifest.generation:
+                    raise DataError(f"{folder}: damaged, the file {error.filename} is missing") from None
+                continue
+            return cls(manifest.settings, segments, live)
+        raise AssertionError("unreachable")
 
     def __repr__(self) -> str:
         return f"Index({self.n_documents} documents, fields {', '.join(self.fields)})"

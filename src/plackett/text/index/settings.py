@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from plackett._errors import DataError
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
 from plackett.text.index.values import KINDS, kind_of
@@ -34,6 +35,8 @@ class Settings:
     ) -> Settings:
         """Settings as a user gives them, checked."""
         for name, kind in (kinds or {}).items():
+            if not name or "\0" in name:
+                raise ValueError(f"kinds: {name!r} is not a name for a field")
             if kind not in KINDS:
                 raise ValueError(f"kinds[{name!r}] must be one of {', '.join(KINDS)}; got {kind!r}")
         groups = None if combine is None else {name: tuple(parts) for name, parts in combine.items()}
@@ -63,5 +66,7 @@ class Settings:
                 continue
             for name, value in document.fields.items():
                 if name not in self.kinds and name not in new and value is not None:
+                    if not isinstance(name, str) or not name or "\0" in name:
+                        raise DataError(f"document {document.id!r}: {name!r} is not a name for a field")
                     new[name] = kind_of(value, f"document {document.id!r}: field {name!r}")
         return replace(self, kinds={**self.kinds, **new}) if new else self
