@@ -1506,7 +1506,7 @@ ITEMS: list[tuple] = \
   ('conv.pagerank_variants',),
   'Kleinberg 1999',
   (),
-  "Numbers of the pages around a query's results: they, what they link to, and up to most_in pages linking to each."),
+  "Numbers of the pages around a query's results: they, what they link to, and what links to them."),
  ('graph',
   'blockrank',
   'plackett.graph.blockrank',

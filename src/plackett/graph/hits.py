@@ -57,7 +57,10 @@ def hits(
 
 @fulfils("conv.pagerank_variants", paper="Kleinberg 1999")
 def base_set(graph: LinkGraph, results: Any, *, most_in: int = 50) -> np.ndarray:
-    """Numbers of the pages around a query's results: they, what they link to, and up to ``most_in`` pages linking to each."""
+    """Numbers of the pages around a query's results: they, what they link to, and what links to them.
+
+    Of the pages that link to a result, at most ``most_in`` are taken.
+    """
     roots = np.unique(np.asarray(results, np.int64))
     found = [roots]
     for i in roots:

@@ -19,7 +19,9 @@ def hostrank(graph: LinkGraph, hosts: Any, *, depth: Any = None, decay: float = 
     r"""HostRank: PageRank of the graph of hosts, handed down to pages.
 
     A link between hosts weighs as much as there are page links between them; links inside a host do not count. A page
-    receives the share of its host's rank that its weight has in the host: :math:`(1 + \text{in-links}) \cdot \gamma^{\text{depth}}`.
+    receives the share of its host's rank that its weight has in the host:
+
+    .. math:: (1 + \text{in-links}) \cdot \gamma^{\text{depth}}
 
     Parameters
     ----------

@@ -123,22 +123,27 @@ class LinkGraph:
 
     @property
     def n_nodes(self) -> int:
+        """Number of pages."""
         return int(self.out.shape[0])
 
     @property
     def n_links(self) -> int:
+        """Number of links."""
         return int(self.out.nnz)
 
     @cached_property
     def into(self) -> sp.csr_array:
+        """Links by target."""
         return self.out.T.tocsr()
 
     @cached_property
     def out_weight(self) -> np.ndarray:
+        """Sum of the weights of each node's outgoing links."""
         return np.asarray(self.out.sum(axis=1), np.float64).ravel()
 
     @cached_property
     def dangling(self) -> np.ndarray:
+        """Whether a node has no outgoing links."""
         return np.diff(self.out.indptr) == 0
 
     @cached_property
@@ -215,7 +220,7 @@ def _sums(lo, hi, indptr, indices, weights, value, out):  # type: ignore[no-unty
 
 @fulfils("LR-03")
 def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | None = None) -> LinkGraph:
-    """Read links from a text file, CSV or parquet: source, target and perhaps a weight per line.
+    r"""Read links from a text file, CSV or parquet: source, target and perhaps a weight per line.
 
     Parameters
     ----------
@@ -231,7 +236,7 @@ def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | Non
     --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "links.tsv"
-    >>> _ = file.write_text("# from to\\na\\tb\\nb\\ta\\n")
+    >>> _ = file.write_text("# from to\na\tb\nb\ta\n")
     >>> read_links(file)
     LinkGraph(2 nodes, 2 links, 0 dangling)
     """

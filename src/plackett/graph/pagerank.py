@@ -97,7 +97,7 @@ def pagerank(
         return np.empty(0)
     target = distribution(teleport, graph, "teleport")
     if dangling == "remove":
-        control: dict[str, Any] = dict(damping=damping, solver=solver, tol=tol, max_iter=max_iter, n_jobs=n_jobs)
+        control = {"damping": damping, "solver": solver, "tol": tol, "max_iter": max_iter, "n_jobs": n_jobs}
         return _without_dangling(graph, target, control)
     if dangling not in ("uniform", "teleport"):
         raise DataError(f"dangling={dangling!r}; give 'uniform', 'teleport' or 'remove'")

@@ -49,7 +49,7 @@ class SiteMap:
 
     @classmethod
     def from_urls(cls, urls: Iterable[str]) -> SiteMap:
-        """The parent of a page is the nearest page above it: the same URL without its last part, as far as it exists."""
+        """The parent of a page is the nearest page above it: the URL without its last part, or its last two, …"""
         keys = [host(url) + _INDEX.sub("/", path_of(url)) for url in urls]
         number: dict[str, int] = {}
         for i, key in enumerate(keys):
@@ -66,6 +66,7 @@ class SiteMap:
 
     @property
     def n_pages(self) -> int:
+        """Number of pages."""
         return int(self.parent.size)
 
     def mean_of_children(self, values: np.ndarray) -> np.ndarray:

@@ -29,9 +29,9 @@ def topical_pagerank(
     .. math:: A(u, i) = \alpha \sum_{v \to u} \frac{\beta A(v, i) + (1 - \beta)\, C_u(i)\, A(v)}{O(v)}
               + (1 - \alpha) \frac{C_u(i)}{N}
 
-    The surfer follows a link and keeps his topic (probability β), or follows it and takes a topic of the new page, drawn
-    from its content C. When he jumps, or has no link to follow, he takes a topic of the page that he comes to. Summed
-    over topics this is PageRank.
+    The surfer follows a link and keeps his topic (probability β), or follows it and takes a topic of the new page,
+    drawn from its content C. When he jumps, or has no link to follow, he takes a topic of the page that he comes to.
+    Summed over topics this is PageRank.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import exp, log
 
 import numpy as np
@@ -35,7 +36,7 @@ def by_hand(query, words):
         for j in everywhere:
             if i <= j and set(matched) <= set(words[i : j + 1]):
                 cover = min(cover, j - i + 1)
-    neighbours = set(zip(query[:-1], query[1:], strict=True))
+    neighbours = set(pairwise(query))
     ordered = sum((words[i], words[i + 1]) in neighbours for i in range(len(words) - 1))
     unordered = 0
     for i in everywhere:  # each occurrence with the last one of every neighbour before it
@@ -110,7 +111,7 @@ def test_sequential_dependence_by_hand(small):
         known = [t for t in query if t != "unknown"]
         p = lambda tf, cf: log((tf + mu * cf / small.total) / (len(words) + mu))  # noqa: E731
         total = 0.5 * sum(p(words.count(t), small.cf(t)) for t in known)
-        for a, b in zip(known[:-1], known[1:], strict=True):
+        for a, b in pairwise(known):
             own = pair_counts(words, a, b, window)
             everywhere = [pair_counts(other, a, b, window) for other in small.documents]
             for kind, weight in ((0, 0.3), (1, 0.2)):

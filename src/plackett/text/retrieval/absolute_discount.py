@@ -46,7 +46,8 @@ class AbsoluteDiscount(LanguageModel):
 
     References
     ----------
-    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR 2001.
+    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR
+    2001.
     """
 
     name: ClassVar[str] = "LMIR.ABS"
@@ -57,11 +58,11 @@ class AbsoluteDiscount(LanguageModel):
 
     delta: float = 0.7
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(0 <= self.delta <= 1, "delta", "give a number from 0 to 1")
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         return (self.delta,)
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return found.weights, background(found)

@@ -41,7 +41,8 @@ class AdditiveSmoothing(LanguageModel):
 
     References
     ----------
-    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR 2001.
+    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR
+    2001.
     """
 
     name: ClassVar[str] = "LMIR.LAP"
@@ -52,11 +53,11 @@ class AdditiveSmoothing(LanguageModel):
 
     amount: float = 0.1
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.amount > 0, "amount", "give a number above 0")
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         return (self.amount,)
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return found.weights, np.full(found.weights.size, self.amount * found.collection.n_terms)

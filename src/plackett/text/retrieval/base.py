@@ -59,9 +59,9 @@ class RetrievalModel:
     cost: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        self.check()
+        self._check()
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Reject parameters out of range."""
 
     def expect(self, condition: bool, parameter: str, advice: str) -> None:
@@ -163,20 +163,20 @@ class TermModel(RetrievalModel):
     #: Whether a query term that the document lacks has a weight.
     absent: ClassVar[bool] = False
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         """Numbers that the kernel reads."""
         return ()
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         """Up to three numbers per query term, from its weight in the query and its frequencies."""
         raise NotImplementedError
 
     @property
-    def reads_documents(self) -> bool:
-        """Whether the kernel needs a number per document besides its length: `per_document`."""
+    def _reads_documents(self) -> bool:
+        """Whether the kernel needs a number per document besides its length: `_per_document`."""
         return False
 
-    def per_document(self, field: Field) -> np.ndarray:
+    def _per_document(self, field: Field) -> np.ndarray:
         """A number per document of a field."""
         raise NotImplementedError
 
@@ -189,7 +189,7 @@ class TermModel(RetrievalModel):
     def into(self, found: Matches, out: np.ndarray, field: Field | None = None, n_jobs: int | None = None) -> None:
         """Write scores from term statistics into an array."""
         values = document_values(self, field) if field is not None else None
-        if self.reads_documents and (values is None or found.documents is None):
+        if self._reads_documents and (values is None or found.documents is None):
             raise DataError(f"{type(self).__name__} needs an index, not only term statistics")
         extra = values[found.documents] if values is not None else np.empty(0)
         arrays = (found.term_offsets, found.bases, found.counts, found.lengths, found.unique, extra)
@@ -197,16 +197,16 @@ class TermModel(RetrievalModel):
             self._kernels.pairs,
             found.offsets,
             *arrays,
-            *self._constants(found),
-            np.array([*self.parameters(), 0.0]),
+            *self._padded(found),
+            np.array([*self._parameters(), 0.0]),
             self.absent,
             out,
             n_jobs=n_jobs,
         )
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _padded(self, found: Matches) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            given = self.constants(found)
+            given = self._constants(found)
         full = [np.ascontiguousarray(array, np.float64) for array in given]
         full += [np.zeros(found.weights.size)] * (3 - len(full))
         return full[0], full[1], full[2], found.document_frequency > 0
@@ -261,8 +261,8 @@ class TermModel(RetrievalModel):
             field.lengths,
             unique,
             np.empty(0) if values is None else values,
-            *self._constants(found),
-            np.array([*self.parameters(), 0.0]),
+            *self._padded(found),
+            np.array([*self._parameters(), 0.0]),
             self.absent,
             documents,
             scores,
@@ -279,11 +279,11 @@ _VALUES: WeakKeyDictionary[Field, dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 def document_values(model: TermModel, field: Field) -> np.ndarray | None:
     """What a model needs of each document of a field, computed once per field."""
-    if not model.reads_documents:
+    if not model._reads_documents:
         return None
     kept = _VALUES.setdefault(field, {})
     if model not in kept:
-        kept[model] = np.ascontiguousarray(model.per_document(field), np.float64)
+        kept[model] = np.ascontiguousarray(model._per_document(field), np.float64)
     return kept[model]
 
 
@@ -298,7 +298,7 @@ def term_kernels(weight: Any) -> TermKernels:
     """Loops over candidates and over postings for a term's weight.
 
     ``weight(tf, length, unique, extra, a, b, c, p)`` is a kernel: count in the document, the document's number of terms
-    and of distinct terms, its number from `TermModel.per_document`, the constants of the term, and the parameters.
+    and of distinct terms, its number from `TermModel._per_document`, the constants of the term, and the parameters.
     """
     return TermKernels(kernel_from(_pairs, weight=weight), kernel_from(_search, weight=weight))
 

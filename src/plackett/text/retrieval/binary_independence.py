@@ -59,10 +59,10 @@ class BinaryIndependence(TermModel):
 
     presence: float = 0.5
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(0 < self.presence < 1, "presence", "give a probability between 0 and 1")
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         n, df = found.collection.n_documents, found.document_frequency
         odds = self.presence / (1.0 - self.presence)
         return (np.log(odds * (n - df + 0.5) / (df + 0.5)),)
@@ -72,8 +72,8 @@ class BinaryIndependence(TermModel):
 def probability_order(probabilities: Any) -> np.ndarray:
     """The probability ranking principle: documents in the order of their probability of relevance.
 
-    If relevance of a document does not depend on the others shown, no order has a larger expected precision at any rank,
-    or a larger expected DCG.
+    If relevance of a document does not depend on the others shown, no order has a larger expected precision at any
+    rank, or a larger expected DCG.
 
     >>> probability_order([0.2, 0.9, 0.5]).tolist()
     [1, 2, 0]

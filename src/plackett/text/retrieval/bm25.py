@@ -64,13 +64,13 @@ class BM25(TermModel):
     k3: float | None = None
     idf: str = "lucene"
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.k1 >= 0, "k1", "give a number of 0 or more")
         self.expect(0 <= self.b <= 1, "b", "give a share from 0 to 1")
         self.expect(self.k3 is None or self.k3 >= 0, "k3", "give a number of 0 or more, or None")
         object.__setattr__(self, "idf", idf_name(self.idf))
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         qtf = found.weights
         query = qtf if self.k3 is None else (self.k3 + 1.0) * qtf / (self.k3 + qtf)
         idf = IDF[self.idf](found.document_frequency, found.collection.n_documents)

@@ -50,9 +50,9 @@ class BM25Plus(BM25):
 
     delta: float = 1.0
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         self.expect(self.delta >= 0, "delta", "give a number of 0 or more")
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         return (self.delta / (self.k1 + 1.0),)

@@ -58,7 +58,7 @@ class BM25F(RetrievalModel):
     k1: float = 1.2
     idf: str = "lucene"
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.k1 >= 0, "k1", "give a number of 0 or more")
         shares = self.b.values() if isinstance(self.b, Mapping) else (self.b,)
         self.expect(all(0 <= share <= 1 for share in shares), "b", "give shares from 0 to 1")

@@ -24,9 +24,9 @@ _TOKEN = re.compile(r"\s*(\(|\)|[^\s()]+)")
 class Boolean(RetrievalModel):
     """Boolean model: 1 for documents that satisfy the query, 0 for others.
 
-    A query is an expression of words with ``AND``, ``OR``, ``NOT`` (in capitals) and parentheses. NOT binds tighter than
-    AND, AND tighter than OR. Words next to each other are joined by the ``default`` operator. A word that the analyzer
-    removes is satisfied by every document, one that it cuts into several terms needs all of them.
+    A query is an expression of words with ``AND``, ``OR``, ``NOT`` (in capitals) and parentheses. NOT binds tighter
+    than AND, AND tighter than OR. Words next to each other are joined by the ``default`` operator. A word that the
+    analyzer removes is satisfied by every document, one that it cuts into several terms needs all of them.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Boolean(RetrievalModel):
 
     default: str = "and"
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.default in ("and", "or"), "default", "give 'and' or 'or'")
 
     def satisfied(self, field: Field, analyzer: Analyzer, query: str) -> np.ndarray:

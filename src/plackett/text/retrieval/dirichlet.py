@@ -41,7 +41,8 @@ class Dirichlet(LanguageModel):
 
     References
     ----------
-    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR 2001.
+    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR
+    2001.
     """
 
     name: ClassVar[str] = "LMIR.DIR"
@@ -52,11 +53,11 @@ class Dirichlet(LanguageModel):
 
     mu: float = 1000.0
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.mu > 0, "mu", "give a number above 0")
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         return (self.mu,)
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return found.weights, self.mu * background(found)

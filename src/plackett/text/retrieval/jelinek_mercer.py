@@ -42,7 +42,8 @@ class JelinekMercer(LanguageModel):
 
     References
     ----------
-    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR 2001.
+    Zhai, Lafferty: A study of smoothing methods for language models applied to ad hoc information retrieval. SIGIR
+    2001.
     """
 
     name: ClassVar[str] = "LMIR.JM"
@@ -53,12 +54,12 @@ class JelinekMercer(LanguageModel):
 
     weight: float = 0.5
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(0 <= self.weight <= 1, "weight", "give a share from 0 to 1")
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         return (1.0 - self.weight,)
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         smooth = self.weight * background(found)
         return found.weights, smooth, np.log(smooth)

@@ -17,6 +17,8 @@ from plackett.text.retrieval.relevance_model import ExpandedModel
 
 __all__ = ["KLDivergence"]
 
+_DIRICHLET = Dirichlet()
+
 
 @dataclass(frozen=True, kw_only=True)
 class KLDivergence(ExpandedModel):
@@ -24,9 +26,9 @@ class KLDivergence(ExpandedModel):
 
     .. math:: -\mathrm{KL}(\theta_q \Vert \theta_d) = \sum_t \theta_q(t) \log p(t \mid d) + \text{const}(q)
 
-    The constant is left out, so with ``weight=0`` a score is the log-likelihood of the query divided by its length. With
-    feedback, :math:`\theta_q` is mixed with a topic model of the best documents: what remains of their language once a
-    share of it is explained by the collection (a two-component mixture, fitted by EM).
+    The constant is left out, so with ``weight=0`` a score is the log-likelihood of the query divided by its length.
+    With feedback, :math:`\theta_q` is mixed with a topic model of the best documents: what remains of their language
+    once a share of it is explained by the collection (a two-component mixture, fitted by EM).
 
     Parameters
     ----------
@@ -56,19 +58,20 @@ class KLDivergence(ExpandedModel):
     _ids: ClassVar[tuple[str, ...]] = ("conv.kl_divergence",)
     paper: ClassVar[str] = "Zhai, Lafferty 2001"
 
-    model: TermModel = Dirichlet()
+    model: TermModel = _DIRICHLET
     weight: float = 0.5
     noise: float = 0.5
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         self.expect(0 <= self.weight <= 1, "weight", "give a share from 0 to 1")
         self.expect(0 <= self.noise < 1, "noise", "give a share from 0 to below 1")
 
     def expanded(self, field: Field, query: QueryTerms, n_jobs: int | None = None) -> QueryTerms:
+        """The queries after a first search."""
         return normalized(query) if self.weight == 0 else super().expanded(field, query, n_jobs)
 
-    def expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
+    def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         found = []
         for q in range(query.n_queries):
             terms, counts, background = feedback_counts(field, first.of(q)[0])

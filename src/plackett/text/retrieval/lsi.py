@@ -74,7 +74,7 @@ class LSI(RetrievalModel):
     idf: str = "log"
     random_state: int = 0
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.k >= 1, "k", "give a number of dimensions")
         object.__setattr__(self, "tf", tf_name(self.tf))
         object.__setattr__(self, "idf", idf_name(self.idf))

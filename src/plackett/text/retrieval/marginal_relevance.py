@@ -42,7 +42,8 @@ class MarginalRelevance(GreedyModel):
     ----------
     Carbonell, Goldstein: The use of MMR, diversity-based reranking for reordering documents and producing summaries.
     SIGIR 1998.
-    Zhai, Cohen, Lafferty: Beyond independent relevance: methods and evaluation metrics for subtopic retrieval. SIGIR 2003.
+    Zhai, Cohen, Lafferty: Beyond independent relevance: methods and evaluation metrics for subtopic retrieval. SIGIR
+    2003.
     """
 
     name: ClassVar[str] = "MarginalRelevance"
@@ -52,11 +53,11 @@ class MarginalRelevance(GreedyModel):
 
     trade_off: float = 0.7
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         self.expect(0 <= self.trade_off <= 1, "trade_off", "give a share from 0 to 1")
 
-    def choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    def _choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
         relevance, cosine = self.trade_off * scaled(scores), similarities(index, field, documents)
         nearest = np.zeros(documents.size)
         out = np.full(documents.size, np.nan)

@@ -16,6 +16,8 @@ from plackett.text.retrieval.svm_feedback import unit_vectors
 
 __all__ = ["GreedyModel", "new_share", "scaled", "similarities"]
 
+_BM25 = BM25()
+
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyModel(RetrievalModel):
@@ -27,13 +29,13 @@ class GreedyModel(RetrievalModel):
 
     cost: ClassVar[float] = 100.0
 
-    model: RetrievalModel = BM25()
+    model: RetrievalModel = _BM25
     depth: int = 100
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.depth >= 1, "depth", "give a number of documents")
 
-    def choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    def _choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """Values of the documents of one query."""
         raise NotImplementedError
 
@@ -42,7 +44,7 @@ class GreedyModel(RetrievalModel):
         head, tail = order[: self.depth], order[self.depth :]
         out = np.empty(scores.size)
         if head.size:
-            out[head] = self.choose(index, field, documents[head], scores[head])
+            out[head] = self._choose(index, field, documents[head], scores[head])
             out[tail] = out[head].min() - np.arange(1, tail.size + 1)
         return out
 

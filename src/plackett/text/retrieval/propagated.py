@@ -19,6 +19,8 @@ from plackett.text.retrieval.queries import Queries
 
 __all__ = ["Propagated", "link_graph", "site_map"]
 
+_BM25 = BM25()
+
 _GRAPHS: WeakKeyDictionary[Index, dict[str, LinkGraph | SiteMap]] = WeakKeyDictionary()
 
 
@@ -80,14 +82,14 @@ class Propagated(RetrievalModel):
     paper: ClassVar[str] = "Shakery, Zhai 2006"
     cost: ClassVar[float] = 100.0
 
-    model: TermModel = BM25()
+    model: TermModel = _BM25
     along: str = "in"
     terms: bool = False
     alpha: float = 0.5
     steps: int | None = None
     url: str = "url"
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.along in ("site", *SCHEMES), "along", f"give one of site, {', '.join(SCHEMES)}")
         self.expect(0 <= self.alpha <= 1, "alpha", "give a share from 0 to 1")
 

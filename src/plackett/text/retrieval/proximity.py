@@ -16,6 +16,8 @@ from plackett.text.retrieval.queries import Queries
 
 __all__ = ["PROXIMITY", "Proximity", "proximity_table"]
 
+_BM25 = BM25()
+
 #: Columns of `proximity_table`.
 PROXIMITY = ("minimum_distance", "average_distance", "span", "cover", "ordered", "unordered", "first", "matched")
 #: Words within which two neighbouring query terms count as close, in either order.
@@ -61,12 +63,12 @@ class Proximity(RetrievalModel):
     paper: ClassVar[str] = "Tao, Zhai 2007"
     cost: ClassVar[float] = 4.0
 
-    model: TermModel | None = BM25()
+    model: TermModel | None = _BM25
     distance: str = "minimum_distance"
     alpha: float = 0.3
     weight: float = 1.0
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.distance in PROXIMITY[:4], "distance", f"give one of {', '.join(PROXIMITY[:4])}")
         self.expect(self.alpha > 0, "alpha", "give a number above 0")
 

@@ -18,6 +18,8 @@ from plackett.text.retrieval.relevance_model import ExpandedModel
 
 __all__ = ["RegularizedFeedback"]
 
+_DIRICHLET = Dirichlet()
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegularizedFeedback(ExpandedModel):
@@ -55,16 +57,16 @@ class RegularizedFeedback(ExpandedModel):
     _ids: ClassVar[tuple[str, ...]] = ("conv.similarity_reg",)
     paper: ClassVar[str] = "Tao, Zhai 2006"
 
-    model: TermModel = Dirichlet()
+    model: TermModel = _DIRICHLET
     prior: float = 30000.0
     decay: float = 0.9
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         self.expect(self.prior > 0, "prior", "give a number above 0")
         self.expect(0 < self.decay < 1, "decay", "give a factor between 0 and 1")
 
-    def expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
+    def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         given = normalized(query)
         found = []
         for q in range(query.n_queries):

@@ -16,6 +16,8 @@ from plackett.text.retrieval.queries import Queries, QueryTerms
 
 __all__ = ["RM3", "ExpandedModel", "document_weights"]
 
+_BM25 = BM25()
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExpandedModel(RetrievalModel):
@@ -33,30 +35,30 @@ class ExpandedModel(RetrievalModel):
 
     cost: ClassVar[float] = 10.0
 
-    model: TermModel = BM25()
+    model: TermModel = _BM25
     n_documents: int = 10
     n_terms: int = 30
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.n_documents >= 1, "n_documents", "give at least one feedback document")
         self.expect(self.n_terms >= 1, "n_terms", "give at least one term")
 
     @property
-    def second(self) -> TermModel:
+    def _second(self) -> TermModel:
         """Model of the second search."""
         return self.model
 
-    def expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
+    def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         """The expanded queries, given the results of the first search."""
         raise NotImplementedError
 
     def expanded(self, field: Field, query: QueryTerms, n_jobs: int | None = None) -> QueryTerms:
         """The queries after a first search."""
-        return self.expand(field, query, self.model.search_terms(field, query, self.n_documents, n_jobs), n_jobs)
+        return self._expand(field, query, self.model.search_terms(field, query, self.n_documents, n_jobs), n_jobs)
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
         chosen = index.field(field)
-        return self.second.search_terms(chosen, self.expanded(chosen, queries.terms(chosen), n_jobs), k, n_jobs)
+        return self._second.search_terms(chosen, self.expanded(chosen, queries.terms(chosen), n_jobs), k, n_jobs)
 
     def _scores(
         self,
@@ -69,7 +71,7 @@ class ExpandedModel(RetrievalModel):
     ) -> np.ndarray:
         chosen = index.field(field)
         query = self.expanded(chosen, queries.terms(chosen), n_jobs)
-        return self.second.score_terms(chosen, query, offsets, documents, n_jobs)
+        return self._second.score_terms(chosen, query, offsets, documents, n_jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +114,11 @@ class RM3(ExpandedModel):
 
     weight: float = 0.5
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         self.expect(0 <= self.weight <= 1, "weight", "give a share from 0 to 1")
 
-    def expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
+    def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         share = document_weights(self.model, first) / np.maximum(field.lengths[first.documents], 1)
         found = expansion(field, first.offsets, first.documents, share, np.ones(field.n_terms), self.n_terms, n_jobs)
         return add_queries(normalized(query), normalized(found), 1.0 - self.weight, self.weight)

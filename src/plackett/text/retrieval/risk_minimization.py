@@ -21,8 +21,8 @@ class RiskMinimization(GreedyModel):
     .. math:: \arg\max_d \; P(R \mid d)\, \bigl(c_{\mathrm{bad}} - c_{\mathrm{old}} (1 - P(N \mid d, S))\bigr)
 
     A document that is not relevant costs :math:`c_{\mathrm{bad}}`, one that is relevant but says nothing new costs
-    :math:`c_{\mathrm{old}}`. P(R) is the model's score in units of its best one; P(N) is the share of the document that the
-    collection explains better than the documents chosen so far (a two-component mixture, fitted by EM). With
+    :math:`c_{\mathrm{old}}`. P(R) is the model's score in units of its best one; P(N) is the share of the document that
+    the collection explains better than the documents chosen so far (a two-component mixture, fitted by EM). With
     :math:`c_{\mathrm{old}} = 0` it is the model's ranking: the probability ranking principle.
 
     Parameters
@@ -45,7 +45,8 @@ class RiskMinimization(GreedyModel):
     References
     ----------
     Lafferty, Zhai: Document language models, query models, and risk minimization for information retrieval. SIGIR 2001.
-    Zhai, Lafferty: A risk minimization framework for information retrieval. Information Processing & Management 42, 2006.
+    Zhai, Lafferty: A risk minimization framework for information retrieval. Information Processing & Management 42,
+    2006.
     """
 
     name: ClassVar[str] = "RiskMinimization"
@@ -54,11 +55,11 @@ class RiskMinimization(GreedyModel):
 
     old_cost: float = 0.5
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         self.expect(0 <= self.old_cost <= 1, "old_cost", "give a cost from 0 to 1")
 
-    def choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    def _choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
         relevance = scaled(scores)
         _, counts, background = feedback_counts(index.field(field), documents)
         novelty = np.ones(documents.size)

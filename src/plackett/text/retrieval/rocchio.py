@@ -20,6 +20,8 @@ from plackett.text.retrieval.vector_space import VectorSpace
 
 __all__ = ["Rocchio"]
 
+_SPACE = VectorSpace()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rocchio(ExpandedModel):
@@ -58,19 +60,20 @@ class Rocchio(ExpandedModel):
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.rocchio", "relational.baseline.propagation")
     paper: ClassVar[str] = "Rocchio 1971"
 
-    model: TermModel = VectorSpace()
+    model: TermModel = _SPACE
     alpha: float = 1.0
     beta: float = 0.75
     gamma: float = 0.15
 
-    def check(self) -> None:
-        super().check()
+    def _check(self) -> None:
+        super()._check()
         known = isinstance(self.model, VectorSpace) and self.model.tf in ("raw", "log", "length")
         self.expect(known, "model", "give a VectorSpace with tf 'raw', 'log' or 'length'")
         for name in ("alpha", "beta", "gamma"):
             self.expect(getattr(self, name) >= 0, name, "give a number of 0 or more")
 
     def expanded(self, field: Field, query: QueryTerms, n_jobs: int | None = None) -> QueryTerms:
+        """The queries after a first search."""
         first = self.model.search_terms(field, query, self.n_documents, n_jobs)
         return self.moved(field, query, first.offsets, first.documents, np.ones(first.documents.size, np.bool_), n_jobs)
 
@@ -88,7 +91,7 @@ class Rocchio(ExpandedModel):
         asked, chosen = as_queries(queries, index), index.field(field)
         offsets, documents, relevant = judged_documents(index, asked.ids, judgements)
         query = self.moved(chosen, asked.terms(chosen), offsets, documents, relevant, n_jobs)
-        return self.second.search_terms(chosen, query, k, n_jobs)
+        return self._second.search_terms(chosen, query, k, n_jobs)
 
     @property
     def _space(self) -> VectorSpace:
@@ -126,19 +129,19 @@ class Rocchio(ExpandedModel):
         df, cf = statistics(field, query)
         none, empty = np.zeros(query.n_queries + 1, np.int64), np.empty(0, np.int32)
         found = Matches(none, query.offsets, none, empty, empty, empty, query.weights, df, cf, Collection.of(field))
-        (weights,) = self._space.constants(found)
+        (weights,) = self._space._constants(found)
         idf = IDF[self._space.idf](df, field.n_documents)
         return query._replace(weights=np.divide(weights, idf, out=np.zeros(idf.size), where=idf != 0))
 
     @property
-    def second(self) -> TermModel:
+    def _second(self) -> TermModel:
         return _Given(tf=self._space.tf, idf=self._space.idf, cosine=self._space.cosine)
 
 
 class _Given(VectorSpace):
     """The vector space for query vectors that are given as coordinates."""
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return (found.weights * IDF[self.idf](found.document_frequency, found.collection.n_documents),)
 
 

@@ -18,6 +18,8 @@ from plackett.text.retrieval.queries import Queries
 
 __all__ = ["SequentialDependence"]
 
+_DIRICHLET = Dirichlet()
+
 
 @dataclass(frozen=True, kw_only=True)
 class SequentialDependence(RetrievalModel):
@@ -26,9 +28,9 @@ class SequentialDependence(RetrievalModel):
     .. math:: s(q, d) = \lambda_T \sum_t \log p(t \mid d) + \lambda_O \sum_i \log p(\#1(t_i t_{i+1}) \mid d)
               + \lambda_U \sum_i \log p(\#\mathrm{uw}(t_i t_{i+1}) \mid d)
 
-    The pairs are of neighbouring query terms: exactly in this order, and in any order within a window, counted from left
-    to right without overlap. Each has a smoothed language model like a term. Pairs that the collection lacks are left
-    out. With weights (1, 0, 0) it is query likelihood.
+    The pairs are of neighbouring query terms: exactly in this order, and in any order within a window, counted from
+    left to right without overlap. Each has a smoothed language model like a term. Pairs that the collection lacks are
+    left out. With weights (1, 0, 0) it is query likelihood.
 
     Parameters
     ----------
@@ -60,9 +62,9 @@ class SequentialDependence(RetrievalModel):
 
     weights: tuple[float, float, float] = (0.85, 0.1, 0.05)
     window: int = 8
-    model: LanguageModel = Dirichlet()
+    model: LanguageModel = _DIRICHLET
 
-    def check(self) -> None:
+    def _check(self) -> None:
         known = len(self.weights) == 3 and all(weight >= 0 for weight in self.weights)
         self.expect(known, "weights", "give three numbers of 0 or more")
         self.expect(self.window >= 2, "window", "give at least 2 words")

@@ -19,6 +19,8 @@ from plackett.text.retrieval.vector_space import document_vectors
 
 __all__ = ["SVMFeedback", "unit_vectors"]
 
+_BM25 = BM25()
+
 
 @dataclass(frozen=True, kw_only=True)
 class SVMFeedback(RetrievalModel):
@@ -60,12 +62,12 @@ class SVMFeedback(RetrievalModel):
     paper: ClassVar[str] = "Drucker, Shahrary, Gibbon 2002"
     cost: ClassVar[float] = 50.0
 
-    model: TermModel = BM25()
+    model: TermModel = _BM25
     n_documents: int = 10
     depth: int = 1000
     C: float = 1.0
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.n_documents >= 1, "n_documents", "give at least one feedback document")
         self.expect(self.depth >= 1, "depth", "give a number of documents")
         self.expect(self.C > 0, "C", "give a number above 0")

@@ -39,7 +39,8 @@ class TFIDF(TermModel):
 
     References
     ----------
-    Salton, Buckley: Term-weighting approaches in automatic text retrieval. Information Processing & Management 24, 1988.
+    Salton, Buckley: Term-weighting approaches in automatic text retrieval. Information Processing & Management 24,
+    1988.
     """
 
     name: ClassVar[str] = "TF-IDF"
@@ -50,7 +51,7 @@ class TFIDF(TermModel):
     tf: str = "raw"
     idf: str = "log"
 
-    def check(self) -> None:
+    def _check(self) -> None:
         object.__setattr__(self, "tf", tf_name(self.tf))
         object.__setattr__(self, "idf", idf_name(self.idf))
 
@@ -59,11 +60,11 @@ class TFIDF(TermModel):
         return TF[self.tf].plain
 
     @property
-    def reads_documents(self) -> bool:
+    def _reads_documents(self) -> bool:
         return TF[self.tf].reads_largest
 
-    def per_document(self, field: Field) -> np.ndarray:
+    def _per_document(self, field: Field) -> np.ndarray:
         return largest_counts(field)
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return (found.weights * IDF[self.idf](found.document_frequency, found.collection.n_documents),)

@@ -60,12 +60,12 @@ class TwoStage(LanguageModel):
     mu: float = 1000.0
     weight: float = 0.1
 
-    def check(self) -> None:
+    def _check(self) -> None:
         self.expect(self.mu >= 0, "mu", "give a number of 0 or more")
         self.expect(0 <= self.weight <= 1, "weight", "give a share from 0 to 1")
 
-    def parameters(self) -> tuple[float, ...]:
+    def _parameters(self) -> tuple[float, ...]:
         return self.mu, self.weight
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         return found.weights, background(found)

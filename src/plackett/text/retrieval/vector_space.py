@@ -54,7 +54,7 @@ class VectorSpace(TermModel):
     idf: str = "log"
     cosine: bool = True
 
-    def check(self) -> None:
+    def _check(self) -> None:
         object.__setattr__(self, "tf", tf_name(self.tf))
         object.__setattr__(self, "idf", idf_name(self.idf))
         self.expect(not TF[self.tf].reads_largest, "tf", "a variant that does not look at the largest count")
@@ -64,15 +64,15 @@ class VectorSpace(TermModel):
         return TF[self.tf].divided if self.cosine else TF[self.tf].plain
 
     @property
-    def reads_documents(self) -> bool:
+    def _reads_documents(self) -> bool:
         return self.cosine
 
-    def per_document(self, field: Field) -> np.ndarray:
+    def _per_document(self, field: Field) -> np.ndarray:
         vectors = document_vectors(field, self.tf, self.idf)
         norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         return np.where(norm > 0, norm, 1.0)
 
-    def constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         idf = IDF[self.idf](found.document_frequency, found.collection.n_documents)
         query = found.query_of_term()
         length = np.bincount(query, found.weights, found.n_queries)[query]
