@@ -84,6 +84,13 @@ class Queries:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def part(self, lo: int, hi: int) -> Queries:
+        """The queries from number ``lo`` to before ``hi``."""
+        found = Queries.__new__(Queries)
+        found.ids, found.texts = self.ids[lo:hi], self.texts[lo:hi]
+        found.sequences, found.tokens = self.sequences[lo:hi], self.tokens[lo:hi]
+        return found
+
     def terms(self, field: Field) -> QueryTerms:
         """The queries' terms in a field."""
         counted = [_counted(tokens) for tokens in self.tokens]
