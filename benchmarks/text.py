@@ -1,8 +1,8 @@
 """Text, side by side: ``python benchmarks/text.py [analysis|index|search] [documents]``.
 
 Documents are drawn: 15 to 60 words of a Zipf distribution without its most frequent ones, as after the removal of stop
-words. Processor time is measured, of one thread. `analysis` compares with ``re`` and PyStemmer, `index` measures time and
-memory of indexing texts into a folder, `search` compares the best 100 documents of BM25 with tantivy and bm25s on the
+words. Processor time of one thread is measured. `analysis` compares with ``re`` and PyStemmer; `index` measures time and
+memory of indexing texts into a folder; `search` compares the best 100 documents of BM25 with tantivy and bm25s on the
 same tokens (pip install tantivy bm25s).
 """
 
@@ -15,6 +15,7 @@ import tempfile
 import time
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def spell() -> list[str]:
 def texts(offsets: np.ndarray, words: np.ndarray) -> Iterator[str]:
     """The documents as text, one by one."""
     names = np.array(spell(), object)
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+    for a, b in pairwise(offsets):
         yield " ".join(names[words[a:b]])
 
 
@@ -139,7 +140,7 @@ def search(n_documents: int) -> None:
 
     start = time.process_time()
     peer = bm25s.BM25(k1=1.2, b=0.75, method="lucene", backend="numba")
-    corpus = [field.stream.terms[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    corpus = [field.stream.terms[a:b].tolist() for a, b in pairwise(offsets)]
     peer.index(Tokenized(ids=corpus, vocab={term: i for i, term in enumerate(terms)}), show_progress=False)
     build["bm25s"] = time.process_time() - start
     del corpus

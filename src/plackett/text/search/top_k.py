@@ -9,8 +9,6 @@ median and hurts the slow queries.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -51,29 +49,26 @@ class Impacts:
             self.known[new] = True
 
 
-#: Impacts by field and parameters, kept as long as the field.
-_KEPT: WeakKeyDictionary[Field, dict[Any, Impacts]] = WeakKeyDictionary()
-
-
 def bm25_impacts(field: Field, k1: float = 1.2, b: float = 0.75) -> Impacts:
     r"""Weights of BM25, with an inverse document frequency that is never negative.
 
     .. math:: \ln\Bigl(1 + \frac{N - \mathrm{df} + 1/2}{\mathrm{df} + 1/2}\Bigr)
               \frac{(k_1 + 1)\, \mathrm{tf}}{\mathrm{tf} + k_1 (1 - b + b\, \mathrm{len} / \overline{\mathrm{len}})}
     """
-    kept = _KEPT.setdefault(field, {})
-    if (k1, b) not in kept:
+    key = "BM25 impacts", k1, b
+    if key not in field.kept:
         average = field.average_length or 1.0
         saturation = (k1 * (1 - b + b * field.lengths / average)).astype(np.float32)
 
         def fill(field: Field, terms: np.ndarray, weights: np.ndarray) -> None:
             frequency = field.document_frequency[terms]
             idf = np.log1p((field.n_documents - frequency + 0.5) / (frequency + 0.5))
-            postings = field.postings
-            _fill_bm25(terms, idf * (k1 + 1), postings.offsets, postings.documents, postings.counts, saturation, weights)
+            offsets, documents, counts = field.postings[:3]
+            _fill_bm25(terms, idf * (k1 + 1), offsets, documents, counts, saturation, weights)
 
-        kept[k1, b] = Impacts(field, fill)
-    return kept[k1, b]
+        field.kept[key] = Impacts(field, fill)
+    found: Impacts = field.kept[key]
+    return found
 
 
 def top_k(
@@ -216,11 +211,11 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
                     document = documents[p]
                     score = sums[document - base]
                     sums[document - base] = np.float32(0.0)
-                    if score > 0 and (n < best.size or score >= threshold):
-                        if allowed.size == 0 or allowed[document]:
-                            n = _push(best, found, n, score, document)
-                            if n == best.size:
-                                threshold = best[0]
+                    good = score > 0 and (n < best.size or score >= threshold)
+                    if good and (allowed.size == 0 or allowed[document]):
+                        n = _push(best, found, n, score, document)
+                        if n == best.size:
+                            threshold = best[0]
             continue
         for block in range(0, width, _BLOCK):
             above = 0
