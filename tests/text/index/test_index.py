@@ -42,7 +42,7 @@ def check_index(index, documents):
     assert index.numbers([d.id for d in documents] + ["?"]).tolist() == [*range(len(documents)), -1]
     for name in ("title", "body"):
         check_field(index.field(name), [PLAIN.sequence(document.fields[name]) for document in documents])
-    both = [PLAIN.sequence(d.fields["title"]) + [None] + PLAIN.sequence(d.fields["body"]) for d in documents]
+    both = [[*PLAIN.sequence(d.fields["title"]), None, *PLAIN.sequence(d.fields["body"])] for d in documents]
     check_field(index.field("all"), both)
     assert index.values("year").tolist() == [document.fields["year"] for document in documents]
     for i, document in enumerate(documents):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,8 @@ class Field:
         self.postings = postings
         self.forward = forward
         self.lengths = lengths
+        #: What models computed from the field and keep as long as it, by a key of theirs.
+        self.kept: dict[Any, Any] = {}
 
     @classmethod
     def from_stream(cls, name: str, vocabulary: Strings, stream: Stream) -> Field:
