@@ -22,6 +22,7 @@ from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as De
 from plackett.models.dropout_trees import DropoutTrees as DropoutTrees
 from plackett.experiments.result import Experiment as Experiment
 from plackett.rankers.pairwise.frank import FRank as FRank
+from plackett.text.features.feature_set import FeatureSet as FeatureSet
 from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedMarginSVM
 from plackett.data.splits import Fold as Fold
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
@@ -132,6 +133,7 @@ from plackett.evaluation.evaluate import evaluate as evaluate
 from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment
 from plackett.explanations.explain import explain as explain
+from plackett.text.features.extract import extract as extract
 from plackett.evaluation.friedman import friedman as friedman
 from plackett.aggregation.fusing import fuse as fuse
 from plackett.evaluation.risk import geo_risk as geo_risk

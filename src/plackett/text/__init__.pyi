@@ -12,6 +12,7 @@ from plackett.text.retrieval.binary_independence import BinaryIndependence as Bi
 from plackett.text.retrieval.boolean import Boolean as Boolean
 from plackett.text.retrieval.dirichlet import Dirichlet as Dirichlet
 from plackett.text.features.embedding import EmbeddingFeature as EmbeddingFeature
+from plackett.text.features.feature_set import FeatureSet as FeatureSet
 from plackett.text.index.index import Index as Index
 from plackett.text.retrieval.jelinek_mercer import JelinekMercer as JelinekMercer
 from plackett.text.retrieval.kl_divergence import KLDivergence as KLDivergence
@@ -39,6 +40,7 @@ from plackett.text.features.topical import TopicalFeature as TopicalFeature
 from plackett.text.retrieval.two_stage import TwoStage as TwoStage
 from plackett.text.features.document import UrlFeature as UrlFeature
 from plackett.text.retrieval.vector_space import VectorSpace as VectorSpace
+from plackett.text.features.extract import extract as extract
 from plackett.text.features.letor import gov2_features as gov2_features
 from plackett.text.features.letor import gov_features as gov_features
 from plackett.text.features.letor import ohsumed_features as ohsumed_features
