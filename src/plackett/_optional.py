@@ -34,6 +34,8 @@ LIBRARIES = {
     "orjson": Library("orjson", "serve"),
     "dask": Library("Dask", "cluster"),
     "distributed": Library("Dask", "cluster"),
+    "Stemmer": Library("PyStemmer", "text"),
+    "selectolax": Library("selectolax", "text"),
 }
 
 

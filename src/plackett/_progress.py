@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 __all__ = ["progress"]
@@ -14,9 +14,23 @@ PATIENCE = 2.0
 T = TypeVar("T")
 
 
-def progress(items: Iterable[T], description: str, total: int | None = None, *, verbose: bool = True) -> Iterator[T]:
+def progress(
+    items: Iterable[T],
+    description: str,
+    total: int | None = None,
+    *,
+    amount: Callable[[T], int] = lambda item: 1,
+    verbose: bool = True,
+) -> Iterator[T]:
     """Yield the items, with a progress bar on standard error once the work has taken two seconds.
 
+    Parameters
+    ----------
+    amount
+        How much of ``total`` an item is.
+
+    Examples
+    --------
     >>> list(progress([1, 2], "counting"))
     [1, 2]
     """
@@ -32,7 +46,7 @@ def progress(items: Iterable[T], description: str, total: int | None = None, *, 
     start, shown = time.perf_counter(), False
     try:
         for item in items:
-            bar.advance(task)
+            bar.advance(task, amount(item))
             if not shown and time.perf_counter() - start > PATIENCE:
                 bar.start()
                 shown = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import tempfile
@@ -11,10 +10,11 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from plackett._atomic import being_written, replacing
 from plackett._errors import DataError, PlackettWarning
+from plackett._lock import lock
 from plackett.data.dataset import RankingDataset
 from plackett.data.native import open_dataset, save_dataset
 from plackett.data.splits import Fold
@@ -78,7 +78,7 @@ class CellFolder:
     def locked(self) -> Iterator[None]:
         """Lock the folder against other experiments; the lock is released with the process at the latest."""
         with open(self.path / ".lock", "a+b") as file:
-            if not _lock(file):
+            if not lock(file):
                 raise DataError(
                     f"another experiment is running in {self.path}; wait until it ends, or use another folder"
                 )
@@ -172,23 +172,6 @@ class CellFolder:
         if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
             raise DataError(f"{self.manifest_path}: not written by this version of plackett; use another folder")
         return words
-
-
-def _lock(file: IO[bytes]) -> bool:
-    """Lock the file; false if another process holds the lock, true if the file system has no locks."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-    return True
 
 
 class StoredFold(Fold):

@@ -1,0 +1,78 @@
+"""What a URL says about its page: host, depth, length, type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+import numpy as np
+
+from plackett._provenance import fulfils
+
+__all__ = ["URL_TYPES", "host", "path_of", "url_depth", "url_length", "url_type"]
+
+#: Types of URLs, from the home page of a site to a file deep inside it.
+URL_TYPES = ("root", "subroot", "path", "file")
+
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_INDEX = re.compile(r"(?:^|/)(?:index|default|home|welcome)\.[a-z0-9]+$", re.IGNORECASE)
+
+
+def host(url: str) -> str:
+    """Host of a URL in lower case, without user name and port.
+
+    >>> host("https://user@www.Example.org:80/a/b.html")
+    'www.example.org'
+    """
+    rest = _SCHEME.sub("", url.strip()).removeprefix("//")
+    name = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    return re.sub(r":\d*$", "", name).lower()
+
+
+def path_of(url: str) -> str:
+    """Path of a URL below its host, without query and fragment, percent codes resolved, beginning with ``/``.
+
+    >>> path_of("http://example.org/a%20b/c.html?x=1#y")
+    '/a b/c.html'
+    """
+    rest = _SCHEME.sub("", url.strip()).removeprefix("//")
+    bare = re.split(r"[?#]", rest, maxsplit=1)[0]
+    return "/" + unquote(bare.partition("/")[2])
+
+
+@fulfils("LR-02")
+def url_depth(urls: Iterable[str]) -> np.ndarray:
+    """Number of slashes in each URL, without those of the scheme and one at the end.
+
+    >>> url_depth(["http://a.org", "http://a.org/", "a.org/x/y.html"]).tolist()
+    [0, 0, 2]
+    """
+    return np.array([_SCHEME.sub("", url.strip()).rstrip("/").count("/") for url in urls], np.int64)
+
+
+@fulfils("LR-02")
+def url_length(urls: Iterable[str]) -> np.ndarray:
+    """Number of characters of each URL, without the scheme.
+
+    >>> url_length(["http://a.org/", "a.org/x"]).tolist()
+    [6, 7]
+    """
+    return np.array([len(_SCHEME.sub("", url.strip())) for url in urls], np.int64)
+
+
+@fulfils("qdep.classify", paper="Kraaij, Westerveld, Hiemstra 2002")
+def url_type(urls: Iterable[str]) -> list[str]:
+    """Type of each URL: ``root`` (a host), ``subroot`` (one directory), ``path`` (a directory deeper down), ``file``.
+
+    An index file counts as its directory.
+
+    >>> url_type(["http://a.org/index.html", "http://a.org/b/", "a.org/b/c/", "a.org/b/c.html"])
+    ['root', 'subroot', 'path', 'file']
+    """
+    types = []
+    for url in urls:
+        path = _INDEX.sub("/", path_of(url))
+        levels = path.strip("/").count("/") + 1 if path.strip("/") else 0
+        types.append("root" if levels == 0 else "file" if not path.endswith("/") else URL_TYPES[min(levels, 2)])
+    return types

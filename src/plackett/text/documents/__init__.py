@@ -1,0 +1,1 @@
+"""Readers of documents, one format per file."""

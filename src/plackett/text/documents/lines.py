@@ -1,0 +1,28 @@
+"""Lines of text files, plain or compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from plackett._errors import DataError
+from plackett.data._compression import pieces
+
+__all__ = ["lines"]
+
+#: A line longer than this is refused: a reader must not fill the memory with one.
+_LONGEST = 1 << 28
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Number and text of each line, without its end. Bytes that are not UTF-8 become U+FFFD."""
+    number, rest = 0, b""
+    for piece in pieces(str(path)):
+        *whole, rest = (rest + piece).split(b"\n") if b"\n" in piece else (rest + piece,)
+        for line in whole:
+            number += 1
+            yield number, line.decode("utf-8", "replace").rstrip("\r").removeprefix("\ufeff" if number == 1 else "")
+        if len(rest) > _LONGEST:
+            raise DataError(f"{path}:{number + 1}: a line of more than {_LONGEST} bytes")
+    if rest:
+        yield number + 1, rest.decode("utf-8", "replace").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")

@@ -1,0 +1,111 @@
+"""Documents from wherever they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from plackett._errors import DataError
+from plackett._names import nearest, question
+from plackett.data._bytes import bare_suffix
+from plackett.text.document import Document
+from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets
+from plackett.text.documents.lines import lines
+
+__all__ = ["read_documents"]
+
+__public__ = ["read_documents"]
+
+
+class Format(NamedTuple):
+    """A format of files: the module and function that read it, and the suffixes by which it is recognised."""
+
+    module: str
+    function: str
+    suffixes: tuple[str, ...]
+
+
+FORMATS = {
+    "jsonl": Format("json_lines", "read_json_lines", (".jsonl", ".ndjson", ".jsonlines", ".json")),
+    "table": Format("table", "read_table", (".csv", ".tsv", ".tab", ".parquet")),
+    "trec": Format("trec", "read_trec", (".trec", ".sgml", ".trectext")),
+    "smart": Format("smart", "read_smart", (".all", ".smart")),
+    "html": Format("html", "read_html", (".html", ".htm", ".xhtml")),
+}
+#: What the first line of a file without a known suffix begins with.
+_BEGINNINGS = {"{": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}
+
+
+def read_documents(
+    source: str | os.PathLike[str], *, format: str | None = None, id_field: str | None = None
+) -> Iterator[Document]:
+    """Read documents from a file, a folder, or a collection of ir_datasets.
+
+    Parameters
+    ----------
+    source
+        A file of JSON lines, CSV, TSV, parquet, TREC or SMART text (plain or compressed); a folder of such files or of
+        HTML pages; or ``ir_datasets:NAME``.
+    format
+        ``"jsonl"``, ``"table"``, ``"trec"``, ``"smart"`` or ``"html"``; by default the suffix decides, or else the
+        beginning of the file.
+    id_field
+        Name of the id in JSON lines and tables.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "docs.jsonl"
+    >>> _ = path.write_text('{"id": "d1", "title": "Wings"}')
+    >>> [document.id for document in read_documents(path)]
+    ['d1']
+    """
+    if isinstance(source, str) and source.startswith(PREFIX):
+        yield from read_ir_datasets(source)
+        return
+    if format is not None and format not in FORMATS:
+        near = nearest(format, FORMATS, 3) or list(FORMATS)
+        raise DataError(f"unknown format of documents {format!r}; {question(near)}")
+    path = Path(source)
+    if not path.exists():
+        raise DataError(f"{path}: no such file or folder")
+    if not path.is_dir():
+        yield from _read(path, format or _format_of(path), id_field)
+        return
+    found = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
+    known = {child: name for child in found if (name := format or _by_suffix(child)) is not None}
+    if not known:
+        raise DataError(f"{path}: no file of a known format in this folder; give the format")
+    if "html" in known.values():
+        yield from _read(path, "html", id_field)
+    for child, name in known.items():
+        if name != "html":
+            yield from _read(child, name, id_field)
+
+
+def _read(path: Path, name: str, id_field: str | None) -> Iterator[Document]:
+    format = FORMATS[name]
+    read = getattr(import_module(f"plackett.text.documents.{format.module}"), format.function)
+    options: dict[str, Any] = {"id_field": id_field} if name in ("jsonl", "table") else {}
+    if name == "html" and not path.is_dir():
+        raise DataError(f"{path}: HTML is read from a folder of pages")
+    yield from read(path, **options)
+
+
+def _by_suffix(path: Path) -> str | None:
+    suffix = bare_suffix(path)
+    return next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
+
+
+def _format_of(path: Path) -> str:
+    name = _by_suffix(path)
+    if name is not None:
+        return name
+    first = next((line.lstrip() for _, line in lines(path) if line.strip()), "")
+    for beginning, name in _BEGINNINGS.items():
+        if first.startswith(beginning):
+            return name
+    raise DataError(f"{path}: unknown format of documents; give one of {', '.join(FORMATS)}")

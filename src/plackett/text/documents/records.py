@@ -1,0 +1,48 @@
+"""From a record of names and values to a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.text.document import Document, Link
+
+__all__ = ["ID_NAMES", "document_of"]
+
+#: Names under which a record's id is looked for, in this order.
+ID_NAMES = ("id", "_id", "docid", "doc_id", "docno", "document_id")
+
+
+def document_of(record: Mapping[str, Any], where: str, id_field: str | None = None) -> Document:
+    """Make a document of a record; ``links`` are ids, or records with ``target`` and ``anchor``.
+
+    >>> document_of({"_id": 7, "title": "Wings", "links": ["8"]}, "line 1")
+    Document(id='7', fields={'title': 'Wings'}, links=(Link(target='8', anchor=''),))
+    """
+    names = ID_NAMES if id_field is None else (id_field,)
+    name = next((name for name in names if record.get(name) is not None), None)
+    if name is None:
+        raise DataError(f"{where}: no id; looked for {', '.join(names)} among {', '.join(map(str, record))[:200]}")
+    value = record[name]
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        raise DataError(f"{where}: the id {value!r:.100} is neither text nor a whole number")
+    fields = {str(key): found for key, found in record.items() if key not in (name, "links") and found is not None}
+    return Document(str(value), fields, _links(record.get("links"), where))
+
+
+def _links(found: Any, where: str) -> tuple[Link, ...]:
+    if found is None:
+        return ()
+    if not isinstance(found, (list, tuple)):
+        raise DataError(f"{where}: links must be a list, found {found!r:.100}")
+    return tuple(_link(entry, where) for entry in found)
+
+
+def _link(entry: Any, where: str) -> Link:
+    if isinstance(entry, (str, int)) and not isinstance(entry, bool):
+        return Link(str(entry))
+    if isinstance(entry, Mapping) and isinstance(entry.get("target"), (str, int)):
+        anchor = entry.get("anchor")
+        return Link(str(entry["target"]), anchor if isinstance(anchor, str) else "")
+    raise DataError(f"{where}: a link is an id or has a target and an anchor, found {entry!r:.100}")

@@ -1,0 +1,43 @@
+"""Documents as rows of a table: CSV, TSV, parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from plackett._errors import DataError
+from plackett.data._bytes import bare_suffix, read_bytes
+from plackett.text.document import Document
+from plackett.text.documents.records import document_of
+
+__all__ = ["read_table"]
+
+
+def read_table(path: Path, *, id_field: str | None = None) -> Iterator[Document]:
+    """Read one document per row; columns are fields, an empty cell is a missing value.
+
+    A column of CSV is of numbers if all its values are numbers, and of dates if all are written as 2024-05-31.
+
+    Parameters
+    ----------
+    id_field
+        Column of the id; by default ``id``, ``_id``, ``docid``, ``doc_id``, ``docno`` or ``document_id``.
+    """
+    import polars as pl
+
+    suffix = bare_suffix(path)
+    try:
+        if suffix == ".parquet":
+            table = pl.read_parquet(path)
+        else:
+            table = pl.read_csv(
+                read_bytes(path).tobytes(),
+                separator="\t" if suffix in (".tsv", ".tab") else ",",
+                try_parse_dates=True,
+                infer_schema_length=None,
+                encoding="utf8-lossy",
+            )
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: not a table that can be read: {error}") from None
+    for number, record in enumerate(table.iter_rows(named=True), 1):
+        yield document_of(record, f"{path}, row {number}", id_field)

@@ -1,0 +1,166 @@
+"""Features declared as mappings, in Python or in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from plackett._errors import DataError, reading
+from plackett._names import nearest, question
+from plackett._optional import optional
+from plackett.catalogue import items
+from plackett.text.features.base import Feature
+from plackett.text.features.document import AttributeFeature, LengthFeature, LinkFeature, UrlFeature
+from plackett.text.features.letor import gov2_features, gov_features, ohsumed_features
+from plackett.text.features.model import ModelFeature
+from plackett.text.features.proximity import ProximityFeature
+from plackett.text.features.query import QueryFeature
+from plackett.text.features.table import TableFeature
+from plackett.text.retrieval.base import RetrievalModel
+
+__all__ = ["feature_of", "features_of_file", "model_of"]
+
+#: LETOR's sets by name.
+SETS: dict[str, Callable[..., list[Feature]]] = {
+    "ohsumed": ohsumed_features,
+    "gov": gov_features,
+    "gov2": gov2_features,
+}
+#: By the key that a declaration has: the class, and the parameter that the key's value is.
+KINDS: dict[str, tuple[type[Feature], str]] = {
+    "query": (QueryFeature, "statistic"),
+    "length": (LengthFeature, "field"),
+    "attribute": (AttributeFeature, "attribute"),
+    "links": (LinkFeature, "statistic"),
+    "url": (UrlFeature, "statistic"),
+    "proximity": (ProximityFeature, "statistic"),
+    "table": (TableFeature, "table"),
+}
+_KEYS = (*KINDS, "model", "set")
+
+
+def feature_of(given: Any) -> list[Feature]:
+    """Features that a declaration means.
+
+    >>> [feature.title for feature in feature_of({"model": "BM25", "fields": ["title", "body"], "k1": 0.9})]
+    ['BM25(k1=0.9) title', 'BM25(k1=0.9) body']
+    """
+    if isinstance(given, RetrievalModel):
+        return [ModelFeature(model=given)]
+    if isinstance(given, str):
+        return feature_of({"set": given} if given in SETS else {"model": given})
+    if not isinstance(given, Mapping):
+        raise DataError(f"{given!r:.100} is no feature; give a Feature, a model, or a mapping such as {{'model': 'BM25'}}")
+    keys = [key for key in given if key in _KEYS]
+    if len(keys) != 1 and not ("links" in keys or "url" in keys):
+        what = f"has {' and '.join(keys)}" if keys else "has none of them"
+        raise DataError(f"{dict(given)!r:.200}: a feature has one of {', '.join(_KEYS)}; this one {what}")
+    key = keys[0]
+    rest = {name: value for name, value in given.items() if name != key}
+    if key == "set":
+        return _set(given[key], rest)
+    several = rest.pop("fields", None)
+    if several is not None:
+        if not isinstance(several, (list, tuple)) or "field" in rest:
+            raise DataError(f"{dict(given)!r:.200}: fields must be a list of names, in place of field")
+        return [one for name in several for one in feature_of({key: given[key], **rest, "field": name})]
+    if key == "model":
+        own = {name: rest.pop(name) for name in ("field", "name", "transform") if name in rest}
+        return [ModelFeature(model=model_of(given[key], rest), **own)]
+    kind, parameter = KINDS[key]
+    return [_made(kind, {parameter: given[key], **rest}, f"feature {key}")]
+
+
+def model_of(name: str, parameters: Mapping[str, Any]) -> RetrievalModel:
+    """A retrieval model by its name and parameters; models inside it are named in the same way.
+
+    >>> model_of("RM3", {"model": "LMIR.DIR", "n_terms": 10})
+    RM3(model=Dirichlet(mu=1000.0), n_documents=10, n_terms=10, weight=0.5)
+    """
+    known = _models()
+    if not isinstance(name, str) or name not in known:
+        near = nearest(str(name), known, 3)
+        raise DataError(f"unknown model {name!r}; {question(near) if near else 'see `plackett list --kind text`'}")
+    given = dict(parameters)
+    inner = given.get("model")
+    if isinstance(inner, str):
+        given["model"] = model_of(inner, {})
+    elif isinstance(inner, Mapping):
+        given["model"] = model_of(inner.get("model", ""), {k: v for k, v in inner.items() if k != "model"})
+    if isinstance(given.get("weights"), list):
+        given["weights"] = tuple(given["weights"])
+    return _made(known[name], given, f"model {name}")
+
+
+def _models() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for item in items("text"):
+        if item.module.startswith("plackett.text.retrieval.") or item.symbol == "ScaledLog":
+            made = getattr(import_module(item.module), item.symbol)
+            if isinstance(made, type) and issubclass(made, RetrievalModel):
+                found |= dict.fromkeys((item.symbol, *item.aliases), made)
+                found[item.name] = made
+    return found
+
+
+def _made(kind: Any, parameters: Mapping[str, Any], what: str) -> Any:
+    known = {field.name: field for field in fields(kind)}
+    for name in parameters:
+        if name not in known:
+            near = nearest(str(name), known, 3)
+            raise DataError(f"{what} has no parameter {name!r}; {question(near) if near else ', '.join(known)}")
+    missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in parameters]
+    if missing:
+        raise DataError(f"{what} needs {', '.join(missing)}")
+    for name, value in parameters.items():
+        default = known[name].default
+        number = isinstance(default, (int, float)) and not isinstance(default, bool)
+        if number and (not isinstance(value, (int, float)) or isinstance(value, bool)):
+            raise DataError(f"{what}: {name}={value!r}; give a number")
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        raise DataError(f"{what}: {error}") from None
+
+
+def _set(name: Any, parameters: Mapping[str, Any]) -> list[Feature]:
+    if name not in SETS:
+        raise DataError(f"unknown set of features {name!r}; give one of {', '.join(SETS)}")
+    try:
+        return SETS[name](**parameters)
+    except TypeError:
+        raise DataError(f"set {name}: unknown parameters {', '.join(parameters)}") from None
+
+
+def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
+    """Declarations in a YAML or JSON file: a list, or a mapping with a list under ``features``."""
+    file = Path(path)
+    if not file.exists():
+        raise DataError(f"{file}: no such file")
+    text = file.read_text(encoding="utf-8", errors="replace")
+    with reading(file, "the list of features"):
+        found = json.loads(text) if file.suffix == ".json" else optional("yaml", "YAML files need").safe_load(text)
+    if isinstance(found, Mapping):
+        found = found.get("features")
+    if not isinstance(found, list):
+        raise DataError(f"{file}: expected a list of features, such as '- model: BM25'")
+    declared: list[Any] = []
+    for number, entry in enumerate(found, 1):
+        try:
+            declared.extend(feature_of(_located(entry, file)))
+        except DataError as error:
+            raise DataError(f"{file}: feature {number}: {error}") from None
+    return declared
+
+
+def _located(entry: Any, file: Path) -> Any:
+    """A table is looked for beside the file that names it."""
+    if isinstance(entry, Mapping) and isinstance(entry.get("table"), str):
+        beside = file.parent / entry["table"]
+        return {**entry, "table": str(beside)} if beside.exists() else entry
+    return entry

@@ -1,0 +1,136 @@
+"""From an index, queries and judgements to training data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.text.features.candidates import candidates_of, union
+from plackett.text.features.feature_set import FeatureSet
+from plackett.text.index.index import Index
+from plackett.text.retrieval.base import as_queries
+from plackett.text.retrieval.queries import Queries
+
+__all__ = ["extract", "extract_blocks"]
+
+__public__ = ["extract"]
+
+
+@fulfils("infra.feature_extractor", "LR-02")
+def extract(
+    index: Index,
+    queries: Any,
+    features: Any,
+    *,
+    judgements: Any = None,
+    candidates: Any = None,
+    k: int = 100,
+    unjudged: float = 0.0,
+    add_judged: bool = False,
+    field: str | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> RankingDataset:
+    """Features of queries and their candidates, with labels: a dataset to train on.
+
+    Parameters
+    ----------
+    queries
+        Texts, a mapping from ids to texts, or `Queries`.
+    features
+        A `FeatureSet`, or what it is made of.
+    judgements
+        Labels: a mapping from query ids to mappings from document ids, a frame or a qrels file. Without them the
+        dataset has no labels.
+    candidates
+        Which documents a query gets: a retrieval model (its k best; BM25 by default), a list of models (a pool: the
+        union of their k best), ``"judged"``, or document ids by query id.
+    k
+        Number of candidates of each model.
+    unjudged
+        Label of candidates without a judgement.
+    add_judged
+        Whether judged documents that are not among the candidates are added: for training, never for evaluation.
+    field
+        Field that models search for candidates.
+
+    Examples
+    --------
+    >>> from plackett.text import BM25, Document, Index
+    >>> index = Index.build([Document("a", {"body": "blue whales"}), Document("b", {"body": "blue sky"})])
+    >>> data = extract(index, {"q1": "blue whale"}, [BM25(), {"length": "body"}], judgements={"q1": {"a": 2}})
+    >>> data.docids.tolist(), data.y.tolist(), data.X[:, 0].round(2).astype(str).tolist()
+    (['a', 'b'], [2.0, 0.0], ['0.88', '0.18'])
+    """
+    settings = {"candidates": candidates, "k": k, "unjudged": unjudged, "add_judged": add_judged, "field": field}
+    parts = list(
+        extract_blocks(index, queries, features, judgements=judgements, n_jobs=n_jobs, verbose=verbose, **settings)
+    )
+    if not parts:
+        raise DataError("no candidates: none of the queries has a term that occurs in the documents")
+    names = parts[0].feature_names
+    return RankingDataset.from_arrays(
+        np.concatenate([part.X for part in parts]),
+        None if parts[0].y is None else np.concatenate([part.y for part in parts]),
+        np.concatenate([np.repeat(part.qids, np.diff(part.offsets)) for part in parts]),
+        docids=np.concatenate([part.docids for part in parts]),
+        feature_names=names,
+    )
+
+
+def extract_blocks(
+    index: Index,
+    queries: Any,
+    features: Any,
+    *,
+    judgements: Any = None,
+    candidates: Any = None,
+    k: int = 100,
+    unjudged: float = 0.0,
+    add_judged: bool = False,
+    field: str | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Iterator[RankingDataset]:
+    """The same as `extract` in pieces of some queries each, for more pairs than fit into memory.
+
+    Queries without candidates are left out.
+    """
+    chosen = features if isinstance(features, FeatureSet) else FeatureSet(features)
+    asked: Queries = as_queries(queries, index)
+    labels = None if judgements is None else judged(judgements)
+    offsets, documents = candidates_of(index, asked, candidates, k, labels, n_jobs, field)
+    if add_judged:
+        if labels is None:
+            raise DataError("add_judged needs judgements")
+        extra = candidates_of(index, asked, "judged", k, labels)
+        offsets, documents = union([(offsets, documents), extra])
+    for block in chosen.blocks(index, asked, offsets, documents, n_jobs=n_jobs, verbose=verbose):
+        if not len(block.X):
+            continue
+        own = documents[offsets[block.lo] : offsets[block.hi]]
+        sizes = np.diff(offsets[block.lo : block.hi + 1])
+        qid = np.repeat(np.array(asked.ids[block.lo : block.hi], object), sizes)
+        docids = index.ids.take(own).to_numpy()
+        y = None
+        if labels is not None:
+            pairs = zip(qid.tolist(), docids.tolist(), strict=True)
+            y = np.array([labels.get(q, {}).get(d, unjudged) for q, d in pairs], np.float64)
+        yield RankingDataset.from_arrays(block.X, y, qid.astype(str), docids=docids, feature_names=chosen.names)
+
+
+def judged(judgements: Any) -> dict[str, dict[str, float]]:
+    """Judgements by query and document id."""
+    if isinstance(judgements, Mapping):
+        return {str(q): {str(d): float(label) for d, label in own.items()} for q, own in judgements.items()}
+    from plackett.data.trec import as_qrels
+
+    found: dict[str, dict[str, float]] = {}
+    for qid, docid, label in as_qrels(judgements).select("qid", "docid", "label").iter_rows():
+        found.setdefault(str(qid), {})[str(docid)] = float(label)
+    return found

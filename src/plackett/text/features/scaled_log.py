@@ -1,0 +1,47 @@
+"""Sums of logarithms of scaled counts, as LETOR's features have them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.text.retrieval.base import TermModel, term_kernels
+from plackett.text.retrieval.matches import Matches
+
+__all__ = ["ScaledLog"]
+
+
+@kernel(inline=True)
+def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+    return a * math.log(1.0 + b * tf / length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaledLog(TermModel):
+    r"""Sum over query terms of :math:`\log(1 + c_t\, \mathrm{tf} / \mathrm{len})`.
+
+    Parameters
+    ----------
+    scale
+        :math:`c_t`: ``"idf"`` for ln(N / n), ``"cf"`` for N divided by the collection frequency.
+    """
+
+    name: ClassVar[str] = "ScaledLog"
+    _ids: ClassVar[tuple[str, ...]] = ("LR-02",)
+    paper: ClassVar[str] = "Qin, Liu, Xu, Li 2010"
+    _kernels = term_kernels(_weight)
+
+    scale: str = "idf"
+
+    def _check(self) -> None:
+        self.expect(self.scale in ("idf", "cf"), "scale", "give 'idf' or 'cf'")
+
+    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+        n = found.collection.n_documents
+        if self.scale == "cf":
+            return found.weights, n / np.maximum(found.collection_frequency, 1.0)
+        return found.weights, np.log(n / np.maximum(found.document_frequency, 1.0))

@@ -1,0 +1,1 @@
+"""The index: immutable segments of flat arrays, and the fields that models read."""

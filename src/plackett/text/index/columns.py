@@ -1,0 +1,35 @@
+"""Columns of byte strings and offsets: made, and put one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from plackett.data.strings import Strings
+
+__all__ = ["join", "join_offsets", "offsets_of", "strings"]
+
+
+def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Offsets of parts of these lengths."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def strings(values: Sequence[bytes]) -> Strings:
+    """A column of byte strings."""
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    return Strings(np.frombuffer(b"".join(values), np.uint8), offsets_of(lengths))
+
+
+def join(columns: Sequence[Strings]) -> Strings:
+    """Columns of strings one below the other."""
+    blocks = [column.data[column.offsets[0] : column.offsets[-1]] for column in columns]
+    return Strings(np.concatenate([*blocks, np.empty(0, np.uint8)]), join_offsets([c.offsets for c in columns]))
+
+
+def join_offsets(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Offsets of parts that are put one after the other."""
+    return offsets_of(np.concatenate([*(np.diff(part) for part in parts), np.empty(0, np.int64)]))

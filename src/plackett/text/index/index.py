@@ -1,0 +1,230 @@
+"""The index of a collection of documents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._names import nearest, question
+from plackett.data.strings import Strings
+from plackett.text.analysis import Analyzer
+from plackett.text.document import Document
+from plackett.text.index.collecting import drafts
+from plackett.text.index.field import Field
+from plackett.text.index.manifest import FILE, Manifest
+from plackett.text.index.segment import MemorySegment, Segment, StoredSegment, compose_field, compose_table
+from plackett.text.index.settings import Settings
+from plackett.text.index.table import Links, Table
+from plackett.text.index.writer import IndexWriter, read_live
+
+__all__ = ["Index"]
+
+__public__ = ["Index"]
+
+#: How often opening is tried while a writer commits.
+_ATTEMPTS = 20
+
+
+class Index:
+    """A snapshot of an index: what was committed when it was opened.
+
+    Make one with `build` (in memory), `create` (in a folder) or `open`.
+
+    Examples
+    --------
+    >>> index = Index.build([Document("a", {"body": "blue whales sing"}), Document("b", {"body": "a blue sky"})])
+    >>> field = index.field("body")
+    >>> field.document_frequency[field.term_ids(index.analyzer.tokens("Blue whale"))].tolist()
+    [2, 1]
+    """
+
+    _ids = ("infra.search_engine",)
+
+    def __init__(self, settings: Settings, segments: Sequence[Segment], live: Sequence[np.ndarray | None]) -> None:
+        self.settings = settings
+        self._segments = segments
+        self._live = live
+        self._fields: dict[str, Field] = {}
+
+    @classmethod
+    def build(
+        cls,
+        documents: Iterable[Document],
+        *,
+        analyzer: Analyzer | None = None,
+        kinds: Mapping[str, str] | None = None,
+        combine: Mapping[str, Sequence[str]] | None = None,
+        verbose: bool = False,
+    ) -> Index:
+        """Index documents in memory.
+
+        Parameters
+        ----------
+        analyzer
+            How text becomes terms.
+        kinds
+            ``"text"``, ``"keyword"``, ``"number"`` or ``"date"`` by field; of other fields the first value decides, and
+            strings are text.
+        combine
+            Additional fields that hold the terms of several fields one after the other. By default there is one, called
+            ``"all"``, of all text fields, if there are several.
+        verbose
+            Whether to show progress.
+        """
+        settings = Settings.make(analyzer, kinds, combine)
+        segments: list[Segment] = []
+        for draft in drafts(documents, settings, verbose=verbose):
+            segments.append(MemorySegment(draft.table(), draft.fields()))
+            settings = draft.settings
+        _check_ids(segments)
+        return cls(settings, segments, [None] * len(segments))
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        documents: Iterable[Document],
+        *,
+        analyzer: Analyzer | None = None,
+        kinds: Mapping[str, str] | None = None,
+        combine: Mapping[str, Sequence[str]] | None = None,
+        verbose: bool = False,
+    ) -> Index:
+        """Index documents in a new folder; the parameters are those of `build`.
+
+        Of two documents with the same id the later one counts. `plackett.text.IndexWriter` changes the index later.
+        """
+        if (Path(path) / FILE).exists():
+            raise DataError(f"{path}: there is an index already; open it, change it with IndexWriter, or remove it")
+        with IndexWriter(path, analyzer=analyzer, kinds=kinds, combine=combine) as writer:
+            writer.add(documents, verbose=verbose)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Index:
+        """Open the last commit of an index. Later commits do not change what was opened."""
+        folder = Path(path)
+        for attempt in range(_ATTEMPTS):
+            manifest = Manifest.read(folder)
+            try:
+                segments = [StoredSegment(folder, entry) for entry in manifest.segments]
+                live = [read_live(folder, entry) for entry in manifest.segments]
+            except FileNotFoundError as error:
+                # a writer committed in between and removed what the commit replaced
+                if attempt == _ATTEMPTS - 1 or Manifest.read(folder).generation == manifest.generation:
+                    raise DataError(f"{folder}: damaged, the file {error.filename} is missing") from None
+                continue
+            return cls(manifest.settings, segments, live)
+        raise AssertionError("unreachable")
+
+    def __repr__(self) -> str:
+        return f"Index({self.n_documents} documents, fields {', '.join(self.fields)})"
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """How text became terms; queries are analysed in the same way."""
+        return self.settings.analyzer
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """Kind of each stored field."""
+        return self.settings.kinds
+
+    @property
+    def fields(self) -> list[str]:
+        """Fields that can be searched: text, and combinations of text fields."""
+        return [*self.settings.text_fields, *self.settings.combined]
+
+    @property
+    def default_field(self) -> str:
+        """The field that is searched if none is named: the last combined one, or the first text field."""
+        if not self.fields:
+            raise DataError("the index has no text field")
+        return [*self.settings.combined][-1] if self.settings.combined else self.fields[0]
+
+    @cached_property
+    def n_documents(self) -> int:
+        """Number of live documents."""
+        sizes = (
+            len(s) if live is None else int(live.sum()) for s, live in zip(self._segments, self._live, strict=True)
+        )
+        return sum(sizes)
+
+    @cached_property
+    def table(self) -> Table:
+        """Ids, stored values and links of the live documents."""
+        return compose_table(self._segments, self._live, self.settings.kinds)
+
+    @property
+    def ids(self) -> Strings:
+        """Ids of the documents."""
+        return self.table.ids
+
+    def id(self, number: int) -> str:
+        """Id of a document."""
+        return self.table.ids[number].decode("utf-8", "replace")
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {text: number for number, text in enumerate(self.table.ids.to_numpy().tolist())}
+
+    def numbers(self, ids: Iterable[str]) -> np.ndarray:
+        """int64: numbers of documents by their ids; -1 for an unknown id."""
+        return np.array([self._numbers.get(text, -1) for text in ids], np.int64)
+
+    def field(self, name: str | None = None) -> Field:
+        """A field as models read it; without a name the `default_field`."""
+        name = self.default_field if name is None else name
+        if name not in self._fields:
+            if name not in self.fields:
+                raise DataError(f"the index has no text field {name!r}; {self._fields_like(name, self.fields)}")
+            self._fields[name] = compose_field(name, self._segments, self._live, self.settings.combined.get(name, ()))
+        return self._fields[name]
+
+    def values(self, name: str) -> np.ndarray:
+        """Numbers (float64, NaN if missing), dates (datetime64[us]) or strings of a stored field, by document."""
+        if name not in self.kinds:
+            raise DataError(f"the index has no stored field {name!r}; {self._fields_like(name, list(self.kinds))}")
+        found = self.table.values[name]
+        if isinstance(found, Strings):
+            return found.to_numpy()
+        return found.view("datetime64[us]") if self.kinds[name] == "date" else found
+
+    def document(self, number: int) -> Document:
+        """A stored document by its number."""
+        if not 0 <= number < self.n_documents:
+            raise DataError(f"document {number} of an index of {self.n_documents}")
+        return self.table.document(number)
+
+    @property
+    def links(self) -> Links:
+        """Links of the documents as they were stored."""
+        return self.table.links
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Links between documents of the index: numbers of sources and targets, in the order of the sources.
+
+        Links to ids that are not in the index are left out; repeated links and links of a document to itself are kept.
+        """
+        links = self.links
+        sources = np.repeat(np.arange(self.n_documents), np.diff(links.offsets))
+        targets = self.numbers(links.targets.to_numpy().tolist())
+        return sources[targets >= 0], targets[targets >= 0]
+
+    def _fields_like(self, name: str, known: list[str]) -> str:
+        near = nearest(name, known, 3)
+        return question(near) if near else f"it has {', '.join(known) or 'none'}"
+
+
+def _check_ids(segments: Sequence[Segment]) -> None:
+    seen: set[str] = set()
+    for segment in segments:
+        for text in segment.table.ids.to_numpy().tolist():
+            if text in seen:
+                raise DataError(f"two documents have the id {text!r}")
+            seen.add(text)

@@ -1,0 +1,127 @@
+"""The manifest of an index: what is committed."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett.text.analysis import Analyzer
+from plackett.text.index.settings import Settings
+from plackett.text.index.values import KINDS
+
+__all__ = ["FILE", "Manifest"]
+
+FILE = "index.json"
+FORMAT_VERSION = 1
+_KIND = "plackett index"
+#: Files lie in the folder itself, under the names that a writer gives them.
+_NAME = re.compile(r"[0-9]{6,12}\.[0-9a-z.]{1,40}")
+#: A larger manifest is refused.
+_LARGEST = 1 << 26
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an index consists of; the file is replaced in one step by each commit."""
+
+    settings: Settings
+    #: Number of commits.
+    generation: int = 0
+    #: Number of the next segment, and of the next file of deletions.
+    next_number: int = 1
+    #: By segment: ``n_documents``, and the files ``documents``, ``fields`` (by field) and ``deleted`` (or None).
+    segments: tuple[dict[str, Any], ...] = field(default=())
+
+    def files(self) -> set[str]:
+        """Files that belong to the index."""
+        found = {FILE}
+        for entry in self.segments:
+            found |= {entry["documents"], *entry["fields"].values(), *([entry["deleted"]] if entry["deleted"] else [])}
+        return found
+
+    def write(self, folder: Path) -> None:
+        """Write the manifest: from then on the commit is valid."""
+        settings = self.settings
+        words = {
+            "kind": _KIND,
+            "format_version": FORMAT_VERSION,
+            "generation": self.generation,
+            "next_number": self.next_number,
+            "analyzer": asdict(settings.analyzer),
+            "kinds": settings.kinds,
+            "combine": settings.combine,
+            "segments": self.segments,
+        }
+        with replacing(folder / FILE) as file:
+            file.write(json.dumps(words, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read and check the manifest of a folder."""
+        path = folder / FILE
+        try:
+            if path.stat().st_size > _LARGEST:
+                raise DataError(f"{path}: too large for a manifest")
+            words = json.loads(path.read_bytes().decode())
+        except (FileNotFoundError, NotADirectoryError):
+            raise DataError(f"{folder} holds no index (there is no {FILE})") from None
+        except (ValueError, RecursionError) as error:
+            raise error if isinstance(error, DataError) else DataError(f"{path}: damaged ({error})") from None
+        if not isinstance(words, dict) or words.get("kind") != _KIND:
+            raise DataError(f"{path}: not the manifest of an index")
+        if not _count(words.get("format_version")) or words["format_version"] > FORMAT_VERSION:
+            raise DataError(f"{path}: written by a newer plackett; this one reads format {FORMAT_VERSION}")
+        try:
+            analyzer = Analyzer.from_json(json.dumps(words["analyzer"]))
+            settings = Settings(analyzer, _kinds(words["kinds"]), _combine(words["combine"]))
+            segments = tuple(_entry(entry) for entry in _list(words["segments"]))
+            generation, next_number = words["generation"], words["next_number"]
+            if not (_count(generation) and _count(next_number)):
+                raise TypeError("the counters are no numbers")
+            return cls(settings, generation, next_number, segments)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{path}: damaged ({error})") from None
+
+
+def _count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**40
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r:.60} is no list")
+    return value
+
+
+def _kinds(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(kind in KINDS for kind in value.values()):
+        raise TypeError("unknown kinds of fields")
+    if any("\0" in name for name in value):
+        raise TypeError("a name of a field has a zero byte")
+    return value
+
+
+def _combine(value: Any) -> dict[str, tuple[str, ...]] | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not all(
+        isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts) for parts in value.values()
+    ):
+        raise TypeError("bad combined fields")
+    return {name: tuple(parts) for name, parts in value.items()}
+
+
+def _entry(entry: Any) -> dict[str, Any]:
+    if not isinstance(entry, dict) or set(entry) != {"n_documents", "documents", "fields", "deleted"}:
+        raise TypeError("a segment has other entries than n_documents, documents, fields, deleted")
+    if not _count(entry["n_documents"]) or entry["n_documents"] >= 2**31 or not isinstance(entry["fields"], dict):
+        raise TypeError("a segment with a bad number of documents or bad fields")
+    names = [entry["documents"], *entry["fields"].values(), *([] if entry["deleted"] is None else [entry["deleted"]])]
+    if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+        raise TypeError("a file with a bad name")
+    return entry

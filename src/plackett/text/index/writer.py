@@ -1,0 +1,263 @@
+"""Changes to an index in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+
+from plackett import _storage
+from plackett._errors import DataError
+from plackett._lock import lock
+from plackett.text.analysis import Analyzer
+from plackett.text.document import Document
+from plackett.text.index.collecting import drafts
+from plackett.text.index.manifest import FILE, Manifest
+from plackett.text.index.segment import StoredSegment, compose_field, compose_table, write_segment
+from plackett.text.index.settings import Settings
+
+__all__ = ["IndexWriter", "read_live"]
+
+_DELETED = "index deletions"
+_LOCK = "writer.lock"
+#: A segment is merged with the one before it unless that one is this many times as large.
+_RATIO = 4
+#: A segment is rewritten when more than this part of its documents is deleted.
+_MOST_DELETED = 0.5
+
+
+class IndexWriter:
+    """Adds and deletes documents. One process may write at a time; readers see the last commit.
+
+    Segments are written as they become full, and count from the commit on, when the manifest is replaced in one step.
+    Whatever happens before that leaves the index as it was. A document whose id exists replaces the earlier one.
+    Leaving the ``with`` block commits, unless an error is raised.
+
+    Parameters
+    ----------
+    path
+        Folder of the index; it is made if it does not exist.
+    analyzer, kinds, combine
+        See `plackett.text.Index.build`; only for a new index.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from plackett.text import Document, Index
+    >>> folder = tempfile.mkdtemp()
+    >>> with IndexWriter(folder) as writer:
+    ...     writer.add([Document("a", {"body": "blue whales"}), Document("b", {"body": "a blue sky"})])
+    >>> with IndexWriter(folder) as writer:
+    ...     writer.delete(["a"])
+    >>> Index.open(folder)
+    Index(1 documents, fields body)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        analyzer: Analyzer | None = None,
+        kinds: Mapping[str, str] | None = None,
+        combine: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.path = Path(path)
+        given = Settings.make(analyzer, kinds, combine)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock: IO[bytes] | None = open(self.path / _LOCK, "ab")  # noqa: SIM115
+        try:
+            if not lock(self._lock):
+                raise DataError(f"{self.path}: another process is writing this index; wait until it has finished")
+            if (self.path / FILE).exists():
+                self._manifest = Manifest.read(self.path)
+                if analyzer is not None and analyzer != self._manifest.settings.analyzer:
+                    raise DataError(f"{self.path}: the index exists, with another analyzer; it cannot be changed")
+            else:
+                foreign = [entry.name for entry in os.scandir(self.path) if not _ours(entry.name)]
+                if foreign:
+                    raise DataError(f"{self.path}: the folder holds other files, such as {foreign[0]!r}; use a new one")
+                self._manifest = Manifest(given)
+            self._start()
+        except BaseException:
+            self._release()
+            raise
+
+    def _start(self) -> None:
+        """Begin from the last commit."""
+        self._settings = self._manifest.settings
+        self._segments = [StoredSegment(self.path, entry) for entry in self._manifest.segments]
+        self._live = [read_live(self.path, entry) for entry in self._manifest.segments]
+        self._next = self._manifest.next_number
+        self._changed = not (self.path / FILE).exists()
+
+    def add(self, documents: Iterable[Document] | Document, *, verbose: bool = False) -> None:
+        """Add documents; one whose id exists replaces the earlier one.
+
+        Parameters
+        ----------
+        verbose
+            Whether to show progress.
+        """
+        given = [documents] if isinstance(documents, Document) else documents
+        for draft in drafts(given, self._settings, verbose=verbose):
+            table = draft.table()
+            ids = table.ids.to_numpy().tolist()
+            self.delete(set(ids))
+            entry = write_segment(self.path, self._number(), table, draft.fields())
+            self._append(entry)
+            self._settings = draft.settings
+            last = {text: row for row, text in enumerate(ids)}
+            if len(last) < len(ids):
+                live = np.zeros(len(ids), np.bool_)
+                live[list(last.values())] = True
+                self._live[-1] = live
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Delete documents by their ids; unknown ids are ignored."""
+        gone = set(ids)
+        for i, segment in enumerate(self._segments):
+            rows = [row for row, text in enumerate(segment.table.ids.to_numpy().tolist()) if text in gone]
+            if rows:
+                live = self._live[i]
+                live = np.ones(len(segment), np.bool_) if live is None else live.copy()
+                live[rows] = False
+                self._live[i] = live
+                self._changed = True
+
+    def merge(self) -> None:
+        """Rewrite all segments as one, without the deleted documents. The next commit makes it valid."""
+        if len(self._segments) > 1 or any(live is not None for live in self._live):
+            self._merge(0)
+
+    def commit(self) -> None:
+        """Make all changes valid in one step. Small segments are merged, so that there are never many."""
+        if not self._changed:
+            return
+        self._merge_small()
+        generation = self._manifest.generation + 1
+        entries = []
+        for segment, live in zip(self._segments, self._live, strict=True):
+            entries.append({**segment.entry, "deleted": self._write_live(live, segment.entry["deleted"])})
+        manifest = Manifest(self._settings, generation, self._next, tuple(entries))
+        manifest.write(self.path)
+        self._manifest = manifest
+        self._changed = False
+        self._segments = [_with_entry(s, e) for s, e in zip(self._segments, entries, strict=True)]
+        self._remove_unused()
+
+    def close(self) -> None:
+        """Give the lock back; changes that were not committed are lost."""
+        if self._lock is not None:
+            self._remove_unused()
+        self._release()
+
+    def __enter__(self) -> IndexWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.close()
+
+    # ------------------------------------------------------------------------------------------------------ details
+
+    def _number(self) -> str:
+        number, self._next = self._next, self._next + 1
+        return f"{number:06d}"
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        self._segments.append(StoredSegment(self.path, {**entry, "deleted": None}))
+        self._live.append(None)
+        self._changed = True
+
+    def _write_live(self, live: np.ndarray | None, file: str | None) -> str | None:
+        """File of the deletions of a segment: the one there is, if nothing changed."""
+        if live is None:
+            return None
+        if file is not None:
+            before = _storage.read(self.path / file, kind=_DELETED)[0]["live"]
+            if np.array_equal(before, live):
+                return file
+        file = f"{self._number()}.deleted.plackett"
+        _storage.write(self.path / file, {"live": live}, {"kind": _DELETED})
+        return file
+
+    def _sizes(self) -> list[int]:
+        return [
+            len(segment) if live is None else int(live.sum())
+            for segment, live in zip(self._segments, self._live, strict=True)
+        ]
+
+    def _merge_small(self) -> None:
+        """Keep segments that shrink by a ratio: their number grows with the logarithm of the documents."""
+        sizes = self._sizes()
+        first = len(sizes)
+        for i, (segment, size) in enumerate(zip(self._segments, sizes, strict=True)):
+            if size < (1 - _MOST_DELETED) * len(segment):
+                first = min(first, i)
+        tail = 0
+        for i in range(len(sizes) - 1, 0, -1):
+            tail += sizes[i]
+            if sizes[i - 1] < _RATIO * tail:
+                first = min(first, i - 1)
+        if first < len(sizes) and (first < len(sizes) - 1 or self._live[first] is not None):
+            self._merge(first)
+
+    def _merge(self, first: int) -> None:
+        """Rewrite the segments from ``first`` on as one."""
+        segments, live = self._segments[first:], self._live[first:]
+        combined = self._settings.combined
+        names = dict.fromkeys(
+            [*combined, *(name for segment in segments for name in segment.field_names)]
+        )  # segments of one text field have no combined one
+        table = compose_table(segments, live, self._settings.kinds)
+        del self._segments[first:], self._live[first:]
+        self._changed = True
+        if len(table) == 0:
+            return
+        fields = (compose_field(name, segments, live, combined.get(name, ())) for name in names)
+        self._append(write_segment(self.path, self._number(), table, fields))
+
+    def _remove_unused(self) -> None:
+        """Remove files that no commit refers to any more; readers that mapped them keep their content."""
+        used = self._manifest.files()
+        for entry in os.scandir(self.path):
+            if re.fullmatch(r"[0-9]{6,12}\.[0-9a-z.]+\.plackett", entry.name) and entry.name not in used:
+                with contextlib.suppress(OSError):  # Windows does not remove mapped files: the next commit tries again
+                    os.unlink(entry.path)
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
+    """Which documents of a segment are live; None for all."""
+    if entry["deleted"] is None:
+        return None
+    path = folder / entry["deleted"]
+    arrays, _ = _storage.read(path, kind=_DELETED)
+    live = arrays.get("live")
+    if live is None or live.dtype != np.bool_ or live.shape != (entry["n_documents"],):
+        raise DataError(f"{path}: damaged, it must tell of {entry['n_documents']} documents which are live")
+    return live
+
+
+def _with_entry(segment: StoredSegment, entry: dict[str, Any]) -> StoredSegment:
+    segment.entry = entry
+    return segment
+
+
+def _ours(name: str) -> bool:
+    return name in (_LOCK, FILE) or re.fullmatch(r"\.?[0-9]{6,12}\..*|\.index\.json\..*", name) is not None

@@ -1,0 +1,28 @@
+"""What the query-likelihood models share."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from plackett.text.retrieval.base import TermModel
+from plackett.text.retrieval.matches import Matches
+
+__all__ = ["LanguageModel", "background"]
+
+
+class LanguageModel(TermModel):
+    r"""Query likelihood: :math:`\log p(q \mid d) = \sum_{t \in q} \mathrm{qtf} \cdot \log p(t \mid d)`.
+
+    Smoothing gives terms that the document lacks a probability. Terms that the collection lacks are left out.
+    """
+
+    absent: ClassVar[bool] = True
+    #: Scores are log-probabilities.
+    log_probability: ClassVar[bool] = True
+
+
+def background(found: Matches) -> np.ndarray:
+    """Probability of each query term in the collection."""
+    return found.collection_frequency / max(found.collection.total_length, 1)

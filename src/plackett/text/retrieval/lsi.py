@@ -1,0 +1,149 @@
+"""Latent semantic indexing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from plackett.text.index.field import Field
+from plackett.text.index.index import Index
+from plackett.text.retrieval.base import Results, RetrievalModel, best
+from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.term_frequency import TF, tf_name
+from plackett.text.retrieval.vector_space import document_vectors
+
+__all__ = ["LSI"]
+
+
+class _Space(NamedTuple):
+    #: Terms × k: takes a query to the space.
+    terms: np.ndarray
+    #: Documents × k.
+    documents: np.ndarray
+    #: Inverse document frequency of the terms.
+    idf: np.ndarray
+
+
+_SPACES: WeakKeyDictionary[Field, dict[object, _Space]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSI(RetrievalModel):
+    r"""Latent semantic indexing: similarity in the space of the k largest singular values.
+
+    With the truncated decomposition :math:`A \approx U_k S_k V_k^\top` of the term–document matrix of TF-IDF weights,
+    a query is :math:`U_k^\top q` and a document is its column of :math:`S_k V_k^\top`. All documents are ranked, also
+    those without a query term. With k = rank A inner products are those of the vector space.
+
+    Parameters
+    ----------
+    k
+        Dimensions; at most the number of documents or terms, less one.
+    cosine
+        Whether to compare directions instead of inner products.
+    tf, idf
+        As for `VectorSpace`.
+    random_state
+        Seed of the solver's start vector.
+
+    Examples
+    --------
+    >>> from plackett.text import Document, Index
+    >>> texts = ["car engine", "auto engine", "auto motor", "flower garden", "flower tree"]
+    >>> index = Index.build([Document(str(i), {"body": text}) for i, text in enumerate(texts)])
+    >>> LSI(k=2).search(index, "car", k=3).documents.tolist()  # "auto motor" has no common term with the query
+    [0, 1, 2]
+
+    References
+    ----------
+    Deerwester, Dumais, Furnas, Landauer, Harshman: Indexing by latent semantic analysis. JASIS 41(6), 1990.
+    """
+
+    name: ClassVar[str] = "LSI"
+    _ids: ClassVar[tuple[str, ...]] = ("conv.lsi",)
+    paper: ClassVar[str] = "Deerwester, Dumais, Furnas, Landauer, Harshman 1990"
+    cost: ClassVar[float] = 3.0
+
+    k: int = 100
+    cosine: bool = True
+    tf: str = "log"
+    idf: str = "log"
+    random_state: int = 0
+
+    def _check(self) -> None:
+        self.expect(self.k >= 1, "k", "give a number of dimensions")
+        object.__setattr__(self, "tf", tf_name(self.tf))
+        object.__setattr__(self, "idf", idf_name(self.idf))
+
+    def space(self, field: Field) -> _Space:
+        """The decomposition of a field, computed once."""
+        kept = _SPACES.setdefault(field, {})
+        if self not in kept:
+            kept[self] = self._decompose(field)
+        return kept[self]
+
+    def _decompose(self, field: Field) -> _Space:
+        import scipy.sparse.linalg as linalg
+
+        matrix = document_vectors(field, self.tf, self.idf)
+        idf = IDF[self.idf](field.document_frequency, field.n_documents)
+        k = min(self.k, min(matrix.shape) - 1)
+        if k < 1 or matrix.nnz == 0:
+            return _Space(np.zeros((field.n_terms, 1)), np.zeros((field.n_documents, 1)), idf)
+        start = np.random.default_rng(self.random_state).standard_normal(min(matrix.shape))
+        left, values, right = linalg.svds(matrix, k=k, v0=start)
+        return _Space(np.ascontiguousarray(right.T), left * values, idf)
+
+    def _vectors(self, field: Field, queries: Queries) -> np.ndarray:
+        import scipy.sparse as sp
+
+        space, terms = self.space(field), queries.terms(field)
+        known = terms.terms >= 0
+        query = np.repeat(np.arange(len(queries)), np.diff(terms.offsets))
+        length = np.bincount(query, terms.weights, len(queries))[query]
+        value = TF[self.tf].numbers(terms.weights, length, 1.0)[known] * space.idf[terms.terms[known]]
+        vectors = sp.csr_array((value, (query[known], terms.terms[known])), (len(queries), field.n_terms)) @ space.terms
+        return _directions(vectors) if self.cosine else vectors
+
+    def _scores(
+        self,
+        index: Index,
+        queries: Queries,
+        offsets: np.ndarray,
+        documents: np.ndarray,
+        field: str | None,
+        n_jobs: int | None,
+    ) -> np.ndarray:
+        chosen = index.field(field)
+        vectors, rows = self._vectors(chosen, queries), self.space(chosen).documents
+        rows = _directions(rows) if self.cosine else rows
+        out = np.empty(documents.size)
+        for q in range(len(queries)):
+            part = slice(offsets[q], offsets[q + 1])
+            out[part] = rows[documents[part]] @ vectors[q]
+        return out
+
+    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
+        n = index.n_documents
+        parts = []
+        for lo in range(0, len(queries), 64):  # a block of queries at a time: documents × queries would not fit
+            hi = min(lo + 64, len(queries))
+            chosen = index.field(field)
+            rows = self.space(chosen).documents
+            table = self._vectors(chosen, queries)[lo:hi] @ (_directions(rows) if self.cosine else rows).T
+            parts.append(best(np.arange(0, (hi - lo + 1) * n, n), np.tile(np.arange(n), hi - lo), table.ravel(), k))
+        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
+        return Results(
+            np.concatenate(([0], np.cumsum(sizes))),
+            np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
+            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
+        )
+
+
+def _directions(rows: np.ndarray) -> np.ndarray:
+    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norm > 0, norm, 1.0)

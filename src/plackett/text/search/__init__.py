@@ -1,0 +1,1 @@
+"""Queries, filters, the best documents, and snippets."""

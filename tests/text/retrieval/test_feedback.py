@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections import Counter
+from math import log
+
+import numpy as np
+import pytest
+
+from plackett import DataError
+from plackett.text import (
+    BM25,
+    RM3,
+    Dirichlet,
+    KLDivergence,
+    RegularizedFeedback,
+    Rocchio,
+    SVMFeedback,
+    VectorSpace,
+)
+from plackett.text.retrieval.mixture import mixture_topic, regularized_topic
+from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.svm_feedback import unit_vectors
+from plackett.text.retrieval.vector_space import document_vectors
+from plackett.theory import rocchio_hidden_loss
+
+
+def query_terms(small):
+    return Queries(small.texts, small.index.analyzer).terms(small.index.field())
+
+
+@pytest.mark.spec("relational.baseline.propagation")
+@pytest.mark.parametrize("model", [BM25(), Dirichlet(mu=20)])
+def test_rm3_by_hand(small, model):
+    found = RM3(model=model, n_documents=4, n_terms=5, weight=0.4)
+    field = small.index.field()
+    expanded = found.expanded(field, query_terms(small))
+    first = model.search(small.index, small.texts, 4)
+    for q, words in enumerate(small.queries):
+        documents, scores = first.of(q)
+        weights = np.exp(scores - scores.max()) if model != BM25() else scores
+        weights = weights / weights.sum()
+        language: Counter[str] = Counter()
+        for d, share in zip(documents, weights, strict=True):
+            for t in small.documents[d]:
+                language[t] += share / len(small.documents[d])
+        best = sorted(language.items(), key=lambda item: (-round(item[1], 12), field.term_ids([item[0]])[0]))[:5]
+        expected = Counter({t: 0.6 * n / len(words) for t, n in Counter(words).items()})
+        for t, value in best:
+            expected[t] += 0.4 * value / sum(v for _, v in best)
+        terms, values = expanded.of(q)
+        got = {field.term(t) if t >= 0 else "unknown": v for t, v in zip(terms, values, strict=True)}
+        assert got == pytest.approx(dict(expected))
+
+
+@pytest.mark.spec("conv.kl_divergence")
+def test_without_feedback_it_is_the_model(small):
+    pairs = small.pairs()
+    likelihood = Dirichlet(mu=20).scores(small.index, small.texts, *pairs).reshape(-1, small.n)
+    for model in (RM3(model=Dirichlet(mu=20), weight=0.0), KLDivergence(model=Dirichlet(mu=20), weight=0.0)):
+        found = model.scores(small.index, small.texts, *pairs).reshape(-1, small.n)
+        lengths = np.array([len(words) for words in small.queries])[:, None]
+        np.testing.assert_allclose(found, likelihood / lengths, atol=1e-12)
+
+
+@pytest.mark.spec("conv.kl_divergence")
+def test_the_mixture_finds_its_maximum():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 6, (3, 12)).astype(float)
+    background = rng.dirichlet(np.ones(12))
+    topic, values = mixture_topic(counts, background, 0.6, max_iter=2000, tol=0.0)
+    assert topic.sum() == pytest.approx(1.0)
+    assert (np.diff(values) >= -1e-9).all()  # EM never loses
+    total = counts.sum(axis=0)
+    value = lambda theta: total @ np.log(0.4 * theta + 0.6 * background)  # noqa: E731
+    for _ in range(300):  # the likelihood is concave: no mixture with another topic is better
+        other = 0.99 * topic + 0.01 * rng.dirichlet(np.full(12, 0.3))
+        assert value(other) <= value(topic) + 1e-6
+
+
+@pytest.mark.spec("conv.kl_divergence")
+def test_kl_feedback_by_hand(small):
+    field = small.index.field()
+    model = KLDivergence(model=Dirichlet(mu=20), n_documents=3, n_terms=4, weight=0.5, noise=0.5)
+    terms, weights = model.expanded(field, query_terms(small)).of(0)
+    documents, _ = Dirichlet(mu=20).search(small.index, small.texts[:1], 3).of(0)
+    counts = np.array([[small.documents[d].count(field.term(t)) for t in range(field.n_terms)] for d in documents])
+    topic, _ = mixture_topic(counts, field.collection_frequency / field.total_length, 0.5)
+    best = np.argsort(-topic, kind="stable")[:4]
+    expected = np.zeros(field.n_terms)
+    expected[best] = 0.5 * topic[best] / topic[best].sum()
+    for t, n in Counter(small.queries[0][:-1]).items():
+        expected[field.term_ids([t])[0]] += 0.5 * n / len(small.queries[0])
+    np.testing.assert_allclose(weights[terms >= 0], expected[terms[terms >= 0]], rtol=1e-6)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.spec("conv.similarity_reg")
+def test_regularised_topics():
+    background = np.full(4, 0.25)
+    query = np.array([1.0, 0.0, 0.0, 0.0])
+    counts = np.array([[5.0, 5.0, 0.0, 0.0], [0.0, 0.0, 9.0, 0.0]])  # the second document has no query term
+    topic = regularized_topic(counts, background, query, 10_000.0, 0.9, 200)
+    assert topic.sum() == pytest.approx(1.0)
+    assert topic[0] > topic[1] > topic[2] >= topic[3]
+    only_query = regularized_topic(np.zeros((1, 4)), background, query, 100.0, 0.9, 5)
+    np.testing.assert_allclose(only_query, query)
+
+
+@pytest.mark.spec("conv.similarity_reg")
+def test_regularised_feedback_keeps_the_query(small):
+    field = small.index.field()
+    expanded = RegularizedFeedback(model=Dirichlet(mu=20), n_documents=3).expanded(field, query_terms(small))
+    for q, words in enumerate(small.queries):
+        terms, weights = expanded.of(q)
+        assert weights.sum() == pytest.approx(1.0)
+        assert set(field.term_ids(words[:-1])) <= set(terms.tolist())
+
+
+@pytest.mark.spec("pointwise.rocchio", "theory.rocchio_hidden_loss")
+@pytest.mark.parametrize("cosine", [False, True])
+def test_rocchio_is_a_gradient_step_on_its_hidden_loss(small, cosine):
+    field = small.index.field()
+    space = VectorSpace(tf="log", idf="smooth", cosine=cosine)
+    model = Rocchio(model=space, n_terms=1000)
+    vectors = document_vectors(field, "log", "smooth").toarray()
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = vectors / np.where(norms > 0, norms, 1.0) if cosine else vectors
+    words = small.queries[0][:-1]
+    query = np.zeros(field.n_terms)
+    for t in set(words):
+        query[field.term_ids([t])[0]] = (1 + log(words.count(t))) * (log((small.n + 1) / (small.df(t) + 1)) + 1)
+    query = query / np.linalg.norm(query) if cosine else query
+    labels = {str(d): int(d % 2) for d in range(1, 9)}
+    good, bad = vectors[[1, 3, 5, 7]], vectors[[2, 4, 6, 8]]
+    moved = query - rocchio_hidden_loss(query, good, bad).gradient
+    found = model.with_judgements(small.index, {"1": small.texts[0]}, {"1": labels}, k=small.n)
+    np.testing.assert_allclose(found.scores, (vectors @ moved)[found.documents], atol=1e-10)
+
+
+@pytest.mark.spec("pointwise.rocchio")
+def test_rocchio_without_documents_scales_the_query(small):
+    plain = VectorSpace(idf="smooth")
+    model = Rocchio(model=plain, beta=0.0, gamma=0.0, alpha=2.0)
+    pairs = small.pairs()
+    twice = 2 * plain.scores(small.index, small.texts, *pairs)
+    np.testing.assert_allclose(model.scores(small.index, small.texts, *pairs), twice, atol=1e-12)
+    with pytest.raises(DataError, match="model="):
+        Rocchio(model=BM25())
+
+
+@pytest.mark.spec("pointwise.svm_feedback")
+def test_svm_feedback_is_the_pointwise_svm_of_one_query(small):
+    labels = {str(d): int(d % 2) for d in range(10)}
+    text = {"1": "w0 w1 w2 w3 w4"}
+    found = SVMFeedback(C=2.0).with_judgements(small.index, text, {"1": labels}, k=small.n)
+    vectors = unit_vectors(small.index, None).toarray()
+    x, y = vectors[:10], np.where(np.arange(10) % 2, 1.0, -1.0)
+    weights = _dual(x, y, 2.0)
+    np.testing.assert_allclose(found.scores, vectors[found.documents] @ weights, atol=2e-3)
+
+
+def _dual(x, y, C, steps=20_000):
+    """Linear SVM without intercept by projected gradient on its dual."""
+    gram = (x @ x.T) * np.outer(y, y)
+    a = np.zeros(y.size)
+    rate = 1.0 / np.linalg.eigvalsh(gram)[-1]
+    for _ in range(steps):
+        a = np.clip(a + rate * (1.0 - gram @ a), 0.0, C)
+    return (a * y) @ x
+
+
+def test_svm_feedback_needs_both_kinds(small):
+    text = {"1": small.texts[0]}
+    same = SVMFeedback().with_judgements(small.index, text, {"1": {"0": 1, "1": 1}}, k=10)
+    first = BM25().search(small.index, text, k=10)
+    np.testing.assert_array_equal(same.documents, first.documents)
+    blind = SVMFeedback(n_documents=3).search(small.index, text, k=10)
+    again = SVMFeedback(n_documents=3).scores(small.index, text, [0, blind.documents.size], blind.documents)
+    np.testing.assert_allclose(blind.scores, again)
