@@ -179,6 +179,7 @@ from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
 from plackett.rankers.scorer import scorer as scorer
+from plackett.text.search.searching import search as search
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho
 from plackett.data.splits import split_queries as split_queries
