@@ -48,6 +48,7 @@ KINDS = {
     "text": "text",
     "graph": "graph",
     "clicks": "clicks",
+    "clicks/models": "click model",
     "selection": "selection",
     "theory": "theory",
     "export": "export",
