@@ -6,4 +6,11 @@ from plackett.clicks.log import ClickLog as ClickLog
 from plackett.clicks.simulate import PositionUsers as PositionUsers
 from plackett.clicks.simulate import TrustUsers as TrustUsers
 from plackett.clicks.users import hash_users as hash_users
+from plackett.clicks.reading import iter_clicks as iter_clicks
+from plackett.clicks.storage import open_log as open_log
+from plackett.clicks.reading import read_clicks as read_clicks
+from plackett.clicks.readers.events import read_events as read_events
+from plackett.clicks.readers.page_lines import read_pages as read_pages
+from plackett.clicks.readers.events import read_ubi as read_ubi
+from plackett.clicks.readers.query_click_lines import read_yandex as read_yandex
 from plackett.clicks.simulate import simulate_log as simulate_log

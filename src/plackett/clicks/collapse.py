@@ -16,16 +16,17 @@ __all__ = ["collapse", "concat"]
 
 
 @kernel
-def _page_hashes(offsets, query, document, clicked, out):  # type: ignore[no-untyped-def]
+def _page_hashes(offsets, query, document, rank, clicked, out):  # type: ignore[no-untyped-def]
     for page in range(query.size):
         h = mix(np.uint64(query[page]))
         for row in range(offsets[page], offsets[page + 1]):
             h = mix(h ^ (np.uint64(document[row]) * np.uint64(2) + np.uint64(clicked[row])))
+            h = mix(h ^ np.uint64(rank[row]))
         out[page] = h
 
 
 @kernel
-def _confirm(order, starts, offsets, query, document, clicked):  # type: ignore[no-untyped-def]
+def _confirm(order, starts, offsets, query, document, rank, clicked):  # type: ignore[no-untyped-def]
     """Whether the pages of each group are the same as the first one."""
     for g in range(starts.size - 1):
         first = order[starts[g]]
@@ -39,24 +40,26 @@ def _confirm(order, starts, offsets, query, document, clicked):  # type: ignore[
             for j in range(n):
                 if document[a + j] != document[b + j] or clicked[a + j] != clicked[b + j]:
                     return False
+                if rank[a + j] != rank[b + j]:
+                    return False
     return True
 
 
 def collapse(log: ClickLog) -> ClickLog:
     """See `ClickLog.collapse`."""
     hashes = np.empty(log.n_pages, np.uint64)
-    _page_hashes(log.offsets, log.query, log.document, log.clicked, hashes)
+    _page_hashes(log.offsets, log.query, log.document, log.rank, log.clicked, hashes)
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, log.n_pages), bool), ordered[1:] != ordered[:-1])))
     ends = np.append(starts, log.n_pages)
-    if not _confirm(order, ends, log.offsets, log.query, log.document, log.clicked):
+    if not _confirm(order, ends, log.offsets, log.query, log.document, log.rank, log.clicked):
         raise DataError("two different pages share a hash of 64 bits: split the log and collapse its parts")
     weight = np.add.reduceat(log.page_weight[order], starts) if starts.size else np.zeros(0)
     first = order[starts]
     back = np.argsort(first, kind="stable")
     kept = log.select(first[back])
-    drop: dict[str, Any] = dict.fromkeys((*ROWS, *PAGES, "rankers"))
+    drop: dict[str, Any] = dict.fromkeys(({*ROWS} - {"ranks"}) | {*PAGES, "rankers"})
     return kept.replace(**(drop | {"weight": weight[back], "clicks": kept.clicked.astype(np.int32)}))
 
 
@@ -84,6 +87,8 @@ def concat(logs: list[ClickLog]) -> ClickLog:
     for name in (*ROWS, *PAGES):
         parts = [getattr(log, name) for log in logs]
         changes[name] = None if any(part is None for part in parts) else np.concatenate(parts)
+    if any(log.ranks is not None for log in logs):
+        changes["ranks"] = np.concatenate([log.rank for log in logs])
     if any(log.weight is not None for log in logs):
         changes["weight"] = np.concatenate([log.page_weight for log in logs])
     changes["rankers"] = None

@@ -30,6 +30,7 @@ ROWS: dict[str, Any] = {
     "actions": np.float32,
     "propensities": np.float64,
     "conditional_propensities": np.float64,
+    "ranks": np.int32,
 }
 PAGES: dict[str, Any] = {"users": np.uint64, "times": np.float64, "ranker": np.int32, "weight": np.float64}
 
@@ -67,6 +68,9 @@ class ClickLog:
     conditional_propensities
         Probability of this document at this rank given the documents above it: their product over a page is the
         probability of the page. Or None.
+    ranks
+        Rank of each row, from 1, ascending on each page, where pages do not start at the top or have holes (a second
+        page of results, documents that were not logged). None for 1, 2, ….
     users
         Hashed user id of each page, uint64; 0 is unknown. Or None.
     times
@@ -101,6 +105,7 @@ class ClickLog:
     actions: np.ndarray | None = None
     propensities: np.ndarray | None = None
     conditional_propensities: np.ndarray | None = None
+    ranks: np.ndarray | None = None
     users: np.ndarray | None = None
     times: np.ndarray | None = None
     ranker: np.ndarray | None = None
@@ -131,6 +136,7 @@ class ClickLog:
         actions: Any = None,
         propensities: Any = None,
         conditional_propensities: Any = None,
+        ranks: Any = None,
         users: Any = None,
         times: Any = None,
         ranker: Any = None,
@@ -148,7 +154,7 @@ class ClickLog:
             pages × ranks, a list of lists, or flat arrays together with ``lengths``.
         lengths
             Number of documents of each page, for flat arrays.
-        click_order, dwell, actions, propensities, conditional_propensities
+        click_order, dwell, actions, propensities, conditional_propensities, ranks
             In the form of ``clicks``.
         users
             User id of each page; hashed with ``key`` (`plackett.clicks.hash_users`). An array of uint64 is taken to be
@@ -183,7 +189,7 @@ class ClickLog:
         assert counts is not None
         ranker_codes, names = (None, None) if ranker is None else codes(pages(ranker, "ranker"), "ranker")
         given = {"click_order": click_order, "dwell": dwell, "actions": actions, "propensities": propensities}
-        given["conditional_propensities"] = conditional_propensities
+        given |= {"conditional_propensities": conditional_propensities, "ranks": ranks}
         user_ids = pages(users, "users")
         if user_ids is not None and user_ids.dtype != np.uint64:
             from plackett.clicks.users import hash_users
@@ -235,6 +241,12 @@ class ClickLog:
             raise DataError("ranker and rankers belong together")
         if self.ranker is not None and n_pages and not 0 <= self.ranker.min() <= self.ranker.max() < self.rankers.size:  # type: ignore[union-attr]
             raise DataError("ranker has a code that is not one of its names")
+        if self.ranks is not None and n_rows:
+            rises = np.diff(self.ranks) > 0
+            rises[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < n_rows)] - 1] = True
+            if not rises.all() or self.ranks.min() < 1:
+                row = 0 if self.ranks.min() < 1 else int(np.flatnonzero(~rises)[0]) + 1
+                raise DataError(f"ranks must rise from 1 on each page; see the page of row {row}")
         for name in ("propensities", "conditional_propensities"):
             found = getattr(self, name)
             if found is not None and not ((found > 0) & (found <= 1)).all():
@@ -276,8 +288,8 @@ class ClickLog:
 
     @cached_property
     def longest(self) -> int:
-        """Number of documents of the longest page."""
-        return int(self.lengths.max(initial=0))
+        """The largest rank."""
+        return int(self.lengths.max(initial=0) if self.ranks is None else self.ranks.max(initial=0))
 
     @cached_property
     def page(self) -> np.ndarray:
@@ -287,6 +299,8 @@ class ClickLog:
     @cached_property
     def rank(self) -> np.ndarray:
         """Rank of each row on its page, from 1, int32."""
+        if self.ranks is not None:
+            return self.ranks
         return (np.arange(self.n_rows) - np.repeat(self.offsets[:-1], self.lengths) + 1).astype(np.int32)
 
     @cached_property
@@ -377,11 +391,11 @@ class ClickLog:
         return dataclass_replace(self, offsets=starts, query=self.query[chosen], bad_lines=None, **changes)
 
     def truncate(self, k: int) -> ClickLog:
-        """The first k documents of each page."""
+        """The ranks 1 to k of each page."""
         kept = self.rank <= k
         changes: dict[str, Any] = {name: getattr(self, name) for name in ("document", "clicks", *ROWS)}
         changes = {name: None if found is None else found[kept] for name, found in changes.items()}
-        starts = np.concatenate(([0], np.cumsum(np.minimum(self.lengths, k)))).astype(np.int64)
+        starts = np.concatenate(([0], np.cumsum(kept)))[self.offsets].astype(np.int64)
         return dataclass_replace(self, offsets=starts, **changes)
 
     def split(self, fraction: float = 0.75, *, by: str = "page", random_state: Any = None) -> tuple[ClickLog, ClickLog]:
@@ -440,7 +454,8 @@ class ClickLog:
             pl.Series("rank", self.rank),
             pl.Series("clicks", self.clicks),
         ]
-        columns += [pl.Series(name, getattr(self, name)) for name in ROWS if getattr(self, name) is not None]
+        known = [name for name in ROWS if name != "ranks" and getattr(self, name) is not None]
+        columns += [pl.Series(name, getattr(self, name)) for name in known]
         for name in PAGES:
             found = getattr(self, name)
             if name == "ranker" and found is not None:

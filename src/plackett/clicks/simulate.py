@@ -113,7 +113,7 @@ class CascadeUsers(SimulatedUsers):
         clicks = np.zeros(log.n_rows, bool)
         reading = np.ones(log.n_pages, bool)
         draws = rng.random((3, log.n_rows))
-        for i in range(log.longest):
+        for i in range(int(log.lengths.max(initial=0))):
             pages = np.flatnonzero(reading & (log.lengths > i))
             rows = log.offsets[pages] + i
             hit = draws[0, rows] < attraction[rows]
