@@ -205,9 +205,7 @@ def _chain_marginal(lo, hi, offsets, attraction, skip_go, click_go, out):  # typ
             reading *= r * click_go[row] + (1.0 - r) * skip_go[row]
 
 
-def chain_conditional(
-    log: ClickLog, attraction: np.ndarray, skip_go: np.ndarray, click_go: np.ndarray
-) -> np.ndarray:
+def chain_conditional(log: ClickLog, attraction: np.ndarray, skip_go: np.ndarray, click_go: np.ndarray) -> np.ndarray:
     """Probability of a click on each row given the clicks above it; the arguments are per row."""
     out = np.empty(log.n_rows)
     over_queries(_chain_conditional, log.offsets, attraction, skip_go, click_go, log.clicked, out)

@@ -6,7 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FLAT", "BetaPrior", "beta_interval", "estimate_prior", "prior_of_scores", "product_moments"]
+from plackett._kernel import kernel, over_queries
+
+__all__ = [
+    "FLAT",
+    "BetaPrior",
+    "beta_interval",
+    "estimate_prior",
+    "prior_of_scores",
+    "latent_posterior",
+    "latent_prior",
+    "product_moments",
+]
 
 #: Pairs that the prior is estimated from; more do not change it.
 _SAMPLE = 50_000
@@ -83,6 +94,119 @@ def estimate_prior(hits: np.ndarray, trials: np.ndarray, *, max_iter: int = 200,
         if moved < tol:
             break
     return BetaPrior(a, b)
+
+
+#: Points of the grid on which probabilities are integrated, and pairs that a prior is estimated from by it.
+_POINTS = 128
+_LATENT_SAMPLE = 4_000
+
+
+def _grid(points: int) -> np.ndarray:
+    return (np.arange(points) + 0.5) / points
+
+
+def latent_prior(hits: np.ndarray, skips: np.ndarray, look: np.ndarray) -> BetaPrior:
+    r"""The Beta distribution under which counts with uncertain examination are most probable.
+
+    .. math:: \sum_p \log \int r^{h_p} (1 - w_p r)^{s_p}\, \mathrm{Beta}(r; a, b)\, dr
+
+    on a grid, with gradient. With :math:`w = 1` it is `estimate_prior`.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import betaln, digamma
+
+    shown = hits + skips > 1e-9
+    hits, skips, look = hits[shown], skips[shown], look[shown]
+    if hits.size < 2 or hits.sum() <= 0 or skips.sum() <= 0:
+        return BetaPrior(1.0, 1.0)
+    if hits.size > _LATENT_SAMPLE:
+        chosen = np.random.default_rng(0).choice(hits.size, _LATENT_SAMPLE, replace=False)
+        hits, skips, look = hits[chosen], skips[chosen], look[chosen]
+    r = _grid(_POINTS)
+    log_r, log_other = np.log(r), np.log1p(-r)
+    level = hits[:, None] * log_r + skips[:, None] * np.log1p(-np.minimum(look[:, None] * r, 1 - 1e-12))
+    level -= level.max(axis=1, keepdims=True)
+    likelihood = np.exp(level)
+
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        a, b = np.exp(x)
+        weights = np.exp((a - 1) * log_r + (b - 1) * log_other - betaln(a, b)) / _POINTS
+        mass = likelihood @ weights
+        mean_log = (likelihood @ (weights * log_r)) / mass
+        mean_other = (likelihood @ (weights * log_other)) / mass
+        slope_a = mean_log.mean() - (digamma(a) - digamma(a + b))
+        slope_b = mean_other.mean() - (digamma(b) - digamma(a + b))
+        return -float(np.log(mass).mean()), -np.array([a * slope_a, b * slope_b])
+
+    start = np.log(np.clip(estimate_prior(hits, hits + skips * look), 0.2, 50.0))
+    found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(np.log(0.05), np.log(1e3))] * 2)
+    a, b = np.exp(found.x)
+    return BetaPrior(float(a), float(b))
+
+
+@kernel
+def _latent_posterior(lo, hi, offsets, hits, skips, look, a, b, tail, grid, log_grid, log_other, out):  # type: ignore[no-untyped-def]
+    n = grid.size
+    level = np.empty(n)
+    for p in range(lo, hi):
+        top = -np.inf
+        for g in range(n):
+            level[g] = (hits[p] + a - 1.0) * log_grid[g] + (b - 1.0) * log_other[g]
+            level[g] += skips[p] * np.log(max(1.0 - look[p] * grid[g], 1e-300))
+            top = max(top, level[g])
+        total = 0.0
+        first = 0.0
+        second = 0.0
+        for g in range(n):
+            level[g] = np.exp(level[g] - top)
+            total += level[g]
+            first += level[g] * grid[g]
+            second += level[g] * grid[g] * grid[g]
+        out[0, p] = first / total
+        out[1, p] = max(second / total - (first / total) ** 2, 1e-12)
+        run = 0.0
+        low = -1.0
+        out[3, p] = 1.0
+        for g in range(n):
+            before = run
+            run += level[g] / total
+            if low < 0.0 and run >= tail:
+                low = (g + (tail - before) / max(run - before, 1e-300)) / n
+            if run >= 1.0 - tail:
+                out[3, p] = (g + (1.0 - tail - before) / max(run - before, 1e-300)) / n
+                break
+        out[2, p] = max(low, 0.0)
+
+
+def latent_posterior(
+    hits: np.ndarray,
+    skips: np.ndarray,
+    look: np.ndarray,
+    prior: BetaPrior,
+    level: float,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Mean, variance and both ends of an interval of each probability, as four rows; see `latent_prior`."""
+    out = np.zeros((4, hits.size))
+    grid = _grid(_POINTS)
+    a, b = max(prior.a, 1e-3), max(prior.b, 1e-3)
+    over_queries(
+        _latent_posterior,
+        np.arange(hits.size + 1),
+        hits,
+        skips,
+        look,
+        a,
+        b,
+        (1 - level) / 2,
+        grid,
+        np.log(grid),
+        np.log1p(-grid),
+        out,
+        n_jobs=n_jobs,
+        rows_per_thread=1000,
+    )
+    return out
 
 
 def prior_of_scores(value: np.ndarray, score: np.ndarray, information: np.ndarray) -> BetaPrior:

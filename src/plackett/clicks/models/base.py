@@ -14,7 +14,7 @@ from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett._progress import progress
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._prior import FLAT, BetaPrior, beta_interval, estimate_prior
+from plackett.clicks.models._prior import FLAT, BetaPrior, latent_posterior, latent_prior
 from plackett.clicks.pairs import PairTable
 
 if TYPE_CHECKING:
@@ -144,7 +144,18 @@ class ClickModel:
         raise NotImplementedError
 
     def _estimate_priors(self, state: Any) -> None:
-        self.prior_ = estimate_prior(self.clicks_, self.examined_)
+        self.prior_ = latent_prior(self.clicks_, *self._evidence_of_skips())
+
+    def _evidence_of_skips(self) -> tuple[np.ndarray, np.ndarray]:
+        """Skips of each pair as a number of equal ones, and the chance with which each was examined.
+
+        A skip that was examined with chance w has the likelihood 1 − w a. The numbers have the sum and the sum of squares
+        of the expected examinations of the pair.
+        """
+        missed = np.maximum(self.examined_ - self.clicks_, 0.0)
+        informed = np.clip(getattr(self, "informed_", missed), 1e-12, np.maximum(missed, 1e-12))
+        look = np.where(missed > 1e-9, informed / np.maximum(missed, 1e-12), 1.0)
+        return missed**2 / informed, look / (1.0 - self.attraction_ * (1.0 - look))
 
     def _attract(self, examined: np.ndarray) -> None:
         """New attraction: clicks per examination."""
@@ -192,7 +203,7 @@ class ClickModel:
         return float((self.page_log_likelihoods(log) * log.page_weight).sum())
 
     def perplexity(self, log: ClickLog, *, conditional: bool = False) -> Perplexity:
-        """Perplexity of clicks at each rank, :math:`2^{-\\text{mean} \\log_2 q}` with q of what happened.
+        """Perplexity of clicks at each rank: 2 to the minus mean binary logarithm of the probability of what happened.
 
         Parameters
         ----------
@@ -204,18 +215,22 @@ class ClickModel:
 
     # ------------------------------------------------------------------------------------------------------ relevance
 
-    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the relevance of each pair."""
-        return self.attraction_, self._attraction_variance()
+    def _relevance(self) -> np.ndarray:
+        """Relevance of each pair."""
+        return self.attraction_
+
+    def _posterior(self, level: float) -> np.ndarray:
+        """Mean, variance and interval of the attraction of each pair, given the other parameters."""
+        prior = self.prior_ if sum(self.prior_) > 0 else BetaPrior(0.5, 0.5)
+        return latent_posterior(self.clicks_, *self._evidence_of_skips(), prior, level, self.n_jobs)
 
     def _attraction_variance(self) -> np.ndarray:
-        """Inverse of the information about the attraction: skips that may not have been seen count for less."""
-        a, b = self.prior_
-        mean = clipped(self.attraction_)
-        informed = getattr(self, "informed_", self.examined_ - self.clicks_)
-        # at least an imagined half click and half skip: without a prior, no click does not mean no doubt
-        information = (self.clicks_ + max(a, 0.5)) / mean**2 + (informed + max(b, 0.5)) / (1 - mean) ** 2
-        return 1.0 / information
+        return self._posterior(0.95)[1]
+
+    def _interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the interval of the relevance of each pair."""
+        _, _, lower, upper = self._posterior(level)
+        return lower, upper
 
     def relevance(self, level: float = 0.95) -> pl.DataFrame:
         """Relevance of each pair with an interval: query, document, relevance, lower, upper, shown, clicks.
@@ -230,8 +245,8 @@ class ClickModel:
         from plackett.data._tables import id_series
 
         self._check_fitted()
-        mean, variance = self._moments()
-        lower, upper = beta_interval(mean, variance, level)
+        mean = self._relevance()
+        lower, upper = self._interval(level)
         return pl.DataFrame(
             [
                 id_series("query", self.pairs_.queries).gather(self.pairs_.query),
@@ -334,4 +349,3 @@ def perplexity(probabilities: np.ndarray, log: ClickLog) -> Perplexity:
     with np.errstate(invalid="ignore", divide="ignore"):
         per_rank = np.exp2(-total / count)
     return Perplexity(float(np.nanmean(per_rank)), per_rank)
-

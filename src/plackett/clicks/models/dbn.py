@@ -11,7 +11,14 @@ from plackett._errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._chain import CLICKS, CLICKS_GONE_ON, SKIPS, SKIPS_GONE_ON, ChainSums
 from plackett.clicks.models._families import ChainModel
-from plackett.clicks.models._prior import FLAT, BetaPrior, estimate_prior, prior_of_scores, product_moments
+from plackett.clicks.models._prior import (
+    FLAT,
+    BetaPrior,
+    beta_interval,
+    estimate_prior,
+    prior_of_scores,
+    product_moments,
+)
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.dcm import rows_to_last_click
 
@@ -48,11 +55,13 @@ class _Satisfying(ChainModel):
     def _click_go(self) -> np.ndarray:
         return np.full(self.n_ranks_, self.gamma_)
 
-    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Relevance is attraction × satisfaction."""
-        return product_moments(
-            self.attraction_, self._attraction_variance(), self.satisfaction_, self.satisfaction_variance_
-        )
+    def _relevance(self) -> np.ndarray:
+        return self.attraction_ * self.satisfaction_
+
+    def _interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        variance = self._attraction_variance()
+        moments = product_moments(self.attraction_, variance, self.satisfaction_, self.satisfaction_variance_)
+        return beta_interval(*moments, level)
 
 
 @dataclass(kw_only=True, eq=False)
