@@ -11,6 +11,7 @@ from plackett.clicks.log import ClickLog as ClickLog
 from plackett.clicks.models.dbn import DBN as DBN
 from plackett.clicks.models.dcm import DCM as DCM
 from plackett.clicks.models.dcm import DCMClosedForm as DCMClosedForm
+from plackett.clicks.features import FeatureAttraction as FeatureAttraction
 from plackett.clicks.models.ctr import GlobalCTR as GlobalCTR
 from plackett.clicks.models.ctr import IndependentClickModel as IndependentClickModel
 from plackett.clicks.models.mixture import MixtureModel as MixtureModel
@@ -22,10 +23,12 @@ from plackett.clicks.models.dbn import SDBN as SDBN
 from plackett.clicks.models.dbn import SDBNCounting as SDBNCounting
 from plackett.clicks.simulate import TrustUsers as TrustUsers
 from plackett.clicks.models.ubm import UBM as UBM
+from plackett.clicks.compare import compare_models as compare_models
 from plackett.clicks.users import hash_users as hash_users
 from plackett.clicks.reading import iter_clicks as iter_clicks
 from plackett.clicks.loading import load_model as load_model
 from plackett.clicks.storage import open_log as open_log
+from plackett.clicks.profile import profile_log as profile_log
 from plackett.clicks.reading import read_clicks as read_clicks
 from plackett.clicks.readers.events import read_events as read_events
 from plackett.clicks.readers.page_lines import read_pages as read_pages

@@ -13,9 +13,9 @@ __all__ = [
     "BetaPrior",
     "beta_interval",
     "estimate_prior",
-    "prior_of_scores",
     "latent_posterior",
     "latent_prior",
+    "prior_of_scores",
     "product_moments",
 ]
 

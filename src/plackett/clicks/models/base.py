@@ -149,8 +149,8 @@ class ClickModel:
     def _evidence_of_skips(self) -> tuple[np.ndarray, np.ndarray]:
         """Skips of each pair as a number of equal ones, and the chance with which each was examined.
 
-        A skip that was examined with chance w has the likelihood 1 − w a. The numbers have the sum and the sum of squares
-        of the expected examinations of the pair.
+        A skip that was examined with chance w has the likelihood 1 − w a. The numbers have the sum and the sum of
+        squares of the expected examinations of the pair.
         """
         missed = np.maximum(self.examined_ - self.clicks_, 0.0)
         informed = np.clip(getattr(self, "informed_", missed), 1e-12, np.maximum(missed, 1e-12))
