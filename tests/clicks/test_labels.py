@@ -242,7 +242,8 @@ def graded(data):
 
 @pytest.mark.spec("clicks.interaction")
 def test_interaction_beats_the_click_rate(data):
-    log = simulate_log(data, data.X[:, 0], n_pages=10_000, k=6, temperature=0.3, random_state=0)
+    order = np.random.default_rng(0).normal(size=data.n_rows)  # lists that are not sorted by relevance
+    log = simulate_log(data, order, n_pages=10_000, k=6, temperature=0.7, random_state=0)
     judged = [(q, d, y) for q, d, y in graded(data) if q < 15]
     frame = InteractionModel().fit(log, judged).labels(log)
     grades = {(q, d): y for q, d, y in graded(data)}
