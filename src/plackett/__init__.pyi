@@ -16,6 +16,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
+from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
@@ -206,6 +207,7 @@ from plackett._errors import LossError as LossError
 from plackett._errors import MeasureError as MeasureError
 from plackett._errors import MissingExtraError as MissingExtraError
 from plackett._errors import PlackettWarning as PlackettWarning
+from plackett import clicks as clicks
 from plackett import data as data
 from plackett import datasets as datasets
 from plackett import evaluation as evaluation

@@ -49,6 +49,7 @@ KINDS = {
     "text": "text",
     "graph": "graph",
     "clicks": "clicks",
+    "clicks/models": "click model",
     "selection": "selection",
     "theory": "theory",
     "export": "export",

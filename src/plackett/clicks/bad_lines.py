@@ -1,0 +1,81 @@
+"""What a reader could not use: counts by reason, with the first examples."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+from plackett._errors import PlackettWarning
+
+__all__ = ["BadLines"]
+
+#: Examples kept per reason.
+EXAMPLES = 3
+
+
+@dataclass
+class BadLines:
+    """Lines (or records) of a log that were left out, by reason.
+
+    Attributes
+    ----------
+    source
+        The file.
+    total
+        Number of lines read.
+    counts
+        Reason to number of lines left out.
+    examples
+        Reason to the first few: line number and text.
+    notes
+        Reason to number of lines that were used, but not completely as they stand.
+
+    Examples
+    --------
+    >>> bad = BadLines("log.tsv")
+    >>> bad.add("no tab", 7, "xyz")
+    >>> print(bad)
+    log.tsv: 1 of 0 lines left out
+      1 × no tab, such as line 7: 'xyz'
+    """
+
+    source: str
+    total: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def add(self, reason: str, line: int, text: Any, times: int = 1) -> None:
+        """Count a line that is left out."""
+        self.counts[reason] = self.counts.get(reason, 0) + times
+        self._keep(reason, line, text)
+
+    def note(self, reason: str, line: int, text: Any, times: int = 1) -> None:
+        """Count a line that is used in part."""
+        self.notes[reason] = self.notes.get(reason, 0) + times
+        self._keep(reason, line, text)
+
+    def _keep(self, reason: str, line: int, text: Any) -> None:
+        kept = self.examples.setdefault(reason, [])
+        if len(kept) < EXAMPLES:
+            shown = str(text)
+            kept.append((line, shown if len(shown) <= 80 else f"{shown[:80]}…"))
+
+    @property
+    def left_out(self) -> int:
+        """Number of lines left out."""
+        return sum(self.counts.values())
+
+    def __str__(self) -> str:
+        lines = [f"{self.source}: {self.left_out} of {self.total} lines left out"]
+        for found in (self.counts, self.notes):
+            for reason, times in found.items():
+                line, text = self.examples[reason][0]
+                lines.append(f"  {times} × {reason}, such as line {line}: {text!r}")
+        return "\n".join(lines)
+
+    def warn(self) -> None:
+        """Warn if lines were left out."""
+        if self.counts:
+            warnings.warn(str(self), PlackettWarning, stacklevel=3)

@@ -1,0 +1,187 @@
+"""Attraction from features: click models that know documents they have never seen."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.clicks.log import ClickLog
+from plackett.clicks.models.base import ClickModel, clipped
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["FeatureAttraction", "LogisticRates"]
+
+
+class LogisticRates:
+    r"""Logistic regression of rates: :math:`\sigma(w^\top x + b)` fitted to hits out of trials, with an L2 penalty.
+
+    Newton's method, which converges in a few steps.
+
+    Parameters
+    ----------
+    alpha
+        Strength of the penalty of w (not of b), in units of one trial.
+    """
+
+    def __init__(self, alpha: float = 1.0, max_iter: int = 50) -> None:
+        self.alpha, self.max_iter = alpha, max_iter
+
+    def fit(self, X: np.ndarray, hits: np.ndarray, trials: np.ndarray) -> Self:
+        """Fit to hits out of trials per row."""
+        X = np.asarray(X, np.float64)
+        self.mean_, self.scale_ = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-9)
+        Z = np.column_stack(((X - self.mean_) / self.scale_, np.ones(len(X))))
+        w = getattr(self, "coef_", np.zeros(Z.shape[1]))
+        penalty = np.full(Z.shape[1], self.alpha)
+        penalty[-1] = 1e-8
+        value = self._value(Z, w, hits, trials, penalty)
+        for _ in range(self.max_iter):
+            chance = _sigmoid(Z @ w)
+            slope = Z.T @ (hits - trials * chance) - penalty * w
+            bend = (Z * (trials * chance * (1 - chance))[:, None]).T @ Z + np.diag(penalty)
+            step = np.linalg.solve(bend, slope)
+            size = 1.0
+            while size > 1e-6 and self._value(Z, w + size * step, hits, trials, penalty) < value - 1e-12:
+                size /= 2
+            w = w + size * step
+            new = self._value(Z, w, hits, trials, penalty)
+            if new - value < 1e-9 * max(trials.sum(), 1.0):
+                break
+            value = new
+        self.coef_ = w
+        return self
+
+    def _value(self, Z: np.ndarray, w: np.ndarray, hits: np.ndarray, trials: np.ndarray, penalty: np.ndarray) -> float:
+        level = Z @ w
+        return float((hits * level - trials * np.logaddexp(0, level)).sum() - 0.5 * (penalty * w**2).sum())
+
+    def rates(self, X: np.ndarray) -> np.ndarray:
+        """Rates of rows."""
+        Z = (np.asarray(X, np.float64) - self.mean_) / self.scale_
+        return _sigmoid(Z @ self.coef_[:-1] + self.coef_[-1])
+
+
+class FeatureAttraction:
+    r"""A click model whose attraction is a function of features, so that unseen documents have a value.
+
+    .. math:: r_{q,d} = \sigma(f(x_{q,d}))
+
+    EM: the click model says how often each pair was probably examined, a model of features is fitted to clicks out of
+    examinations, and so on in turn (regression EM). With `PBM` and a linear f it is the model of Richardson,
+    Dominowska and Ragno for new advertisements.
+
+    Parameters
+    ----------
+    model
+        Click model fitted by EM: `PBM`, `UBM`, `DCM`, `DBN`, `SDBN`.
+    learner
+        None for `LogisticRates`; or a ranker with a logistic loss whose scores are log-odds, such as
+        ``pk.GradientRanker(loss="BinaryLogistic", model=…)``, trained on clicked and skipped copies of each pair.
+    n_rounds
+        Passes of EM.
+
+    Examples
+    --------
+    >>> from plackett.clicks import PBM, simulate_log
+    >>> from plackett.datasets import make_ranking
+    >>> data = make_ranking(n_queries=50, docs_per_query=10, n_features=5, random_state=0)
+    >>> log = simulate_log(data, data.X[:, 0], n_pages=3000, random_state=0)
+    >>> model = FeatureAttraction(PBM()).fit(log, data)
+    >>> model.attraction(data).shape
+    (500,)
+
+    References
+    ----------
+    Richardson, Dominowska, Ragno: Predicting clicks: estimating the click-through rate for new ads. WWW 2007. Wang,
+    Golbandi, Bendersky, Metzler, Najork: Position bias estimation for unbiased learning to rank in personal search.
+    WSDM 2018.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("clicks.richardson",)
+    paper: ClassVar[str] = "Richardson, Dominowska, Ragno 2007"
+
+    def __init__(self, model: ClickModel, learner: Any = None, *, n_rounds: int = 20) -> None:
+        self.model, self.learner, self.n_rounds = model, learner, n_rounds
+
+    def fit(self, log: ClickLog, data: RankingDataset) -> Self:
+        """Fit to a log; ``data`` has the features, with the same query and document ids."""
+        rows = dataset_rows(log, data)
+        lost = rows < 0
+        if lost.all():
+            raise DataError("no pair of the log is in the dataset: do query and document ids agree?")
+        self.lost_pairs_ = int(lost.sum())
+        kept = ~lost
+        X = _dense(data, rows[kept])
+        learner = self.learner if self.learner is not None else LogisticRates()
+        model, mean = self.model, float(log.clicked.mean())
+
+        def attract(examined: np.ndarray) -> None:
+            model.examined_ = examined
+            trials = np.maximum(examined, model.clicks_)[kept]
+            rates = np.full(log.n_pairs, mean)
+            rates[kept] = _fit_rates(learner, X, model.clicks_[kept], trials, data, rows[kept])
+            model.attraction_ = clipped(rates)
+
+        attract_before = model.__dict__.get("_attract")
+        model._attract = attract  # type: ignore[method-assign]
+        before = model.max_iter, model.prior
+        model.max_iter, model.prior = self.n_rounds, None
+        try:
+            model.fit(log)
+        finally:
+            model.max_iter, model.prior = before
+            del model._attract
+            if attract_before is not None:
+                model._attract = attract_before
+        self.learner_ = learner
+        self.model_ = model
+        return self
+
+    def attraction(self, data: RankingDataset) -> np.ndarray:
+        """Attraction of each row of a dataset, seen or not."""
+        if not hasattr(self, "learner_"):
+            raise DataError("FeatureAttraction is not fitted yet: call fit(log, data)")
+        if isinstance(self.learner_, LogisticRates):
+            return self.learner_.rates(_dense(data, np.arange(data.n_rows)))
+        return _sigmoid(self.learner_.predict(data))
+
+
+def _fit_rates(
+    learner: Any, X: np.ndarray, hits: np.ndarray, trials: np.ndarray, data: RankingDataset, rows: np.ndarray
+) -> np.ndarray:
+    if isinstance(learner, LogisticRates):
+        return learner.fit(X, hits, trials).rates(X)
+    misses = np.maximum(trials - hits, 0.0)
+    query = np.searchsorted(data.offsets, rows, side="right") - 1
+    doubled = RankingDataset.from_arrays(
+        np.concatenate((X, X)),
+        np.repeat([1.0, 0.0], len(X)),
+        qid=np.concatenate((query, query)),
+        sample_weight=np.concatenate((hits, misses)),
+    )
+    learner.fit(doubled)
+    single = RankingDataset.from_arrays(X, None, qid=query)
+    return _sigmoid(single.to_input_order(learner.predict(single)))
+
+
+def _dense(data: RankingDataset, rows: np.ndarray) -> np.ndarray:
+    X = data.X[rows]
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
+
+
+def dataset_rows(log: ClickLog, data: RankingDataset) -> np.ndarray:
+    """Row of a dataset of each pair of a log, -1 where there is none. Without docids, documents are row numbers."""
+    from plackett.clicks.pairs import PairTable
+
+    query = np.repeat(np.arange(data.n_queries, dtype=np.int32), np.diff(data.offsets))
+    docids = np.arange(data.n_rows) if data.docids is None else data.docids
+    from plackett.clicks._codes import codes
+
+    code, names = codes(docids, "docids")
+    return PairTable(data.qids, names, query, code).in_log(log)
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-np.clip(x, -500, 500)))

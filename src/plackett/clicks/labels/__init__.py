@@ -1,0 +1,1 @@
+"""Labels and preferences out of clicks, one method per file."""

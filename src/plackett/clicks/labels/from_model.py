@@ -1,0 +1,118 @@
+"""Labels and preferences from a click model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.clicks.models.base import ClickModel
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["model_labels", "model_preferences"]
+
+
+@fulfils("clicks.labels")
+def model_labels(
+    model: ClickModel, *, grades: int | None = None, thresholds: Any = None, min_shown: float = 0.0
+) -> pl.DataFrame:
+    """Labels of pairs from the relevance of a fitted click model: query, document, label, weight.
+
+    Parameters
+    ----------
+    grades
+        Number of grades, cut at equal shares of the pairs; None gives the relevance itself, a probability.
+    thresholds
+        Instead: relevances at which the next grade begins, ascending.
+    min_shown
+        Pairs on fewer pages are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``weight`` is the number of pages behind each label.
+
+    Examples
+    --------
+    >>> from plackett.clicks import ClickLog, PBM
+    >>> log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0], [0, 1], [1, 0], [0, 0]])
+    >>> model_labels(PBM().fit(log), grades=2)["label"].to_list()
+    [1.0, 0.0]
+    """
+    import polars as pl
+
+    frame = model.relevance().filter(pl.col("shown") >= min_shown)
+    value = frame["relevance"].to_numpy()
+    if thresholds is not None:
+        cuts = np.asarray(thresholds, np.float64)
+        if cuts.ndim != 1 or (np.diff(cuts) <= 0).any():
+            raise DataError(f"thresholds={thresholds!r}; give numbers that rise")
+        value = np.searchsorted(cuts, value, side="right").astype(np.float64)
+    elif grades is not None:
+        if grades < 2:
+            raise DataError(f"grades={grades}; give at least 2")
+        cuts = np.quantile(value, np.arange(1, grades) / grades) if value.size else np.zeros(0)
+        value = np.searchsorted(cuts, value, side="left").astype(np.float64)
+    return frame.select("query", "document", pl.Series("label", value), pl.col("shown").alias("weight"))
+
+
+@fulfils("clicks.labels")
+def model_preferences(model: ClickModel, *, confidence: float = 0.9, most_per_query: int | None = None) -> pl.DataFrame:
+    """Pairs of documents of a query of which one is probably more relevant: query, winner, loser, weight.
+
+    The relevances of two documents are taken as independent and normal with the variance of their posteriors;
+    ``weight`` is the probability that the winner is the better one. Of each pair at most one direction is emitted.
+
+    Parameters
+    ----------
+    confidence
+        Least probability of a pair, above a half.
+    most_per_query
+        Keep the surest pairs of each query.
+    """
+    import polars as pl
+    from scipy.special import ndtr
+
+    if not 0.5 < confidence < 1:
+        raise DataError(f"confidence={confidence}; give a probability above .5 and below 1")
+    mean, variance = _moments(model)
+    query = model.pairs_.query
+    order = np.argsort(query, kind="stable")
+    starts = np.flatnonzero(np.concatenate((np.ones(min(1, order.size), bool), np.diff(query[order]) > 0)))
+    sizes = np.diff(np.append(starts, order.size))
+    # all ordered pairs of places inside each query
+    first = np.repeat(np.arange(order.size), np.repeat(sizes, sizes))
+    within = np.arange(first.size) - np.repeat(np.concatenate(([0], np.cumsum(sizes**2)))[:-1], sizes**2)
+    second = np.repeat(starts, sizes**2) + within % np.repeat(sizes, sizes**2)
+    a, b = order[first], order[second]
+    better = mean[a] > mean[b]
+    a, b = a[better], b[better]
+    chance = ndtr((mean[a] - mean[b]) / np.sqrt(variance[a] + variance[b] + 1e-300))
+    sure = chance >= confidence
+    a, b, chance = a[sure], b[sure], chance[sure]
+    ids = model.pairs_
+    from plackett.data._tables import id_series
+
+    names = id_series("document", ids.documents)
+    frame = pl.DataFrame(
+        [
+            id_series("query", ids.queries).gather(query[a]),
+            names.gather(ids.document[a]).alias("winner"),
+            names.gather(ids.document[b]).alias("loser"),
+            pl.Series("weight", chance),
+        ]
+    ).sort("weight", descending=True, maintain_order=True)
+    if most_per_query is not None:
+        frame = frame.group_by("query", maintain_order=True).head(most_per_query)
+    return frame
+
+
+def _moments(model: ClickModel) -> tuple[np.ndarray, np.ndarray]:
+    """Relevance and its variance, from the width of an interval of two standard deviations."""
+    frame = model.relevance(0.6827)
+    half = (frame["upper"] - frame["lower"]).to_numpy() / 2
+    return frame["relevance"].to_numpy(), half**2

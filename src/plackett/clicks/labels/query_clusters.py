@@ -1,0 +1,151 @@
+"""Similar queries: by their words and by what was clicked for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.clicks.labels.random_walk import click_matrix
+from plackett.clicks.log import ClickLog
+from plackett.data._tables import id_series
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["query_clusters", "query_similarity", "similarity_over_time"]
+
+
+def _words(queries: np.ndarray) -> Any:
+    """Words of each query as a sparse 0/1 matrix."""
+    from scipy.sparse import csr_matrix
+
+    known: dict[str, int] = {}
+    rows, columns = [], []
+    for i, query in enumerate(queries.tolist()):
+        for word in set(str(query).lower().split()):
+            rows.append(i)
+            columns.append(known.setdefault(word, len(known)))
+    return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(queries.size, max(len(known), 1)))
+
+
+def _overlap(sets: Any, max_degree: int | None) -> Any:
+    """Common members of each pair of sets, over the size of the larger; only pairs that share a member."""
+    from scipy.sparse import csr_matrix
+
+    sizes = np.diff(sets.indptr)
+    used = sets
+    if max_degree is not None:
+        used = sets[:, np.bincount(sets.indices, minlength=sets.shape[1]) <= max_degree]
+    common = csr_matrix(used @ used.T)
+    row = np.repeat(np.arange(common.shape[0]), np.diff(common.indptr))
+    common.data /= np.maximum(sizes[row], sizes[common.indices])
+    return common
+
+
+def query_similarity(log: ClickLog, *, words: float = 0.5, clicks: float = 0.5, max_degree: int | None = 1000) -> Any:
+    r"""Similarity of queries, a sparse symmetric matrix with 1 on the diagonal of queries that have what is compared.
+
+    .. math:: a\,\frac{\#\text{common words}}{\max \#\text{words}} + b\,\frac{\#\text{common clicked documents}}{\max
+              \#\text{clicked documents}}
+
+    Parameters
+    ----------
+    words, clicks
+        a and b.
+    max_degree
+        Words and documents shared by more queries are not used to find similar queries.
+    """
+    from scipy.sparse import csr_matrix
+
+    if words < 0 or clicks < 0 or words + clicks == 0:
+        raise DataError(f"words={words}, clicks={clicks}; give two shares, not both 0")
+    parts = []
+    if words:
+        parts.append(words * _overlap(_words(log.queries), max_degree))
+    if clicks:
+        clicked = click_matrix(log)
+        clicked.data[:] = 1.0
+        parts.append(clicks * _overlap(clicked, max_degree))
+    return csr_matrix(sum(parts[1:], parts[0]))
+
+
+@fulfils("clicks.querycluster", paper="Wen, Nie, Zhang 2002")
+def query_clusters(
+    log: ClickLog,
+    *,
+    words: float = 0.5,
+    clicks: float = 0.5,
+    threshold: float = 0.5,
+    min_queries: int = 2,
+    max_degree: int | None = 1000,
+) -> pl.DataFrame:
+    """Clusters of queries by words and clicks (DBSCAN on `query_similarity`): query, cluster.
+
+    Parameters
+    ----------
+    threshold
+        Least similarity of neighbours.
+    min_queries
+        Least number of neighbours, the query itself included, of the core of a cluster. Queries without a cluster have
+        −1.
+
+    Examples
+    --------
+    >>> log = ClickLog.from_arrays(["red shoe", "shoe red", "cat"], [["a"], ["a"], ["b"]], [[1], [1], [1]])
+    >>> query_clusters(log)["cluster"].to_list()
+    [0, 0, -1]
+
+    References
+    ----------
+    Wen, Nie, Zhang: Query clustering using user logs. ACM TOIS 2002.
+    """
+    import polars as pl
+    from sklearn.cluster import DBSCAN
+
+    near = query_similarity(log, words=words, clicks=clicks, max_degree=max_degree).tocoo()
+    kept = (near.data >= threshold - 1e-12) | (near.row == near.col)
+    from scipy.sparse import csr_matrix
+
+    distance = csr_matrix(
+        (np.clip(1.0 - near.data[kept], 1e-9, None), (near.row[kept], near.col[kept])), shape=near.shape
+    )
+    labels = DBSCAN(eps=1.0 - threshold + 1e-9, min_samples=min_queries, metric="precomputed").fit_predict(distance)
+    return pl.DataFrame([id_series("query", log.queries), pl.Series("cluster", labels)])
+
+
+@fulfils("clicks.querycluster", paper="Zhao, Hoi, Liu, Wang, Lyu, Ma 2006")
+def similarity_over_time(log: ClickLog, query: Any, other: Any, n_slices: int = 10, **options: Any) -> pl.DataFrame:
+    """Similarity of two queries in equal slices of time: start, similarity.
+
+    Parameters
+    ----------
+    n_slices
+        Number of slices; with one, the result is that of `query_similarity`.
+    options
+        As in `query_similarity`.
+
+    References
+    ----------
+    Zhao, Hoi, Liu, Wang, Lyu, Ma: Time-dependent semantic similarity measure of queries using historical click-through
+    data. WWW 2006.
+    """
+    import polars as pl
+
+    from plackett.clicks._codes import find_codes
+    from plackett.data.grouping import ids_array
+
+    if log.times is None:
+        raise DataError("the log has no times")
+    at = find_codes(ids_array([query, other], "query"), log.queries)
+    if (at < 0).any():
+        raise DataError(f"the log does not have the query {(query, other)[int(np.argmax(at < 0))]!r}")
+    edges = np.linspace(np.nanmin(log.times), np.nanmax(log.times), n_slices + 1)
+    slot = np.clip(np.searchsorted(edges, log.times, side="right") - 1, 0, n_slices - 1)
+    found = [
+        float(query_similarity(log.select((slot == i) & ~np.isnan(log.times)), **options)[at[0], at[1]])
+        for i in range(n_slices)
+    ]
+    return pl.DataFrame({"start": edges[:-1], "similarity": found})

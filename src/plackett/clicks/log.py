@@ -1,0 +1,518 @@
+"""Result pages with what users did on them, as flat arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from dataclasses import replace as dataclass_replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.clicks._codes import codes, number_pairs
+from plackett.data.grouping import ids_array
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plackett.clicks.bad_lines import BadLines
+
+__all__ = ["ClickLog"]
+__public__ = ["ClickLog"]
+
+#: Optional arrays with one entry per row, and with one per page: their types.
+ROWS: dict[str, Any] = {
+    "click_order": np.int32,
+    "dwell": np.float32,
+    "actions": np.float32,
+    "propensities": np.float64,
+    "conditional_propensities": np.float64,
+    "ranks": np.int32,
+}
+PAGES: dict[str, Any] = {"users": np.uint64, "times": np.float64, "ranker": np.int32, "weight": np.float64}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ClickLog:
+    """Result pages in the order in which they were logged, with documents as shown and clicks. Immutable.
+
+    Page ``i`` has the rows ``offsets[i]:offsets[i + 1]``, one per document, from the top down; pages may differ in
+    length. Ids are stored once, and arrays over pages and rows have their codes: the query of page ``i`` is
+    ``queries[query[i]]``, the document of row ``j`` is ``documents[document[j]]``.
+
+    Make one with `from_arrays` or `from_frame`, or read a file with `plackett.clicks.read_clicks`.
+
+    Attributes
+    ----------
+    offsets
+        First row of each page, int64, length ``n_pages + 1``.
+    query
+        Code of the query of each page, int32.
+    document
+        Code of the document of each row, int32.
+    clicks
+        Number of clicks on each row, int32; 0 is a document that was shown and not clicked.
+    queries, documents
+        Ids of the codes, as given: integers stay integers, strings strings.
+    click_order
+        When the document was first clicked among the clicks of the page, from 1; 0 if not clicked. None if unknown.
+    dwell
+        Seconds spent on the document after a click, float32, NaN where unknown. None if unknown for all.
+    actions
+        Weight of what was done beyond a click (put into the cart 1, bought 5, …), summed per row, float32. Or None.
+    propensities
+        Probability with which the logging ranker put this document at this rank. Or None.
+    conditional_propensities
+        Probability of this document at this rank given the documents above it: their product over a page is the
+        probability of the page. Or None.
+    ranks
+        Rank of each row, from 1, ascending on each page, where pages do not start at the top or have holes (a second
+        page of results, documents that were not logged). None for 1, 2, ….
+    users
+        Hashed user id of each page, uint64; 0 is unknown. Or None.
+    times
+        Seconds since 1970 of each page, float64, NaN where unknown. Or None.
+    ranker, rankers
+        Code of the ranker that made each page, int32, and the names of the codes. Or None.
+    weight
+        How often each page counts, float64: pages that are the same in all but user and time may be stored once
+        (`collapse`). None is once each.
+    bad_lines
+        What the reader could not use, or None for a log that was not read from a file.
+
+    Examples
+    --------
+    >>> log = ClickLog.from_arrays(["q", "q"], [["a", "b", "c"], ["c", "a"]], [[0, 1, 0], [0, 0]])
+    >>> log.offsets.tolist(), log.rank.tolist(), log.clicks.tolist()
+    ([0, 3, 5], [1, 2, 3, 1, 2], [0, 1, 0, 0, 0])
+    >>> log.documents[log.document].tolist()
+    ['a', 'b', 'c', 'c', 'a']
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("clicks.data", "logs.patterns")
+
+    offsets: np.ndarray
+    query: np.ndarray
+    document: np.ndarray
+    clicks: np.ndarray
+    queries: np.ndarray
+    documents: np.ndarray
+    click_order: np.ndarray | None = None
+    dwell: np.ndarray | None = None
+    actions: np.ndarray | None = None
+    propensities: np.ndarray | None = None
+    conditional_propensities: np.ndarray | None = None
+    ranks: np.ndarray | None = None
+    users: np.ndarray | None = None
+    times: np.ndarray | None = None
+    ranker: np.ndarray | None = None
+    rankers: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    bad_lines: BadLines | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, field.name, view)
+
+    # ------------------------------------------------------------------------------------------------ construction
+
+    @classmethod
+    def from_arrays(
+        cls,
+        query: Any,
+        documents: Any,
+        clicks: Any,
+        *,
+        lengths: Any = None,
+        click_order: Any = None,
+        dwell: Any = None,
+        actions: Any = None,
+        propensities: Any = None,
+        conditional_propensities: Any = None,
+        ranks: Any = None,
+        users: Any = None,
+        times: Any = None,
+        ranker: Any = None,
+        weight: Any = None,
+        key: bytes | str | None = None,
+    ) -> ClickLog:
+        """Make a log from arrays.
+
+        Parameters
+        ----------
+        query
+            Id of the query of each page.
+        documents, clicks
+            Ids of the documents of each page from the top down, and their numbers of clicks (or booleans): a table of
+            pages × ranks, a list of lists, or flat arrays together with ``lengths``.
+        lengths
+            Number of documents of each page, for flat arrays.
+        click_order, dwell, actions, propensities, conditional_propensities, ranks
+            In the form of ``clicks``.
+        users
+            User id of each page; hashed with ``key`` (`plackett.clicks.hash_users`). An array of uint64 is taken to be
+            hashed already.
+        times, ranker, weight
+            One entry per page.
+        """
+        query_codes, queries = codes(query, "query")
+        flat, sizes = _flat(documents, lengths, "documents")
+        if sizes.size != query_codes.size:
+            raise DataError(f"{sizes.size} lists of documents for {query_codes.size} queries")
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        document_codes, document_ids = codes(flat, "documents")
+
+        def rows(values: Any, name: str, dtype: Any) -> np.ndarray | None:
+            if values is None:
+                return None
+            found, found_sizes = _flat(values, lengths, name)
+            if not np.array_equal(found_sizes, sizes):
+                raise DataError(f"{name} does not have the shape of documents")
+            return _numbers(found, name, dtype)
+
+        def pages(values: Any, name: str) -> np.ndarray | None:
+            if values is None:
+                return None
+            found = np.asarray(values)
+            if found.shape != (sizes.size,):
+                raise DataError(f"{name} has shape {found.shape}, but there are {sizes.size} pages")
+            return found
+
+        counts = rows(clicks, "clicks", np.int32)
+        assert counts is not None
+        ranker_codes, names = (None, None) if ranker is None else codes(pages(ranker, "ranker"), "ranker")
+        given = {"click_order": click_order, "dwell": dwell, "actions": actions, "propensities": propensities}
+        given |= {"conditional_propensities": conditional_propensities, "ranks": ranks}
+        user_ids = pages(users, "users")
+        if user_ids is not None and user_ids.dtype != np.uint64:
+            from plackett.clicks.users import hash_users
+
+            user_ids = hash_users(user_ids, key)
+        return cls(
+            offsets=offsets,
+            query=query_codes,
+            document=document_codes,
+            clicks=counts,
+            queries=queries,
+            documents=document_ids,
+            users=user_ids,
+            times=None if times is None else _numbers(pages(times, "times"), "times", np.float64),
+            ranker=ranker_codes,
+            rankers=names,
+            weight=None if weight is None else _numbers(pages(weight, "weight"), "weight", np.float64),
+            **{name: rows(values, name, ROWS[name]) for name, values in given.items()},
+        ).checked()
+
+    @classmethod
+    def from_frame(cls, frame: Any, **columns: Any) -> ClickLog:
+        """Make a log from a table with one row per shown document, or per page with lists in its cells.
+
+        Column names and options are those of `plackett.clicks.read_clicks`.
+        """
+        from plackett.clicks.readers.columns import log_of_frame
+
+        return log_of_frame(frame, **columns)
+
+    def checked(self) -> Self:
+        """The log itself, after checks of what kernels rely on; `DataError` names what is wrong."""
+        n_pages, n_rows = self.query.size, self.document.size
+        starts = self.offsets
+        if starts.size != n_pages + 1 or starts[0] != 0 or starts[-1] != n_rows or (np.diff(starts) < 0).any():
+            raise DataError("offsets must begin at 0, increase, and end at the number of rows")
+        for name, size, within in (("query", n_pages, self.queries.size), ("document", n_rows, self.documents.size)):
+            found = getattr(self, name)
+            if found.size != size or (size and not 0 <= found.min() <= found.max() < within):
+                raise DataError(f"{name} has a code that is not one of its {within} ids")
+        if self.clicks.size != n_rows or self.clicks.min(initial=0) < 0:
+            raise DataError("clicks must be a number of clicks per row, 0 or more")
+        for names, size in ((ROWS, n_rows), (PAGES, n_pages)):
+            for name in names:
+                found = getattr(self, name)
+                if found is not None and found.shape != (size,):
+                    raise DataError(f"{name} has shape {found.shape} instead of ({size},)")
+        if (self.ranker is None) != (self.rankers is None):
+            raise DataError("ranker and rankers belong together")
+        if self.ranker is not None and n_pages and not 0 <= self.ranker.min() <= self.ranker.max() < self.rankers.size:  # type: ignore[union-attr]
+            raise DataError("ranker has a code that is not one of its names")
+        if self.ranks is not None and n_rows:
+            rises = np.diff(self.ranks) > 0
+            rises[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < n_rows)] - 1] = True
+            if not rises.all() or self.ranks.min() < 1:
+                row = 0 if self.ranks.min() < 1 else int(np.flatnonzero(~rises)[0]) + 1
+                raise DataError(f"ranks must rise from 1 on each page; see the page of row {row}")
+        for name in ("propensities", "conditional_propensities"):
+            found = getattr(self, name)
+            if found is not None and not ((found > 0) & (found <= 1)).all():
+                row = int(np.flatnonzero(~((found > 0) & (found <= 1)))[0])
+                raise DataError(f"{name}[{row}] is {found[row]}; a shown document has a probability above 0, at most 1")
+        if self.weight is not None and not (np.isfinite(self.weight) & (self.weight >= 0)).all():
+            raise DataError("weight must be finite and not negative")
+        if self.click_order is not None and ((self.click_order > 0) != (self.clicks > 0)).any():
+            row = int(np.flatnonzero((self.click_order > 0) != (self.clicks > 0))[0])
+            raise DataError(f"click_order[{row}] is {self.click_order[row]}, but the row has {self.clicks[row]} clicks")
+        return self
+
+    # ---------------------------------------------------------------------------------------------------- properties
+
+    @property
+    def n_pages(self) -> int:
+        """Number of pages."""
+        return self.query.size
+
+    @property
+    def n_rows(self) -> int:
+        """Number of shown documents, over all pages."""
+        return self.document.size
+
+    @property
+    def n_queries(self) -> int:
+        """Number of distinct queries."""
+        return self.queries.size
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of distinct pairs of query and document."""
+        return self.pair_query.size
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Number of documents of each page."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def longest(self) -> int:
+        """The largest rank."""
+        return int(self.lengths.max(initial=0) if self.ranks is None else self.ranks.max(initial=0))
+
+    @cached_property
+    def page(self) -> np.ndarray:
+        """Page of each row, int32."""
+        return np.repeat(np.arange(self.n_pages, dtype=np.int32), self.lengths)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """Rank of each row on its page, from 1, int32."""
+        if self.ranks is not None:
+            return self.ranks
+        return (np.arange(self.n_rows) - np.repeat(self.offsets[:-1], self.lengths) + 1).astype(np.int32)
+
+    @cached_property
+    def clicked(self) -> np.ndarray:
+        """Whether each row was clicked."""
+        return self.clicks > 0
+
+    @cached_property
+    def last_click(self) -> np.ndarray:
+        """Rank of the lowest click of each page; 0 for a page without clicks."""
+        last = np.zeros(self.n_pages, np.int32)
+        rows = np.flatnonzero(self.clicked)
+        last[self.page[rows]] = self.rank[rows]  # ranks grow along a page, and the last one written stays
+        return last
+
+    @cached_property
+    def skipped(self) -> np.ndarray:
+        """Whether each row was passed over: not clicked, and above a click."""
+        return ~self.clicked & (self.rank < np.repeat(self.last_click, self.lengths))
+
+    @cached_property
+    def page_weight(self) -> np.ndarray:
+        """How often each page counts; ones if the log has no weights."""
+        return np.ones(self.n_pages) if self.weight is None else self.weight
+
+    @cached_property
+    def row_weight(self) -> np.ndarray:
+        """How often each row counts."""
+        return np.repeat(self.page_weight, self.lengths)
+
+    @cached_property
+    def by_query(self) -> np.ndarray:
+        """Pages sorted by query, in logged order inside each."""
+        return np.argsort(self.query, kind="stable")
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return number_pairs(self.by_query, self.query, self.offsets, self.document, self.documents.size)
+
+    @property
+    def pair(self) -> np.ndarray:
+        """Number of the pair of query and document of each row, int32; pairs of one query are contiguous."""
+        return self._pairs[0]
+
+    @property
+    def pair_query(self) -> np.ndarray:
+        """Code of the query of each pair, ascending."""
+        return self._pairs[1]
+
+    @property
+    def pair_document(self) -> np.ndarray:
+        """Code of the document of each pair."""
+        return self._pairs[2]
+
+    def __len__(self) -> int:
+        return self.n_pages
+
+    def __repr__(self) -> str:
+        clicks = int((self.clicked * self.row_weight).sum())
+        return (
+            f"ClickLog({self.n_pages} pages, {self.n_rows} rows, {self.n_queries} queries, {self.n_pairs} pairs, "
+            f"{clicks} clicks)"
+        )
+
+    # ------------------------------------------------------------------------------------------------ other logs
+
+    def replace(self, **changes: Any) -> ClickLog:
+        """A log with some arrays exchanged."""
+        return dataclass_replace(self, **changes).checked()
+
+    def select(self, pages: Any) -> ClickLog:
+        """Some pages, by numbers or by a mask; ids keep their codes.
+
+        >>> log = ClickLog.from_arrays(["q", "p"], [["a", "b"], ["c", "a"]], [[0, 1], [0, 0]])
+        >>> log.select([1]).documents[log.select([1]).document].tolist()
+        ['c', 'a']
+        """
+        chosen = np.asarray(pages)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
+        sizes = self.lengths[chosen]
+        starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        rows = np.repeat(self.offsets[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
+        changes: dict[str, Any] = {"document": self.document[rows], "clicks": self.clicks[rows]}
+        for names, index in ((ROWS, rows), (PAGES, chosen)):
+            for name in names:
+                found = getattr(self, name)
+                changes[name] = None if found is None else found[index]
+        return dataclass_replace(self, offsets=starts, query=self.query[chosen], bad_lines=None, **changes)
+
+    def truncate(self, k: int) -> ClickLog:
+        """The ranks 1 to k of each page."""
+        kept = self.rank <= k
+        changes: dict[str, Any] = {name: getattr(self, name) for name in ("document", "clicks", *ROWS)}
+        changes = {name: None if found is None else found[kept] for name, found in changes.items()}
+        starts = np.concatenate(([0], np.cumsum(kept)))[self.offsets].astype(np.int64)
+        return dataclass_replace(self, offsets=starts, **changes)
+
+    def split(self, fraction: float = 0.75, *, by: str = "page", random_state: Any = None) -> tuple[ClickLog, ClickLog]:
+        """Two parts of the log, such as training and test.
+
+        Parameters
+        ----------
+        fraction
+            Share of the first part.
+        by
+            ``"page"`` or ``"query"`` draws at random; ``"time"`` cuts by time (or by the order of the log if times are
+            not known).
+        """
+        rng = np.random.default_rng(random_state)
+        if by == "page":
+            first = rng.permutation(self.n_pages) < round(fraction * self.n_pages)
+        elif by == "query":
+            first = (rng.permutation(self.n_queries) < round(fraction * self.n_queries))[self.query]
+        elif by == "time":
+            order = np.arange(self.n_pages) if self.times is None else np.argsort(self.times, kind="stable")
+            first = np.zeros(self.n_pages, bool)
+            first[order[: round(fraction * self.n_pages)]] = True
+        else:
+            raise DataError(f"by={by!r}; a log is split by 'page', 'query' or 'time'")
+        return self.select(first), self.select(~first)
+
+    def collapse(self) -> ClickLog:
+        """The distinct pages (same query, documents and clicked ones), each with its count as weight.
+
+        Order of clicks, dwell times, users, times and propensities are dropped. Every click model gives the same
+        estimates on the collapsed log, in less time.
+        """
+        from plackett.clicks.collapse import collapse
+
+        return collapse(self)
+
+    @classmethod
+    def concat(cls, logs: Iterable[ClickLog]) -> ClickLog:
+        """One log out of several, which may have different ids. Optional arrays are kept if all logs have them."""
+        from plackett.clicks.collapse import concat
+
+        return concat(list(logs))
+
+    # ------------------------------------------------------------------------------------------------------- output
+
+    def to_frame(self) -> pl.DataFrame:
+        """Polars frame with one row per shown document: page, query, document, rank, clicks and what else is known."""
+        import polars as pl
+
+        from plackett.data._tables import id_series
+
+        columns = [
+            pl.Series("page", self.page),
+            id_series("query", self.queries).gather(self.query[self.page]),
+            id_series("document", self.documents).gather(self.document),
+            pl.Series("rank", self.rank),
+            pl.Series("clicks", self.clicks),
+        ]
+        known = [name for name in ROWS if name != "ranks" and getattr(self, name) is not None]
+        columns += [pl.Series(name, getattr(self, name)) for name in known]
+        for name in PAGES:
+            found = getattr(self, name)
+            if name == "ranker" and found is not None:
+                columns.append(id_series("ranker", self.rankers).gather(found[self.page]))  # type: ignore[arg-type]
+            elif found is not None:
+                columns.append(pl.Series(name, found[self.page]))
+        return pl.DataFrame(columns)
+
+    def pair_frame(self) -> pl.DataFrame:
+        """Polars frame with one row per distinct pair: query, document, pages that showed it, and clicked ones."""
+        import polars as pl
+
+        from plackett.data._tables import id_series
+
+        shown = np.bincount(self.pair, self.row_weight, minlength=self.n_pairs)
+        clicked = np.bincount(self.pair, self.row_weight * self.clicked, minlength=self.n_pairs)
+        return pl.DataFrame(
+            [
+                id_series("query", self.queries).gather(self.pair_query),
+                id_series("document", self.documents).gather(self.pair_document),
+                pl.Series("shown", shown),
+                pl.Series("clicked", clicked),
+            ]
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to one file, which runs no code when it is opened (`plackett.clicks.open_log`)."""
+        from plackett.clicks.storage import save_log
+
+        save_log(self, path)
+
+
+def _flat(values: Any, lengths: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Values of all pages one after another, and how many each page has."""
+    if lengths is not None:
+        flat, sizes = np.asarray(values), np.asarray(lengths, np.int64)
+        if flat.ndim != 1 or sizes.ndim != 1 or sizes.sum() != flat.size or (sizes < 0).any():
+            raise DataError(f"{name}: the lengths must be whole numbers that sum to the {flat.size} entries")
+        return flat, sizes
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        if values.ndim != 2:
+            raise DataError(f"{name} must be a table of pages × ranks, or flat with lengths; got shape {values.shape}")
+        return values.reshape(-1), np.full(values.shape[0], values.shape[1], np.int64)
+    lists: Sequence[Any] = [np.asarray(page) for page in values]
+    sizes = np.array([page.size for page in lists], np.int64)
+    kept = [page for page in lists if page.size]
+    return (np.concatenate(kept) if kept else ids_array(np.zeros(0, np.int64))), sizes
+
+
+def _numbers(values: Any, name: str, dtype: Any) -> np.ndarray:
+    try:
+        found = np.asarray(values).astype(np.float64 if dtype is np.int32 else dtype)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be numbers") from None
+    if dtype is not np.int32:
+        return found
+    whole = found.astype(np.int32)
+    if not (whole == found).all():
+        raise DataError(f"{name} must be whole numbers")
+    return whole

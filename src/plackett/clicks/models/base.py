@@ -1,0 +1,351 @@
+"""What all click models share."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from plackett import _storage
+from plackett._errors import DataError, reading
+from plackett._progress import progress
+from plackett.clicks.log import ClickLog
+from plackett.clicks.models._prior import FLAT, BetaPrior, latent_posterior, latent_prior
+from plackett.clicks.pairs import PairTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ClickModel", "Perplexity", "clipped"]
+
+#: Probabilities of clicks are kept this far from 0 and 1 when a log is scored.
+SMALLEST = 1e-6
+#: The same for parameters while they are fitted.
+_EDGE = 1e-9
+
+
+def clipped(values: Any) -> Any:
+    """Probabilities away from 0 and 1, so that the log-likelihood stays finite."""
+    return np.clip(values, _EDGE, 1.0 - _EDGE)
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """Perplexity of clicks: 1 is a perfect prediction, 2 a coin."""
+
+    #: Mean over ranks.
+    mean: float
+    #: One value per rank, from the top.
+    per_rank: np.ndarray
+
+
+@dataclass(kw_only=True, eq=False)
+class ClickModel:
+    """Base of the click models.
+
+    Parameters
+    ----------
+    prior
+        Prior of the attraction of a pair, as imagined counts: ``"estimated"`` finds the ones under which the log is
+        most probable, so that rare pairs are drawn to the mean as much as pairs are alike; (a, b) sets them; None is
+        none, plain maximum likelihood.
+    max_iter
+        Most passes over the log.
+    tol
+        Stop when the log-likelihood of a page grows by less than this on average.
+    n_jobs
+        Threads; None for all cores.
+
+    Attributes
+    ----------
+    pairs_
+        The pairs of query and document (`PairTable`); arrays over pairs are in its order.
+    attraction_
+        Probability of a click on each pair once examined.
+    clicks_, examined_, shown_
+        Clicks, expected examinations and impressions of each pair.
+    prior_
+        The prior used.
+    log_likelihoods_
+        Log-likelihood of the log before each pass.
+    n_iter_
+        Number of passes.
+    """
+
+    _ids: ClassVar[tuple[str, ...]]
+    name: ClassVar[str]
+    #: Capabilities, for the table of `compare_models`.
+    several_clicks: ClassVar[bool] = True
+    #: Names of the fitted arrays that a file keeps, besides those of the base.
+    _arrays: ClassVar[tuple[str, ...]] = ()
+
+    prior: Any = "estimated"
+    max_iter: int = 50
+    tol: float = 1e-6
+    n_jobs: int | None = None
+
+    # ---------------------------------------------------------------------------------------------------------- fit
+
+    def fit(self, log: ClickLog, *, verbose: bool = False) -> Self:
+        """Fit the model to a log."""
+        if log.n_rows == 0:
+            raise DataError("the log has no documents")
+        self.pairs_ = PairTable.of(log)
+        self.n_ranks_ = log.longest
+        self.prior_ = self._given_prior()
+        self.shown_ = np.bincount(log.pair, log.row_weight, minlength=log.n_pairs)
+        self.clicks_ = np.bincount(log.pair, log.row_weight * log.clicked, minlength=log.n_pairs)
+        self.log_likelihoods_: list[float] = []
+        self._fit(log, verbose)
+        return self
+
+    def _given_prior(self) -> BetaPrior:
+        if self.prior is None:
+            return FLAT
+        if isinstance(self.prior, str):
+            if self.prior != "estimated":
+                raise DataError(f"prior={self.prior!r}; give 'estimated', None or two numbers")
+            return BetaPrior(1.0, 1.0)
+        a, b = (float(x) for x in self.prior)
+        if not (a >= 0 and b >= 0 and np.isfinite(a + b)):
+            raise DataError(f"prior={self.prior!r}; imagined clicks and skips are not negative")
+        return BetaPrior(a, b)
+
+    def _fit(self, log: ClickLog, verbose: bool) -> None:
+        """Fit by passes; models with a closed form override this."""
+        state = self._prepare(log)
+        self._start(log, state)
+        pages = max(float(log.page_weight.sum()), 1.0)
+        fresh_prior = False
+        for step in progress(range(self.max_iter), self.name, self.max_iter, verbose=verbose):
+            value = self._pass(state)
+            self.log_likelihoods_.append(value)
+            if step and not fresh_prior and abs(value - self.log_likelihoods_[-2]) < self.tol * pages:
+                break
+            fresh_prior = isinstance(self.prior, str) and step in (1, 3, 7, 15, 31, 63, 127)
+            if fresh_prior:
+                self._estimate_priors(state)
+        self.n_iter_ = len(self.log_likelihoods_)
+
+    def _prepare(self, log: ClickLog) -> Any:
+        """What passes over the log need."""
+        raise NotImplementedError
+
+    def _start(self, log: ClickLog, state: Any) -> None:
+        """Parameters to start from."""
+        raise NotImplementedError
+
+    def _pass(self, state: Any) -> float:
+        """Log-likelihood at the parameters, and better parameters."""
+        raise NotImplementedError
+
+    def _estimate_priors(self, state: Any) -> None:
+        self.prior_ = latent_prior(self.clicks_, *self._evidence_of_skips())
+
+    def _evidence_of_skips(self) -> tuple[np.ndarray, np.ndarray]:
+        """Skips of each pair as a number of equal ones, and the chance with which each was examined.
+
+        A skip that was examined with chance w has the likelihood 1 − w a. The numbers have the sum and the sum of
+        squares of the expected examinations of the pair.
+        """
+        missed = np.maximum(self.examined_ - self.clicks_, 0.0)
+        informed = np.clip(getattr(self, "informed_", missed), 1e-12, np.maximum(missed, 1e-12))
+        look = np.where(missed > 1e-9, informed / np.maximum(missed, 1e-12), 1.0)
+        return missed**2 / informed, look / (1.0 - self.attraction_ * (1.0 - look))
+
+    def _attract(self, examined: np.ndarray) -> None:
+        """New attraction: clicks per examination."""
+        a, b = self.prior_
+        self.examined_ = examined
+        self.attraction_ = clipped((self.clicks_ + a) / np.maximum(examined + a + b, 1e-12))
+
+    # ---------------------------------------------------------------------------------------------------- prediction
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "pairs_"):
+            raise DataError(f"{self.name} is not fitted yet: call fit(log)")
+
+    def _of_pairs(self, values: np.ndarray, log: ClickLog, unknown: float) -> np.ndarray:
+        """Values of the pairs of a log; one value for those that the model does not know."""
+        at = self.pairs_.in_log(log)
+        return np.where(at >= 0, np.append(values, unknown)[at], unknown)
+
+    def attraction(self, log: ClickLog) -> np.ndarray:
+        """Attraction of each pair of a log; unknown pairs have the mean of the prior."""
+        self._check_fitted()
+        return self._of_pairs(self.attraction_, log, self._unknown())
+
+    def _unknown(self) -> float:
+        if sum(self.prior_) > 0:
+            return self.prior_.mean
+        return float(np.average(self.attraction_, weights=np.maximum(self.shown_, 1e-12)))
+
+    def click_probabilities(self, log: ClickLog) -> np.ndarray:
+        """Probability of a click on each row, before any click of the page is known."""
+        raise NotImplementedError
+
+    def conditional_probabilities(self, log: ClickLog) -> np.ndarray:
+        """Probability of a click on each row, given what was clicked above it."""
+        raise NotImplementedError
+
+    def page_log_likelihoods(self, log: ClickLog) -> np.ndarray:
+        """Log-likelihood of the clicks of each page. Probabilities are kept 10⁻⁶ away from 0 and 1."""
+        chance = np.clip(self.conditional_probabilities(log), SMALLEST, 1 - SMALLEST)
+        each = np.log(np.where(log.clicked, chance, 1.0 - chance))
+        return np.bincount(log.page, each, minlength=log.n_pages)
+
+    def log_likelihood(self, log: ClickLog) -> float:
+        """Log-likelihood of a log: the sum over its pages."""
+        return float((self.page_log_likelihoods(log) * log.page_weight).sum())
+
+    def perplexity(self, log: ClickLog, *, conditional: bool = False) -> Perplexity:
+        """Perplexity of clicks at each rank: 2 to the minus mean binary logarithm of the probability of what happened.
+
+        Parameters
+        ----------
+        conditional
+            Whether the clicks above are known.
+        """
+        predict = self.conditional_probabilities if conditional else self.click_probabilities
+        return perplexity(predict(log), log)
+
+    # ------------------------------------------------------------------------------------------------------ relevance
+
+    def _relevance(self) -> np.ndarray:
+        """Relevance of each pair."""
+        return self.attraction_
+
+    def _posterior(self, level: float) -> np.ndarray:
+        """Mean, variance and interval of the attraction of each pair, given the other parameters."""
+        prior = self.prior_ if sum(self.prior_) > 0 else BetaPrior(0.5, 0.5)
+        return latent_posterior(self.clicks_, *self._evidence_of_skips(), prior, level, self.n_jobs)
+
+    def _attraction_variance(self) -> np.ndarray:
+        return self._posterior(0.95)[1]
+
+    def _interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the interval of the relevance of each pair."""
+        _, _, lower, upper = self._posterior(level)
+        return lower, upper
+
+    def relevance(self, level: float = 0.95) -> pl.DataFrame:
+        """Relevance of each pair with an interval: query, document, relevance, lower, upper, shown, clicks.
+
+        Parameters
+        ----------
+        level
+            Probability that the interval has the relevance, given the other parameters of the model.
+        """
+        import polars as pl
+
+        from plackett.data._tables import id_series
+
+        self._check_fitted()
+        mean = self._relevance()
+        lower, upper = self._interval(level)
+        return pl.DataFrame(
+            [
+                id_series("query", self.pairs_.queries).gather(self.pairs_.query),
+                id_series("document", self.pairs_.documents).gather(self.pairs_.document),
+                pl.Series("relevance", mean),
+                pl.Series("lower", np.minimum(lower, mean)),
+                pl.Series("upper", np.maximum(upper, mean)),
+                pl.Series("shown", self.shown_),
+                pl.Series("clicks", self.clicks_),
+            ]
+        )
+
+    # ----------------------------------------------------------------------------------------------------- simulation
+
+    def simulate(self, log: ClickLog, *, random_state: Any = None) -> ClickLog:
+        """The pages of a log with new clicks, drawn from the model."""
+        self._check_fitted()
+        clicks = self._draw(log, np.random.default_rng(random_state))
+        drop: dict[str, Any] = dict.fromkeys(("click_order", "dwell", "actions"))
+        return log.replace(clicks=clicks.astype(np.int32), **drop)
+
+    def _draw(self, log: ClickLog, rng: np.random.Generator) -> np.ndarray:
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file (`plackett.clicks.load_model`)."""
+        self._check_fitted()
+        arrays = self.pairs_.arrays()
+        for name in ("attraction_", "clicks_", "examined_", "shown_", "informed_", *self._arrays):
+            if hasattr(self, name):
+                arrays[name] = np.asarray(getattr(self, name))
+        parameters = {field.name: getattr(self, field.name) for field in fields(self)}
+        header = {"parameters": parameters, "n_ranks": self.n_ranks_, "prior": list(self.prior_)}
+        header["log_likelihoods"] = [float(value) for value in self.log_likelihoods_]
+        header["numbers"] = self._numbers()
+        text = json.dumps(header, default=_plain)
+        _storage.write(path, arrays, {"kind": "click model", "model": self.name, "header": text})
+
+    def _numbers(self) -> dict[str, Any]:
+        """Fitted numbers that are no arrays."""
+        return {}
+
+    def _restore(self, path: Any, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Self:
+        self.pairs_ = PairTable.from_arrays(arrays)
+        self.n_ranks_ = int(header["n_ranks"])
+        self.prior_ = BetaPrior(*(float(x) for x in header["prior"]))
+        self.log_likelihoods_ = [float(value) for value in header["log_likelihoods"]]
+        self.n_iter_ = len(self.log_likelihoods_)
+        for name in ("attraction_", "clicks_", "examined_", "shown_", "informed_"):
+            if name in arrays:
+                found = arrays[name]
+                if found.dtype != np.float64 or found.shape != (len(self.pairs_),):
+                    raise DataError(f"{name} has shape {found.shape} for {len(self.pairs_)} pairs")
+                setattr(self, name, found)
+        for name in self._arrays:
+            if name not in arrays or arrays[name].dtype != np.float64:
+                raise DataError(f"{name} is missing")
+            setattr(self, name, arrays[name])
+        for name, value in header["numbers"].items():
+            if name not in self._numbers_known():
+                raise DataError(f"unknown number {name!r}")
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
+        self._check_restored()
+        return self
+
+    def _numbers_known(self) -> tuple[str, ...]:
+        return ()
+
+    def _check_restored(self) -> None:
+        """Refuse arrays whose shape does not fit the ranks."""
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise DataError(f"a model with {value!r} among its parameters cannot be saved")
+
+
+def load_file(path: str | os.PathLike[str], classes: Mapping[str, type[ClickModel]]) -> ClickModel:
+    """Read a model that `ClickModel.save` wrote."""
+    with reading(path, "the click model"):
+        arrays, metadata = _storage.read(path, kind="click model", mmap=False)
+        header = json.loads(metadata["header"])
+        kind = classes.get(metadata.get("model", ""))
+        if kind is None:
+            raise DataError(f"the click model {metadata.get('model')!r} is not known to this version of plackett")
+        known = {field.name for field in fields(kind)}
+        parameters = {name: value for name, value in header["parameters"].items() if name in known}
+        return kind(**parameters)._restore(path, arrays, header)
+
+
+def perplexity(probabilities: np.ndarray, log: ClickLog) -> Perplexity:
+    """Perplexity of predicted clicks; see `ClickModel.perplexity`."""
+    chance = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
+    bits = np.log2(np.where(log.clicked, chance, 1.0 - chance))
+    total = np.bincount(log.rank - 1, bits * log.row_weight, minlength=log.longest)
+    count = np.bincount(log.rank - 1, log.row_weight, minlength=log.longest)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        per_rank = np.exp2(-total / count)
+    return Perplexity(float(np.nanmean(per_rank)), per_rank)

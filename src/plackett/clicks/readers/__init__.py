@@ -1,0 +1,1 @@
+"""Readers of click logs, one format per file."""

@@ -1,0 +1,270 @@
+"""Tables of clicks: one row per shown document, or one per page with lists in its cells."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._names import plain
+from plackett.clicks.bad_lines import BadLines
+from plackett.clicks.log import ClickLog
+from plackett.data._tables import as_polars, id_array, look
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["COLUMNS", "log_of_frame", "read_table"]
+
+#: Usual names of the columns; case, ``_``, ``-`` and blanks do not matter.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "page": ("page", "page_id", "session", "session_id", "search_id", "srch_id", "impression_id", "serp_id"),
+    "query": ("query", "query_text", "user_query", "keywords", "search_term", "qid", "query_id"),
+    "document": ("document", "documents", "docid", "doc_id", "document_id", "docno", "item_id", "product_id", "url"),
+    "rank": ("rank", "position", "ordinal"),
+    "clicks": ("clicks", "clicked", "click", "is_click"),
+    "click_order": ("click_order",),
+    "dwell": ("dwell", "dwell_time"),
+    "actions": ("actions", "action_weight"),
+    "user": ("user", "user_id", "users", "client_id"),
+    "time": ("time", "times", "timestamp"),
+    "ranker": ("ranker",),
+    "propensity": ("propensity", "propensities", "pscore"),
+    "conditional_propensity": ("conditional_propensity", "conditional_propensities"),
+    "weight": ("weight",),
+}
+NEEDED = ("query", "document", "clicks")
+#: Numbers per row: the column and the argument of `ClickLog.from_arrays`.
+_PER_ROW = {
+    "clicks": "clicks",
+    "click_order": "click_order",
+    "dwell": "dwell",
+    "actions": "actions",
+    "propensity": "propensities",
+    "conditional_propensity": "conditional_propensities",
+}
+
+
+def read_table(path: str | os.PathLike[str], *, separator: str | None = None, **columns: Any) -> ClickLog:
+    """Read a table from a file: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` or ``.ndjson``."""
+    frame, bad = _frame(path, separator)
+    try:
+        return log_of_frame(frame, bad_lines=bad, **columns)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.DataFrame, BadLines]:
+    import polars as pl
+
+    from plackett.data._bytes import bare_suffix
+
+    bad = BadLines(os.fspath(path))
+    suffix = bare_suffix(path)
+    try:
+        if suffix == ".parquet":
+            frame = pl.read_parquet(path)
+            bad.total = frame.height
+            return frame, bad
+        if suffix in (".jsonl", ".ndjson", ".json"):
+            return _json_lines(path, bad), bad
+        separator = separator or ("\t" if suffix in (".tsv", ".tab") else ",")
+        # everything as text first: a value that is no number is reported with its line, not turned into a missing one
+        frame = pl.read_csv(
+            path, separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
+        )
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: {error}") from None
+    bad.total = frame.height
+    return frame, bad
+
+
+def _json_lines(path: Any, bad: BadLines) -> pl.DataFrame:
+    import json
+
+    import polars as pl
+
+    from plackett.clicks.readers._pages import lines
+
+    rows, numbers = [], []
+    for number, text in lines(path):
+        if not text.strip():
+            continue
+        bad.total += 1
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            bad.add("not a JSON object", number, text)
+            continue
+        rows.append(row)
+        numbers.append(number)
+    if not rows:
+        raise DataError(f"{path}: no JSON objects; {bad}")
+    names = dict.fromkeys(name for row in rows for name in row)
+    table = {name: pl.Series(name, [row.get(name) for row in rows], strict=False) for name in names}
+    return pl.DataFrame(table).with_columns(pl.Series("__line__", numbers))
+
+
+def log_of_frame(
+    frame: Any,
+    *,
+    bad_lines: BadLines | None = None,
+    key: bytes | str | None = None,
+    **names: str | None,
+) -> ClickLog:
+    """Make a log from a table; see `plackett.clicks.read_clicks`."""
+    import polars as pl
+
+    table = as_polars(frame)
+    bad = bad_lines or BadLines("the table", total=table.height)
+    unknown = set(names) - set(COLUMNS)
+    if unknown:
+        raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
+    found = {role: _column(table, role, names.get(role)) for role in COLUMNS}
+    missing = [role for role in NEEDED if found[role] is None]
+    if missing:
+        raise DataError(f"no column for the {missing[0]}: name it ({missing[0]}=…); {look(table)}")
+    chosen = {role: name for role, name in found.items() if name is not None}
+    line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
+    data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line)
+    if data["document"].dtype == pl.List:
+        lists = [role for role, kind in data.schema.items() if kind == pl.List]
+        sizes = data.select(pl.col(role).list.len() for role in lists)
+        uneven = data["line"].filter(~sizes.select(pl.all_horizontal(pl.all() == pl.col("document"))).to_series())
+        for number in uneven:
+            bad.add("lists of unequal length", number, "")
+        kept = ~data["line"].is_in(uneven.implode()) & (sizes["document"] > 0)
+        data = data.filter(kept).with_columns(page=pl.int_range(pl.len())).explode(lists)
+    elif "page" not in chosen:
+        raise DataError(f"no column says which rows are one result page: name it (page=…); {look(table)}")
+    return _assemble(data, bad, key)
+
+
+def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
+    if name is not None:
+        if name not in table.columns:
+            raise DataError(f"{role}={name!r}: there is no such column; {look(table)}")
+        return name
+    for usual in COLUMNS[role]:
+        for column in table.columns:
+            if plain(column) == plain(usual):
+                return column
+    return None
+
+
+def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> ClickLog:
+    import polars as pl
+
+    numbers = {role for role in (*_PER_ROW, "rank", "weight") if role in data.columns}
+    wrong = pl.lit(None, pl.String)
+    for role in ("page", "query", "document"):
+        wrong = pl.when(wrong.is_null() & pl.col(role).is_null()).then(pl.lit(f"no {role}")).otherwise(wrong)
+    read = []
+    for role in numbers:
+        value = pl.col(role)
+        if data[role].dtype == pl.String:
+            flag = value.str.strip_chars().str.to_lowercase().replace({"true": "1", "false": "0"})
+            value = flag.cast(pl.Float64, strict=False)
+        elif data[role].dtype == pl.Boolean or data[role].dtype.is_numeric():
+            value = value.cast(pl.Float64)
+        else:
+            raise DataError(f"column for the {role} is {data[role].dtype}; numbers are needed")
+        read.append(value.alias(f"{role}_number"))
+    data = data.with_columns(read)
+    optional = {"dwell"}
+    for role in numbers - optional:
+        bounds = {"rank": 1.0, "clicks": 0.0, "click_order": 0.0}.get(role)
+        value = pl.col(f"{role}_number")
+        broken = value.is_null() | ~value.is_finite()
+        if bounds is not None:
+            broken = broken | (value < bounds) | (value != value.round())
+        reason = f"{role} is not {'a whole number' if bounds is not None else 'a number'}"
+        reason += "" if bounds is None else f" from {int(bounds)}"
+        wrong = pl.when(wrong.is_null() & broken).then(pl.lit(reason)).otherwise(wrong)
+    data = data.with_columns(wrong=wrong)
+    duplicated = [pl.struct("page", "document").is_duplicated().alias("twice")]
+    data = data.with_columns(duplicated)
+    data = data.with_columns(
+        wrong=pl.when(pl.col("wrong").is_null() & pl.col("twice") & pl.col("page").is_not_null())
+        .then(pl.lit("a document is shown twice on one page"))
+        .otherwise(pl.col("wrong"))
+    )
+    if "rank" in numbers:
+        data = data.with_columns(
+            wrong=pl.when(pl.col("wrong").is_null() & pl.struct("page", "rank_number").is_duplicated())
+            .then(pl.lit("two documents at one rank of a page"))
+            .otherwise(pl.col("wrong"))
+        )
+    broken = data.filter(pl.col("wrong").is_not_null())
+    if broken.height:
+        for (reason,), rows in broken.group_by("wrong", maintain_order=True):
+            for number, text in rows.select("line", "document").head(3).rows():
+                bad.add(f"{reason} (its page is left out)", number, f"document {text}", 0)
+            bad.counts[f"{reason} (its page is left out)"] += rows.height
+        pages = broken["page"].drop_nulls().unique()
+        data = data.filter(pl.col("wrong").is_null() & ~pl.col("page").is_in(pages.implode()))
+    if not data.height:
+        raise DataError(f"no result pages; {bad}")
+    keys = ["first", "rank_number"] if "rank" in numbers else ["first"]
+    data = data.with_row_index("row").with_columns(first=pl.col("row").min().over("page"))
+    data = data.sort(keys, maintain_order=True)
+    heads = data.group_by("first", maintain_order=True).agg(
+        pl.len().alias("n"),
+        *(
+            pl.col(role).first()
+            for role in ("query", "user", "time", "ranker", "weight_number")
+            if role in data.columns
+        ),
+        pl.col("query").n_unique().alias("queries"),
+        pl.col("line").first(),
+    )
+    if (heads["queries"] > 1).any():
+        row = heads.filter(pl.col("queries") > 1).row(0, named=True)
+        raise DataError(f"the page in line {row['line']} has {row['queries']} queries; a page has one")
+    ranks = None
+    if "rank" in numbers:
+        ranks = data["rank_number"].to_numpy().astype(np.int64)
+        sizes = heads["n"].to_numpy().astype(np.int64)
+        plain_ranks = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+        ranks = None if np.array_equal(ranks, plain_ranks) else ranks
+    time = heads["time"] if "time" in heads.columns else None
+    return ClickLog.from_arrays(
+        id_array(heads["query"]),
+        id_array(data["document"]),
+        lengths=heads["n"].to_numpy(),
+        ranks=ranks,
+        users=heads["user"].cast(pl.String).to_numpy() if "user" in heads.columns else None,
+        times=None if time is None else _times(time),
+        ranker=id_array(heads["ranker"]) if "ranker" in heads.columns else None,
+        weight=heads["weight_number"].to_numpy() if "weight_number" in heads.columns else None,
+        key=key,
+        **{
+            argument: data[f"{role}_number"].fill_null(float("nan")).to_numpy()
+            for role, argument in _PER_ROW.items()
+            if role in numbers
+        },
+    ).replace(bad_lines=bad)
+
+
+def _times(series: pl.Series) -> np.ndarray:
+    import polars as pl
+
+    if series.dtype == pl.String:
+        seconds = series.cast(pl.Float64, strict=False)
+        if seconds.null_count():
+            parsed = series.str.to_datetime(time_zone="UTC", strict=False)
+            seconds = parsed.dt.epoch("ms") / 1000.0
+        return seconds.fill_null(float("nan")).to_numpy()
+    if series.dtype.is_temporal():
+        return (series.cast(pl.Datetime("ms")).dt.epoch("ms") / 1000.0).fill_null(float("nan")).to_numpy()
+    return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def is_table_file(path: str | os.PathLike[str]) -> bool:
+    """Whether the name is that of a table."""
+    return Path(path).suffix.lower() in (".csv", ".tsv", ".tab", ".parquet", ".jsonl", ".ndjson", ".json")

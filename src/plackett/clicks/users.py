@@ -1,0 +1,50 @@
+"""User ids that say who is the same and not who it is."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Any
+
+import numpy as np
+
+from plackett._provenance import fulfils
+from plackett.clicks._codes import codes
+
+__all__ = ["hash_users"]
+
+#: For logs that are read without a key: no two runs of the program link the same user.
+_RUN_KEY = secrets.token_bytes(32)
+
+
+@fulfils()
+def hash_users(ids: Any, key: bytes | str | None = None) -> np.ndarray:
+    """Keyed hashes of user ids, uint64; missing ids (None, empty text) become 0.
+
+    The same id and key give the same hash in every log. Nobody without the key can tell whose hash it is; keep it as
+    you keep a password. BLAKE2b with 64 bits: among 10 million users, the chance that any two share a hash is 3 in
+    a million.
+
+    Parameters
+    ----------
+    key
+        1 to 64 bytes, or a text. None draws one per process: users are told apart inside this run only.
+
+    Examples
+    --------
+    >>> hash_users(["ann", "bob", "ann", ""], "secret").tolist()
+    [18405106396325198312, 2530734116038682925, 18405106396325198312, 0]
+    """
+    secret = _RUN_KEY if key is None else key.encode() if isinstance(key, str) else key
+    if not 1 <= len(secret) <= 64:
+        raise ValueError(f"the key has {len(secret)} bytes; give 1 to 64")
+    array = np.asarray(ids)
+    if array.dtype == object:
+        array = np.array(["" if value is None else str(value) for value in array], np.dtypes.StringDType())
+    code, known = codes(array, "users")
+    hashes = np.zeros(known.size, np.uint64)
+    for i, text in enumerate(known.tolist()):
+        if text != "":
+            digest = hashlib.blake2b(str(text).encode(), key=secret, digest_size=8).digest()
+            hashes[i] = max(int.from_bytes(digest, "little"), 1)
+    return hashes[code]

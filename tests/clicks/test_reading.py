@@ -1,0 +1,246 @@
+"""Readers of click logs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plackett as pk
+from plackett.clicks.log import ClickLog
+from plackett.clicks.readers.events import read_events, read_ubi
+from plackett.clicks.readers.page_lines import read_pages
+from plackett.clicks.readers.query_click_lines import read_yandex
+from plackett.clicks.reading import detect, iter_clicks, read_clicks
+from plackett.clicks.storage import open_log
+
+ROWS = {
+    "page": ["p", "p", "r", "r", "r"],
+    "query": ["shoe", "shoe", "sock", "sock", "sock"],
+    "document": ["a", "b", "c", "a", "d"],
+    "position": [2, 1, 1, 2, 3],
+    "clicked": [True, False, False, True, True],
+    "dwell": [3.5, None, None, 1.0, None],
+    "user_id": ["u", "u", "v", "v", "v"],
+}
+
+
+def facts(log: ClickLog):
+    return [
+        (str(log.queries[log.query[i]]), log.documents[log.document[a:b]].tolist(), log.clicks[a:b].tolist())
+        for i, (a, b) in enumerate(zip(log.offsets[:-1], log.offsets[1:], strict=True))
+    ]
+
+
+EXPECTED = [("shoe", ["b", "a"], [0, 1]), ("sock", ["c", "a", "d"], [0, 1, 1])]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
+def test_tables(tmp_path, suffix):
+    path = tmp_path / f"log.{suffix}"
+    frame = pl.DataFrame(ROWS)
+    if suffix == "parquet":
+        frame.write_parquet(path)
+    elif suffix == "jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_csv(path, separator="\t" if suffix == "tsv" else ",")
+    log = read_clicks(path, key="k")
+    assert facts(log) == EXPECTED
+    assert log.ranks is None
+    assert log.dwell[1] == 3.5
+    assert np.isnan(log.dwell[0])
+    assert log.users[0] != log.users[1] > 0
+    assert log.bad_lines.left_out == 0
+
+
+def test_one_row_per_page_with_lists():
+    frame = pl.DataFrame(
+        {"query": ["shoe", "sock"], "documents": [["b", "a"], ["c", "a", "d"]], "clicks": [[0, 1], [0, 1, 1]]}
+    )
+    assert facts(ClickLog.from_frame(frame)) == EXPECTED
+
+
+def test_frames_make_the_round_trip():
+    log = ClickLog.from_arrays(
+        [1, 2], [[5, 6], [6]], [[0, 2], [1]], times=[3.0, 4.0], ranker=["x", "y"], ranks=[[1, 4], [11]]
+    )
+    again = ClickLog.from_frame(log.to_frame())
+    assert again.to_frame().equals(log.to_frame())
+    assert again.rank.tolist() == [1, 4, 11]
+
+
+def test_bad_rows_are_counted_with_their_lines_and_their_pages_left_out(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "page,query,document,rank,clicks\n"
+        "1,q,a,1,0\n1,q,b,2,1\n"
+        "2,q,a,1,maybe\n2,q,b,2,0\n"  # line 4
+        "3,q,a,0,1\n"  # line 6: rank 0
+        "4,q,,1,1\n"  # line 7
+        "5,q,a,1,0\n5,q,a,2,0\n"  # lines 8 and 9
+        "6,q,c,1,0\n6,q,d,1,1\n"  # lines 10 and 11
+        "7,q,e,1\n",  # line 12: too short
+        encoding="utf-8",
+    )
+    log = read_clicks(path)
+    assert facts(log) == [("q", ["a", "b"], [0, 1])]
+    lines = {line for found in log.bad_lines.examples.values() for line, _ in found}
+    assert lines == {4, 6, 7, 8, 9, 10, 11, 12}
+    assert log.bad_lines.left_out == 8
+    assert log.bad_lines.total == 11
+    assert "line 4" in str(log.bad_lines)
+
+
+def test_errors_say_which_column_is_missing(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page,query,thing\n1,q,a\n", encoding="utf-8")
+    with pytest.raises(pk.DataError, match=r"log.csv: no column for the document.*thing"):
+        read_clicks(path)
+    with pytest.raises(pk.DataError, match="no such column"):
+        read_clicks(path, document="other")
+    with pytest.raises(pk.DataError, match="no column says which rows are one result page"):
+        ClickLog.from_frame({"query": [1], "document": [1], "clicks": [1]})
+
+
+def test_parts_of_a_table_are_the_table(tmp_path):
+    rng = np.random.default_rng(0)
+    log = ClickLog.from_arrays(
+        rng.integers(0, 5, 500), rng.permuted(np.tile(np.arange(9), (500, 1)), axis=1), rng.random((500, 9)) < 0.2
+    )
+    for suffix in ("parquet", "csv"):
+        path = tmp_path / f"log.{suffix}"
+        getattr(log.to_frame(), f"write_{suffix}")(path)
+        parts = list(iter_clicks(path, n_rows=400))
+        assert len(parts) > 3
+        assert facts(ClickLog.concat(parts)) == facts(read_clicks(path))
+
+
+QUERY_CLICK = (
+    "0\t5\tQ\t31\t0.0\ta\tb\tc\n0\t7\tC\tc\n0\t9\tC\ta\n0\t12\tC\tc\n0\t20\tC\tzz\n"
+    "broken\n1\tx\tC\ta\n1\t3\tQ\t31\t0\ta\tb\n"
+)
+
+
+def test_lines_of_queries_and_clicks(tmp_path):
+    path = tmp_path / "log"
+    path.write_text(QUERY_CLICK, encoding="utf-8")
+    assert detect(path) == "yandex"
+    log = read_yandex(path)
+    assert facts(log) == [("31", ["a", "b", "c"], [1, 0, 2]), ("31", ["a", "b"], [0, 0])]
+    assert log.click_order.tolist() == [2, 0, 1, 0, 0]
+    assert log.dwell[0] == 3.0
+    assert log.dwell[2] == 2.0  # the first click; what follows the last one is not known
+    assert log.bad_lines.left_out == 3
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(gzip.compress(QUERY_CLICK.encode()))
+    assert facts(read_yandex(packed)) == facts(log)
+
+
+def test_records_of_pages(tmp_path):
+    path = tmp_path / "sample.txt"
+    path.write_text("7_1\ta,b,c : c , a , c;  7_1\ta,b,c :;nonsense; 8\tb,a : x\n", encoding="utf-8")
+    assert detect(path) == "pages"
+    log = read_pages(path)
+    assert facts(log) == [
+        ("7_1", ["a", "b", "c"], [1, 0, 2]),
+        ("7_1", ["a", "b", "c"], [0] * 3),
+        ("8", ["b", "a"], [0, 0]),
+    ]
+    assert log.bad_lines.left_out == 1
+    assert sum(log.bad_lines.notes.values()) == 1
+
+
+def ubi_event(kind, page, item, rank, application="shop", **more):
+    place = {"object": {"object_id": item}, "position": {"ordinal": rank}}
+    return {"action_name": kind, "query_id": page, "application": application, "event_attributes": place, **more}
+
+
+def test_ubi(tmp_path):
+    events = [
+        {"index": {"_index": "ubi_queries"}},
+        {"query_id": "p", "user_query": "shoe", "application": "shop"},
+        {"index": {"_index": "ubi_events"}},
+        ubi_event("impression", "p", "b", 1, timestamp="2024-12-10T00:01:29.378Z", client_id="u"),
+        ubi_event("impression", "p", "a", 0),
+        ubi_event("click", "p", "b", 1),
+        ubi_event("purchase", "p", "b", 1),
+        ubi_event("click", "p", "unseen", 4),
+        ubi_event("impression", "r", "a", 0),
+        ubi_event("search", "p", None, None) | {"event_attributes": None},
+        {"_source": ubi_event("impression", "s", "a", 2, user_query="sock")},
+    ]
+    path = tmp_path / "ubi.ndjson"
+    path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    log = read_clicks(path)
+    assert facts(log) == [("shoe", ["a", "b"], [0, 1]), ("sock", ["a"], [0])]
+    assert log.rank.tolist() == [1, 2, 3]
+    assert log.actions.tolist() == [0, 5, 0]
+    assert log.bad_lines.counts == {"a page without a query": 1}
+    assert log.times[0] == pytest.approx(1733788889.378)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(ubi_event("impression", "p", "b", 1, application="other")) + "\n")
+    with pytest.raises(pk.DataError, match=r"several applications \(other, shop\)"):
+        read_ubi(path)
+    assert facts(read_ubi(path, application="shop")) == facts(log)
+
+
+def test_the_native_file_has_everything(tmp_path):
+    log = ClickLog.from_arrays(
+        ["é", "p"],
+        [[5, 6], [6]],
+        [[0, 2], [1]],
+        click_order=[[0, 1], [1]],
+        dwell=[[np.nan, 2.0], [1.0]],
+        ranker=["x", "y"],
+        users=["u", "v"],
+        weight=[1.0, 3.0],
+        propensities=[[0.5, 0.25], [1.0]],
+    )
+    log.save(tmp_path / "log.plackett")
+    again = open_log(tmp_path / "log.plackett")
+    assert again.to_frame().equals(log.to_frame())
+    assert read_clicks(tmp_path / "log.plackett").n_pages == 2
+
+
+def test_damaged_native_files_are_refused(tmp_path):
+    path = tmp_path / "log.plackett"
+    ClickLog.from_arrays(["q", "p"], [["a", "b"], ["c"]], [[0, 2], [1]], weight=[1, 2]).save(path)
+    whole = path.read_bytes()
+    rng = random.Random(0)
+    for _ in range(150):
+        broken = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
+        path.write_bytes(broken[: rng.choice([len(broken), rng.randrange(len(broken))])])
+        try:
+            open_log(path, mmap=False)
+        except pk.DataError:
+            continue
+
+
+@pytest.mark.parametrize("reader", [read_yandex, read_pages, read_clicks])
+def test_strange_text_gives_a_log_or_a_data_error(tmp_path, reader):
+    rng = random.Random(1)
+    words = ["Q", "C", "\t", "\t", "1", "q", ",", ":", ";", "\n", "\n", "{", "}", '"', "é", "\x00", "ubi_events", "-"]
+    for number in range(150):
+        path = tmp_path / f"{number}.csv"
+        path.write_text("".join(rng.choice(words) for _ in range(rng.randint(0, 60))), encoding="utf-8")
+        try:
+            reader(path)
+        except pk.DataError:
+            continue
+
+
+def test_events_by_paths(tmp_path):
+    path = tmp_path / "events.ndjson"
+    path.write_text(
+        '[1]\n{"t":"impression","p":1,"q":"x","d":7,"r":1}\n{"t":"impression","p":1,"q":"x","d":8,"r":"?"}\n'
+    )
+    log = read_events(path, page="p", query="q", document="d", rank="r", action="t")
+    assert facts(log) == [("x", ["7"], [0])]
+    assert log.bad_lines.counts == {"not a JSON object": 1, "r is not a whole number": 1}
