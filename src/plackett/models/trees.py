@@ -16,7 +16,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_size import MOST_LEAVES, leaves_for
+from plackett.models.tree_size import FOREST_LEAVES, leaves_for
 from plackett.scorers.base import Scorer
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
@@ -35,7 +35,7 @@ class Trees:
         Maximum number of trees, and the weight of each.
     num_leaves, max_depth, min_child_samples, min_child_weight
         Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
-        ``num_leaves="auto"`` uses 4 leaves up to 10,000 documents, and more for larger data, up to 31
+        ``num_leaves="auto"`` uses 4 leaves up to 13,000 documents, and more for larger data, up to 64
         (`plackett.models.tree_size.leaves_for`); always 31 in a forest. The model card reports the number.
     max_bin
         Histogram bins per feature.
@@ -189,7 +189,7 @@ class Trees:
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
         """The value of ``"auto"`` for these training data."""
         if self.num_leaves == "auto":
-            return {"num_leaves": MOST_LEAVES if self.boosting == "forest" else leaves_for(data)}
+            return {"num_leaves": FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)}
         if isinstance(self.num_leaves, str):
             raise LossError(f"num_leaves={self.num_leaves!r}; give a number, or 'auto'")
         return {}

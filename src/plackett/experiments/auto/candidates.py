@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,11 +12,12 @@ from plackett._errors import DataError
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.search.random import settings_at_random
 from plackett.models.search_space import Integer, Real, SearchSpace
+from plackett.models.tree_size import leaves_for
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 
-__all__ = ["Candidate", "further", "given", "leaves_for", "portfolio", "with_categories"]
+__all__ = ["Candidate", "further", "given", "portfolio", "with_categories"]
 
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5, "n_estimators": 240}
@@ -54,15 +54,6 @@ class Candidate:
         if plain and ranker.effort == "n_estimators":
             stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
         return cls(name or " ".join(repr(ranker).split()), ranker, stages)
-
-
-def leaves_for(n_rows: int) -> int:
-    """Number of leaves of a tree for this many documents: 4 · sqrt(documents / 10,000), from 4 to 64.
-
-    >>> [leaves_for(n) for n in (500, 10_000, 100_000, 10_000_000)]
-    [4, 4, 13, 64]
-    """
-    return int(min(max(round(4 * math.sqrt(n_rows / 10_000)), 4), 64))
 
 
 def given(rankers: Sequence[Any]) -> list[Candidate]:
