@@ -16,7 +16,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_size import MOST_LEAVES, leaf_size_for, leaves_for
+from plackett.models.tree_size import FOREST_LEAVES, leaf_size_for, leaves_for
 from plackett.scorers.base import Scorer
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
@@ -35,7 +35,7 @@ class Trees:
         Maximum number of trees, and the weight of each.
     num_leaves, max_depth, min_child_samples, min_child_weight
         Size of a tree: leaves, depth (-1 is any), least number of documents and least curvature in a leaf.
-        ``num_leaves="auto"`` uses 4 leaves up to 10,000 documents, and more for larger data, up to 31
+        ``num_leaves="auto"`` uses 4 leaves up to 13,000 documents, and more for larger data, up to 64
         (`plackett.models.tree_size.leaves_for`); always 31 in a forest. ``min_child_samples="auto"`` is 20, or a tenth
         of the documents if there are fewer than 200. The model card reports both numbers.
     max_bin
@@ -195,9 +195,9 @@ class Trees:
             if isinstance(value, str) and value != "auto":
                 raise LossError(f"{name}={value!r}; give a number, or 'auto'")
         if self.num_leaves == "auto":
-            found["num_leaves"] = MOST_LEAVES if self.boosting == "forest" else leaves_for(data)
+            found["num_leaves"] = FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)
         if self.min_child_samples == "auto":
-            found["min_child_samples"] = leaf_size_for(data)
+            found["min_child_samples"] = leaf_size_for(data.n_rows)
         return found
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:

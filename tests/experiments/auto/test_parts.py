@@ -11,7 +11,7 @@ import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett.data.canonical import canonical_order
 from plackett.data.leaks import Leaks
-from plackett.experiments.auto.candidates import Candidate, further, given, leaves_for, portfolio
+from plackett.experiments.auto.candidates import Candidate, further, given, portfolio
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.plan import plan
@@ -99,10 +99,6 @@ def test_drawn_settings_differ_and_repeat_for_a_seed():
 def test_candidates_that_are_none(candidates):
     with pytest.raises(DataError, match="candidates"):
         given(candidates)
-
-
-def test_leaves_grow_with_the_data():
-    assert [leaves_for(n) for n in (1, 40_000, 10**9)] == [4, 8, 64]
 
 
 # -------------------------------------------------------------------------------------------------------------- trials

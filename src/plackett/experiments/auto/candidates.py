@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,14 +13,17 @@ from plackett._errors import DataError
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.search.random import settings_at_random
 from plackett.models.search_space import Integer, Real, SearchSpace
+from plackett.models.tree_size import leaves_for
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 
-__all__ = ["Candidate", "further", "given", "leaves_for", "portfolio", "with_categories"]
+__all__ = ["Candidate", "further", "given", "portfolio", "with_categories"]
 
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
-TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5, "n_estimators": 240}
+TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5}
+#: Number of trees, and the number of documents above which it is doubled.
+ROUNDS, MANY_ROWS = 240, 15_000
 #: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
 STAGES = (0.125, 0.25, 0.5, 1.0)
 #: Minimum number of seconds and maximum number of documents for which a network is worth its time.
@@ -56,15 +59,6 @@ class Candidate:
         return cls(name or " ".join(repr(ranker).split()), ranker, stages)
 
 
-def leaves_for(n_rows: int) -> int:
-    """Number of leaves of a tree for this many documents: 4 · sqrt(documents / 10,000), from 4 to 64.
-
-    >>> [leaves_for(n) for n in (500, 10_000, 100_000, 10_000_000)]
-    [4, 4, 13, 64]
-    """
-    return int(min(max(round(4 * math.sqrt(n_rows / 10_000)), 4), 64))
-
-
 def given(rankers: Sequence[Any]) -> list[Candidate]:
     """Candidates that the user named: rankers, or names of rankers."""
     if isinstance(rankers, str) or len(rankers) == 0:
@@ -81,29 +75,29 @@ def given(rankers: Sequence[Any]) -> list[Candidate]:
 def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
     """Rankers for such data, the most promising first; if values are missing, only rankers that accept them."""
     n_rows = facts.profile.n_rows
-    leaves = leaves_for(n_rows)
+    leaves, trees = leaves_for(n_rows), partial(_trees, n_estimators=rounds_for(n_rows))
     made = [
-        _trees("LambdaMART", 2 * leaves),
-        _trees("XENDCG", leaves),
+        trees("LambdaMART", 2 * leaves),
+        trees("XENDCG", leaves),
         _named("ListNet(alpha=0.1)"),
-        _trees("MART", 2 * leaves),
+        trees("MART", 2 * leaves),
         _named("RankSVM(C=0.0001)"),
-        _trees("YetiRank", leaves),
+        trees("YetiRank", leaves),
         _named("ListNet(alpha=1.0)"),
-        _trees("LambdaLossMART", 2 * leaves),
-        _trees("LambdaMART", leaves),
+        trees("LambdaLossMART", 2 * leaves),
+        trees("LambdaMART", leaves),
         _named("ApproxNDCG"),
-        _trees("XENDCG", 2 * leaves),
+        trees("XENDCG", 2 * leaves),
         _named("LinearRegression"),
-        _trees("LambdaMART", 4 * leaves),
+        trees("LambdaMART", 4 * leaves),
         _named("ListMLE"),
         _named("RankSVM(C=0.000001)"),
-        _trees("MART", 4 * leaves),
-        _trees("LambdaMART", 2 * leaves, measure="AP"),
-        _trees("QBRank", 2 * leaves),
-        _trees("LambdaMART", 2 * leaves, learning_rate=0.1, reg_lambda=5.0),
-        _trees("XENDCG", 4 * leaves, colsample_bytree=0.25),
-        _trees("MART", leaves),
+        trees("MART", 4 * leaves),
+        trees("LambdaMART", 2 * leaves, measure="AP"),
+        trees("QBRank", 2 * leaves),
+        trees("LambdaMART", 2 * leaves, learning_rate=0.1, reg_lambda=5.0),
+        trees("XENDCG", 4 * leaves, colsample_bytree=0.25),
+        trees("MART", leaves),
     ]
     if find_spec("torch") and budget is not None and budget >= NETWORK_SECONDS and n_rows <= NETWORK_ROWS:
         made.insert(11, _named("LambdaRank"))
@@ -126,7 +120,7 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
         space = shape if isinstance(ranker, Trees) else ranker.search_space
         drawn = itertools.islice(settings_at_random(space, random_state + number), 1, None)  # the first is the default
         if ranker.allow_nan or not facts.missing:
-            streams.append(_drawn(ranker, drawn))
+            streams.append(_drawn(ranker, drawn, rounds_for(facts.profile.n_rows)))
     while streams:
         for stream in list(streams):
             candidate = next(stream, None)
@@ -145,10 +139,15 @@ def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> 
             yield candidate
 
 
-def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]]) -> Iterator[Candidate]:
+def rounds_for(n_rows: int) -> int:
+    """Most trees of an ensemble for this many documents."""
+    return ROUNDS if n_rows <= MANY_ROWS else 2 * ROUNDS
+
+
+def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]], rounds: int) -> Iterator[Candidate]:
     from plackett._estimator import clone
 
-    fixed = {"n_estimators": TREES["n_estimators"]} if isinstance(ranker, Trees) else {}
+    fixed = {"n_estimators": rounds} if isinstance(ranker, Trees) else {}
     for setting in settings:
         words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
                           for key, value in setting.items())  # fmt: skip
@@ -159,7 +158,8 @@ def _named(name: str) -> Candidate:
     return Candidate.of(ranker_named(name)[0], name)
 
 
-def _trees(name: str, leaves: int, **parameters: Any) -> Candidate:
+def _trees(name: str, leaves: int, *, n_estimators: int, **parameters: Any) -> Candidate:
     words = "".join(f", {key}={value}" for key, value in parameters.items())
-    ranker = ranker_named(name)[0].set_params(**(TREES | {"num_leaves": leaves} | parameters))
+    shape = {"num_leaves": leaves, "n_estimators": n_estimators}
+    ranker = ranker_named(name)[0].set_params(**(TREES | shape | parameters))
     return Candidate.of(ranker, f"{name}(num_leaves={leaves}{words})")
