@@ -74,8 +74,8 @@ class WeightedKendall(AssociateLoss):
 
 
 def _enlarged(table: np.ndarray, n: int) -> np.ndarray:
-    place = np.minimum(np.arange(n), table.shape[0] - 1)
-    return np.ascontiguousarray(table[np.ix_(place, place)])
+    rank = np.minimum(np.arange(n), table.shape[0] - 1)
+    return np.ascontiguousarray(table[np.ix_(rank, rank)])
 
 
 @fulfils("E-12", paper="Lan, Zhu, Guo, Niu, Cheng 2012")

@@ -66,9 +66,9 @@ def proved_stability(
     ranker: Any, data: RankingDataset, probe: RankingDataset, unit: str, mode: str, loss: Any
 ) -> Proved | None:
     """The coefficient of a ranker for a change of one unit, for losses of pairs or lists of data like the probe."""
-    for found in (maker(ranker, data, probe, loss) for maker in _MAKERS.get((unit, mode), ())):
-        if found is not None:
-            return found
+    for coefficient in (maker(ranker, data, probe, loss) for maker in _MAKERS.get((unit, mode), ())):
+        if coefficient is not None:
+            return coefficient
     return None
 
 

@@ -29,8 +29,8 @@ class Probe:
             from plackett.data.preferences import Preferences
 
             self.data = data = _fewer(data, random_state)
-            found = data.preferences or Preferences.from_labels(data, margin=False)
-            table = found.to_pairs()
+            preferences = data.preferences or Preferences.from_labels(data, margin=False)
+            table = preferences.to_pairs()
             if not table.shape[0]:
                 raise DataError("the probe has no pair of unequal labels: there is nothing to compare")
             self.pairs = table

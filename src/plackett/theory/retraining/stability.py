@@ -200,8 +200,8 @@ def _changes(
         return probe.change(before, _scores(again, probe.data))
 
     with ThreadPoolExecutor(workers) as threads:
-        found = threads.map(one, drawn, seeds)
-        return np.array(list(progress(found, f"training without one {unit}", drawn.size, verbose=verbose)))
+        retrained = threads.map(one, drawn, seeds)
+        return np.array(list(progress(retrained, f"training without one {unit}", drawn.size, verbose=verbose)))
 
 
 def _again(first: Any, parameters: dict[str, float]) -> Any:

@@ -183,10 +183,10 @@ def _pairs_complete(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: 
 
 
 def _pairs_labelled(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
-    found = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
-    used = found[:, 1] > 0
+    by_query = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
+    used = by_query[:, 1] > 0
     chance = world.query_probability[used]
-    return float((chance / chance.sum()) @ (found[used, 0] / found[used, 1]))
+    return float((chance / chance.sum()) @ (by_query[used, 0] / by_query[used, 1]))
 
 
 def _merged(cell: Callable[..., float]) -> Callable[..., float]:
@@ -195,8 +195,8 @@ def _merged(cell: Callable[..., float]) -> Callable[..., float]:
 
 def _observed_pairs(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
     """Pairs of unequal labels inside queries, each as probable as it is drawn."""
-    found = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
-    return float((world.query_probability @ found[:, 0]) / (world.query_probability @ found[:, 1]))
+    by_query = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
+    return float((world.query_probability @ by_query[:, 0]) / (world.query_probability @ by_query[:, 1]))
 
 
 def _sets(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:

@@ -208,10 +208,10 @@ def _square(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
     if not isinstance(loss, Square):
         return
     if isinstance(measure, NDCG) and _falling(measure) and loss.target == measure.gain:
-        words = {"gain": measure.gain, "discount": measure.discount, "k": measure.k}
+        settings = {"gain": measure.gain, "discount": measure.discount, "k": measure.k}
         yield KnownBound(
             loss, measure, f"1 − {measure} ≤ (2 Σ η²)^½ (2 L)^½ / Z", "Cossock, Zhang 2006 (5.1)", "graded",
-            lambda s, data: regression_bound(s, data, **words),
+            lambda s, data: regression_bound(s, data, **settings),
         )  # fmt: skip
     if isinstance(measure, AveragePrecision) and measure.k is None and measure.rel == 1:
         yield KnownBound(
