@@ -1,4 +1,4 @@
-"""Argument checks shared by this package: what is not a number is refused, never counted as right."""
+"""Argument checks shared by this package: NaN and infinite values raise errors instead of counting as correct."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
 __all__ = ["ConsistencyCheck", "Counterexample", "check_consistency"]
 
-#: A difference of scores, of risks, that counts.
+#: Smallest differences of scores and of risks that count.
 _GAP = 1e-4
 _EXCESS = 1e-6
 
@@ -87,7 +87,7 @@ def _separable(m: int, seed: int, k: int | None) -> PermutationSpace:
             return space
 
 
-#: Where distributions come from: documents, seed and k to a distribution.
+#: From the number of documents, a seed and k to a distribution.
 _SPACES: dict[str, Callable[[int, int, int | None], PermutationSpace]] = {
     "order-preserving": lambda m, seed, k: PermutationSpace.order_preserving(
         m, random_state=seed, noise=2.0 if seed % 2 else 0.3
@@ -184,7 +184,7 @@ def check_consistency(
 
 
 def _rankings(scores: np.ndarray) -> np.ndarray:
-    """Numbers of the orders that these scores give, several where scores tie."""
+    """Indices of the orders consistent with these scores; several if scores tie."""
     orders = all_orders(scores.size)
     return np.flatnonzero((np.diff(scores[orders], axis=1) <= _GAP).all(axis=1))
 
@@ -204,7 +204,7 @@ def _conditions(loss: Any, k: int | None) -> dict[str, bool]:
 
 
 def _theorem(conditions: dict[str, bool], condition: str, k: int | None, mode_is_best: bool) -> str:
-    """The theorem that makes the loss consistent, or nothing."""
+    """The theorem by which the loss is consistent, or an empty string."""
     if not conditions["differentiable"]:
         return ""
     if k is not None and condition == "top-k order-preserving":

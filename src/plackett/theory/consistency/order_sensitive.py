@@ -1,4 +1,4 @@
-"""Losses that react in the right direction when two documents change places."""
+"""Losses that change in the right direction when two documents are swapped."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ __all__ = ["WeightedKendall", "kendall_dcg_gap"]
 class WeightedKendall(AssociateLoss):
     r"""Weighted Kendall's τ loss :math:`\sum_{u<v} D(u, v)\, 1[s_{(u)} \le s_{(v)}]`, (u) the document at true rank u.
 
-    A tie of scores is an error. True ranks are those by label; documents of equal label are no pair, and share the mean
-    weight of their ranks.
+    Tied scores are an error. True ranks are those by label; documents of equal label do not form a pair, and share the
+    mean weight of their ranks.
 
     Parameters
     ----------

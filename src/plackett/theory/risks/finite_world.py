@@ -1,4 +1,4 @@
-"""A small world of queries and documents in which every risk is known exactly."""
+"""A finite distribution over queries and documents, for which every risk is known exactly."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _sets(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> 
 
 
 def _draws(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
-    """Lists of independent documents, by going over all of them."""
+    """Lists of independent documents, by enumeration."""
     total = 0.0
     for q, p in enumerate(world.query_probability):
         y, s, chance = world.labels[q], score(world.features[q]), world._chance(q)

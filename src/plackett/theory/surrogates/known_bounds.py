@@ -140,7 +140,7 @@ def _falling(measure: NDCG) -> bool:
 
 
 def _pair_unit(loss: PairLoss) -> float:
-    """φ(0) where the loss is at least that for wrong pairs and not negative; 0 where it is no bound."""
+    """φ(0) if the loss is non-negative and at least φ(0) for misordered pairs; 0 if it is not a bound."""
     z = np.concatenate([np.linspace(-8.0, 0.0, 801), np.linspace(0.01, 8.0, 800)]) - loss.margin
     value, slope, curvature = np.empty((3, z.size))
     loss.phi(z, value, slope, curvature, *loss.shape)
