@@ -221,7 +221,8 @@ FUNCTIONS = {
 WRITERS = {"write", "write_letor", "write_qrels", "write_run", "write_ranklib_scores"}
 #: Functions that never see an id.
 WITHOUT_IDS = {
-    "beside_published", "calibrate", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines", "load",
+    "calibrate", "compare_with_published", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines",
+    "load",
     "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib",
     "read_svm_rank", "scorer",
     "trisk", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",

@@ -124,12 +124,12 @@ from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
 from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.aggregation.fusing import aggregate as aggregate
-from plackett.experiments.published import beside_published as beside_published
 from plackett.data.permutations import best_order as best_order
 from plackett.rankers.calibration import calibrate as calibrate
 from plackett.evaluation.compare import compare as compare
 from plackett.evaluation.compare_evaluations import compare_evaluations as compare_evaluations
 from plackett.evaluation.compare_runs import compare_runs as compare_runs
+from plackett.experiments.published import compare_with_published as compare_with_published
 from plackett.experiments.components import components as components
 from plackett.data.concat import concat as concat
 from plackett.experiments.cross_validate import cross_validate as cross_validate

@@ -9,7 +9,7 @@ from plackett import DataError
 from plackett.datasets import make_ranking
 from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.experiment import experiment
-from plackett.experiments.published import beside_published, published, published_table, stability_figures
+from plackett.experiments.published import compare_with_published, published, published_table, stability_figures
 from plackett.experiments.tables.published_figures import PRECISION_AT_PERCENT, SEARCH_ENGINE, STABILITY, TABLES
 
 LETOR3 = [table for table in TABLES if table.version == "LETOR 3.0"]
@@ -97,7 +97,7 @@ def test_beside_an_experiment():
     data = make_ranking(12, 5, 3, random_state=0)
     rankers = {"mine": "ListNet", "ridge": "sklearn.linear_model.Ridge"}
     found = experiment({"mq2008": data, "other": data}, rankers, ["AP", "RR"], folds=3, search=None, n_jobs=1)
-    table = beside_published(found)
+    table = compare_with_published(found)
     assert table.select("dataset", "ranker", "measure", "published").rows() == [("mq2008", "mine", "AP", 0.478)]
     measured = np.mean([cell.evaluation.mean["AP"] for cell in found.of("mq2008", "mine")])
     assert table["measured"].item() == measured and table["difference"].item() == measured - 0.478

@@ -10,7 +10,7 @@ from scipy.special import logsumexp, softmax
 
 from plackett import LossError, RankingDataset, evaluate
 from plackett.losses import ApproxNDCGLoss, ListMLELoss, ListNetLoss, Logistic
-from plackett.losses.listwise.approx_ndcg import _next_ranks
+from plackett.losses.listwise._smooth_ranks import next_ranks
 
 
 def one_list(labels):
@@ -143,7 +143,7 @@ def smooth_ranks(scores, alpha):
     """The kernel's own ranks, each document as the first and as the second of two."""
     power = np.exp(alpha * scores)
     g, *ahead = np.zeros((3, scores.size))
-    ranks = np.array([[_next_ranks(power, p, q, g, *ahead, 0.0, 0.0)[:2] for q in power] for p in power])
+    ranks = np.array([[next_ranks(power, p, q, g, *ahead, 0.0, 0.0)[:2] for q in power] for p in power])
     np.testing.assert_allclose(ranks[:, :, 0], ranks[:, :1, 0].repeat(scores.size, axis=1), rtol=1e-13)
     np.testing.assert_allclose(ranks[:, :, 0], ranks[:, :, 1].T, rtol=1e-13)
     return ranks[:, 0, 0]

@@ -4,7 +4,7 @@ from typing import Any
 from plackett.experiments.auto.ranker import AutoRanker as AutoRanker
 from plackett.experiments.result import Experiment as Experiment
 from plackett.experiments.search.bayes import bayes as bayes
-from plackett.experiments.published import beside_published as beside_published
+from plackett.experiments.published import compare_with_published as compare_with_published
 from plackett.experiments.components import components as components
 from plackett.experiments.cross_validate import cross_validate as cross_validate
 from plackett.experiments.experiment import experiment as experiment

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from plackett.experiments.result import Experiment
 
-__all__ = ["beside_published", "other_rules", "published", "published_table", "stability_figures"]
-__public__ = ["beside_published", "published"]
+__all__ = ["compare_with_published", "other_rules", "published", "published_table", "stability_figures"]
+__public__ = ["compare_with_published", "published"]
 
 #: Names of our rankers in the tables, where they differ. AdaRank's baseline optimises MAP.
 METHODS = {
@@ -82,7 +82,7 @@ def published_table(dataset: str) -> PublishedTable | None:
     return next((table for table in TABLES if _plain(table.dataset) == _plain(dataset)), None)
 
 
-def beside_published(found: Experiment) -> pl.DataFrame:
+def compare_with_published(experiment: Experiment) -> pl.DataFrame:
     """An experiment's figures next to published ones: one row per dataset, ranker and measure that has both.
 
     ``measured`` is the mean over folds, like the published figures; ``difference`` is ours minus theirs. Datasets are
@@ -91,13 +91,13 @@ def beside_published(found: Experiment) -> pl.DataFrame:
     import polars as pl
 
     rows = []
-    for dataset in found.datasets:
-        for ranker in found.complete(dataset):
-            kind = found.rankers[ranker].get("class", "").rpartition(".")[2]
+    for dataset in experiment.datasets:
+        for ranker in experiment.complete(dataset):
+            kind = experiment.rankers[ranker].get("class", "").rpartition(".")[2]
             figures = published(dataset, kind)
-            for measure in found.measures:
+            for measure in experiment.measures:
                 for row in figures.filter(pl.col("measure") == measure).iter_rows(named=True):
-                    measured = found.results(measure)[dataset][ranker]
+                    measured = experiment.results(measure)[dataset][ranker]
                     rows.append(
                         {"dataset": dataset, "ranker": ranker, "measure": measure, "measured": measured}
                         | {"published": row["value"], "difference": measured - row["value"]}

@@ -1,4 +1,4 @@
-"""Argument checks shared by this package: what is not a number is refused, never counted as right."""
+"""Argument checks shared by this package: NaN and infinite values raise errors instead of counting as correct."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def array(
 def _refuse(name: str, table: np.ndarray, bad: np.ndarray, wanted: str) -> None:
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), table.shape)
-        place = f"[{', '.join(map(str, where))}]" if table.ndim else ""
-        raise DataError(f"{name}{place} is {table[where]:g}; give {wanted}")
+        index = f"[{', '.join(map(str, where))}]" if table.ndim else ""
+        raise DataError(f"{name}{index} is {table[where]:g}; give {wanted}")
 
 
 def matching(**arrays: np.ndarray) -> None:

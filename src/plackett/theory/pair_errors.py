@@ -17,7 +17,7 @@ __all__ = ["misranking_error", "pair_margin_loss"]
 def misranking_error(first: Any, second: Any, sign: Any) -> float:
     r"""Pairwise misranking error :math:`\frac1m \sum_i [y_i \ne 0 \wedge y_i (h(x'_i) - h(x_i)) \le 0]`.
 
-    A tie is an error, and pairs of sign 0 are none but count in the divisor.
+    A tie is an error. Pairs of sign 0 are never errors but count in the divisor.
 
     Parameters
     ----------

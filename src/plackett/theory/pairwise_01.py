@@ -40,8 +40,8 @@ def pair_loss_curve(loss: Loss, gaps: np.ndarray) -> np.ndarray:
 def pair_loss_shape(loss: Loss, scale: float = 1.0) -> PairLossShape:
     r"""Whether a pair loss, times ``scale``, bounds :math:`[\Delta < 0]` from above and is convex, on a grid.
 
-    Hinge and exponential loss are bounds; the logistic loss is one if it is divided by log 2, but not in natural
-    logarithms; the fidelity and sigmoid losses are not.
+    The hinge and exponential losses are bounds. The logistic loss is a bound if divided by log 2, but not in natural
+    logarithms. The fidelity and sigmoid losses are not.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def bounds_table() -> str:
     from plackett.theory.bounds.base import bounds
 
     order = ("document", "subset", "two-layer")
-    found = sorted(bounds().values(), key=lambda b: (order.index(b.framework), b.approach, b.kind, b.__name__))
+    in_order = sorted(bounds().values(), key=lambda b: (order.index(b.framework), b.approach, b.kind, b.__name__))
     rows = [
         (
             f"`{b.__name__}`",
@@ -31,7 +31,7 @@ def bounds_table() -> str:
             "; ".join(b.assumptions),
             (inspect.getdoc(b) or "").partition(":")[0] + f" ({b.paper})",
         )
-        for b in found
+        for b in in_order
     ]
     header = ("bound", "framework, approach", "kind", "what is bounded", "rate", "assumptions", "source")
     return _markdown(header, rows)
@@ -84,8 +84,8 @@ def filled(page: str) -> str:
     """The page with its tables refreshed, each between ``<!-- table: NAME -->`` and ``<!-- end -->``."""
     for name, write in TABLES.items():
         start, end = f"<!-- table: {name} -->\n", "\n<!-- end -->"
-        before, found, rest = page.partition(start)
-        if not found or end not in rest:
+        before, marker, rest = page.partition(start)
+        if not marker or end not in rest:
             raise ValueError(f"the page has no place for the table {name!r}: {start.strip()} … {end.strip()}")
         page = before + start + "\n" + write() + "\n" + rest[rest.index(end) :]
     return page

@@ -16,7 +16,7 @@ from plackett.datasets import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.experiments.report import write_report
 from plackett.experiments.report.cost import pareto_front
-from plackett.experiments.report.many import cliques
+from plackett.experiments.report.over_datasets import cliques
 from plackett.experiments.report.plots import place_names
 from plackett.experiments.report.write import report_sections
 
@@ -102,7 +102,7 @@ def test_report_where_everything_failed(data, tmp_path):
 
     found = run({"one": data, "two": data}, {"broken": broken})
     said = words(found)
-    assert list(said) == ["answer", "data", "making"] and "No ranker is finished" in said["answer"]
+    assert list(said) == ["answer", "data", "protocol"] and "No ranker is finished" in said["answer"]
     page = write_report(found, tmp_path).read_text("utf-8")
     assert "RuntimeError: no luck &lt;here&gt;" in page and "Profile of two" in page
     for name in ("report.md", "report.tex"):

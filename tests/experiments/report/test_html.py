@@ -14,7 +14,7 @@ from plackett.experiments.report import write_report
 NASTY = '<b>&"x'
 SECTIONS = [
     "answer", "leaderboard", "ranks", "queries", "cutoffs", "learning", "selection", "cost", "features", "example",
-    "data", "making",
+    "data", "protocol",
 ]  # fmt: skip
 
 

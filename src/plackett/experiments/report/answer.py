@@ -18,19 +18,19 @@ def answer(view: View) -> Section:
     blocks: list[Block] = []
     for dataset in view.datasets:
         before = f"{dataset}: " if view.several else ""
-        blocks.append(Text(f"{before}{view.found.headline(dataset)}.", lead=True))
+        blocks.append(Text(f"{before}{view.experiment.headline(dataset)}.", lead=True))
         blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)])))
     if not blocks:
         blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))
-    blocks = [Text(doubt) for doubt in doubts(view.found)] + blocks + _unfinished(view)
+    blocks = [Text(doubt) for doubt in doubts(view.experiment)] + blocks + _unfinished(view)
     return Section("answer", "In short", tuple(blocks))
 
 
 def _unfinished(view: View) -> list[Block]:
     """What is missing, and why."""
-    failed, found = failed_cells(view.found), view.found
-    missing = sum(len(folds) for folds in found.folds.values()) * len(found.rankers) - len(found.cells)
-    waiting = missing - len(found.failures)
+    failed, experiment = failed_cells(view.experiment), view.experiment
+    missing = sum(len(folds) for folds in experiment.folds.values()) * len(experiment.rankers) - len(experiment.cells)
+    waiting = missing - len(experiment.failures)
     blocks: list[Block] = []
     if waiting > 0:
         are = "is" if waiting == 1 else "are"
@@ -47,7 +47,7 @@ def _unfinished(view: View) -> list[Block]:
 
 def _quality(view: View, dataset: str) -> list[str]:
     rows = view.rows(dataset)
-    ascending = view.found.measures[view.first].ascending
+    ascending = view.experiment.measures[view.first].ascending
     sign = 1 if ascending else -1
     chosen = view.chosen(dataset)
     order = sorted(rows, key=lambda ranker: -sign * rows[ranker]["mean_over_queries"])
@@ -85,14 +85,14 @@ def _cost(view: View, dataset: str) -> list[str]:
     if ranker is None:
         return []
     row = rows[ranker]
-    documents = sum(cell.scores.size for cell in view.found.of(dataset, ranker))
+    documents = sum(cell.scores.size for cell in view.experiment.of(dataset, ranker))
     said = [
         f"It trains in {seconds(row['train_seconds'] / row['n_folds'])} per fold and scores 1,000 documents in "
         f"{seconds(1000 * row['score_seconds'] / max(documents, 1))}."
     ]
     fastest = min(rows, key=lambda name: rows[name]["train_seconds"])
     if fastest != ranker and rows[fastest]["train_seconds"] * 2 < row["train_seconds"]:
-        loss = view.found.measures[view.first].worth(row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
+        loss = view.experiment.measures[view.first].worth(row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
         said.append(
             f"The fastest to train is {fastest}, in {seconds(rows[fastest]['train_seconds'] / row['n_folds'])}; its "
             f"{view.first} is {abs(loss):.4f} {'worse' if loss >= 0 else 'better'}."

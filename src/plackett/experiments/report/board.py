@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.published import beside_published, other_rules
+from plackett.experiments.published import compare_with_published, other_rules
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
@@ -20,7 +20,7 @@ _FOLDS = 5
 
 def board(view: View) -> Section:
     """The leaderboard of each dataset."""
-    known = beside_published(view.found)
+    known = compare_with_published(view.experiment)
     published = {
         (row["dataset"], row["ranker"], row["measure"]): row["published"] for row in known.iter_rows(named=True)
     }
@@ -38,19 +38,19 @@ def board(view: View) -> Section:
 
 
 def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
-    found = view.found
-    by_measure = {name: view.rows(dataset, name) for name in found.measures}
-    beside = [name for name in found.measures if any((dataset, r, name) in published for r in by_measure[name])]
-    folds = len(found.folds[dataset])
+    experiment = view.experiment
+    by_measure = {name: view.rows(dataset, name) for name in experiment.measures}
+    beside = [name for name in experiment.measures if any((dataset, r, name) in published for r in by_measure[name])]
+    folds = len(experiment.folds[dataset])
     header = ["ranker"]
-    for name in found.measures:
+    for name in experiment.measures:
         header += [name, *([f"published {name}"] if name in beside else [])]
     header += [f"{view.first} over queries"] if folds > 1 else []
     header += [f"95 % interval of {view.first}", f"validation {view.select}", "train s per fold"]
     rows = []
     for ranker, row in view.rows(dataset).items():
         cells = [TableCell(ranker, bool(row["chosen"]))]
-        for name in found.measures:
+        for name in experiment.measures:
             entry = by_measure[name][ranker]
             mark = "−" if entry["significantly_worse"] else ""
             cells.append(TableCell(fixed(entry["mean_over_folds"]), bool(entry["best"]), mark))
@@ -73,7 +73,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
         "correction, p ≤ 0.05). Bold: the best of a column, and the ranker chosen by "
         f"{view.select} on validation data.",
     )
-    rules = other_rules(dataset, found.preset) if beside else None
+    rules = other_rules(dataset, experiment.preset) if beside else None
     if rules is not None:
         notes += (
             f"Published figures follow the rules of {rules}; they are comparable with ours under the preset {rules}.",
@@ -146,7 +146,9 @@ def _published(view: View, known: Any) -> list[Block]:
         n_names=3 + len(names),
     )
     blocks: list[Block] = [Tabular(table, folded=True)]
-    few = {d: len(view.found.folds[d]) for d in known["dataset"].unique() if len(view.found.folds[d]) != _FOLDS}
+    few = {
+        d: len(view.experiment.folds[d]) for d in known["dataset"].unique() if len(view.experiment.folds[d]) != _FOLDS
+    }
     if few:
         counts = ", ".join(f"{number} of {dataset}" for dataset, number in few.items())
         blocks.append(

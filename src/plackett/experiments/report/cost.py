@@ -53,7 +53,7 @@ def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:
 def _times(view: View, dataset: str) -> dict[str, dict[str, float]]:
     """Seconds to train in a fold and to score 1,000 documents, by ranker; not 0, for a logarithmic axis."""
     rows = view.rows(dataset)
-    documents = sum(cell.scores.size for cell in view.found.of(dataset, next(iter(rows))))
+    documents = sum(cell.scores.size for cell in view.experiment.of(dataset, next(iter(rows))))
     return {
         "train": {ranker: max(row["train_seconds"] / row["n_folds"], 1e-6) for ranker, row in rows.items()},
         "score": {ranker: max(1000 * row["score_seconds"] / max(documents, 1), 1e-9) for ranker, row in rows.items()},
@@ -61,7 +61,7 @@ def _times(view: View, dataset: str) -> dict[str, dict[str, float]]:
 
 
 def _points(view: View, dataset: str, times: dict[str, float]) -> dict[str, tuple[float, float]]:
-    worth = view.found.measures[view.first].worth
+    worth = view.experiment.measures[view.first].worth
     rows = view.rows(dataset)
     return {ranker: (time, worth(rows[ranker]["mean_over_folds"])) for ranker, time in times.items()}
 

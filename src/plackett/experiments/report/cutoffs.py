@@ -24,9 +24,9 @@ _IN_TABLE = (1, 2, 3, 5, 10, 15, 20)
 def cutoffs(view: View) -> Section:
     """nDCG@k and P@k for k up to 20."""
     text = "How many documents will users look at? Means over folds on the test data."
-    if view.found.preset:
+    if view.experiment.preset:
         text += (
-            f" The rules of {view.found.preset} apply, also to lists shorter than the cut-off; if the rules give "
+            f" The rules of {view.experiment.preset} apply, also to lists shorter than the cut-off; if the rules give "
             "these 0, curves drop at common list lengths."
         )
     blocks: list[Block] = [Text(text + view.left_out(view.datasets[0]))]
@@ -36,24 +36,24 @@ def cutoffs(view: View) -> Section:
         depth = _depth(view, dataset)
         curves = {ranker: _curves(view, dataset, ranker, depth) for ranker in view.drawn(dataset)}
         blocks += [
-            _figure(view, dataset, m, {ranker: found[m] for ranker, found in curves.items()}, f"cutoff-{m}-{number}")
+            _figure(view, dataset, m, {ranker: curve[m] for ranker, curve in curves.items()}, f"cutoff-{m}-{number}")
             for m in range(len(_MEASURES))
         ]
     return Section("cutoffs", "Measure against cut-off", tuple(blocks))
 
 
 def _depth(view: View, dataset: str) -> int:
-    folds = view.found.folds[dataset].values()
+    folds = view.experiment.folds[dataset].values()
     return min(_DEEPEST, max(int(fold.test.group.max(initial=1)) for fold in folds))
 
 
 def _curves(view: View, dataset: str, ranker: str, depth: int) -> np.ndarray:
     """Measures × cut-offs: the mean over folds."""
-    found, names = view.found, [f"{name}@{k}" for name in _MEASURES for k in range(1, depth + 1)]
+    experiment, names = view.experiment, [f"{name}@{k}" for name in _MEASURES for k in range(1, depth + 1)]
     per_fold = []
-    for cell in found.of(dataset, ranker):
-        scored = Scored(found.folds[dataset][cell.fold].test, cell.scores, random_state=view.seed)
-        mean = measure_scored(scored, parse_all(names), found.preset).mean
+    for cell in experiment.of(dataset, ranker):
+        scored = Scored(experiment.folds[dataset][cell.fold].test, cell.scores, random_state=view.seed)
+        mean = measure_scored(scored, parse_all(names), experiment.preset).mean
         per_fold.append([mean[name] for name in names])
     return np.mean(per_fold, axis=0).reshape(len(_MEASURES), depth)
 

@@ -26,15 +26,15 @@ _BINS = 30
 def data(view: View) -> Section:
     """Profile of each dataset: the parts of its first fold, and leaks in all folds."""
     blocks: list[Block] = []
-    for number, dataset in enumerate(view.found.datasets):  # including those without finished cells
-        if len(view.found.datasets) > 1:
+    for number, dataset in enumerate(view.experiment.datasets):  # including those without finished cells
+        if len(view.experiment.datasets) > 1:
             blocks.append(Heading(dataset))
         blocks += _dataset(view, dataset, number)
     return Section("data", "The data", tuple(blocks))
 
 
 def _dataset(view: View, dataset: str, number: int) -> list[Block]:
-    folds = view.found.folds[dataset]
+    folds = view.experiment.folds[dataset]
     name, fold = next(iter(folds.items()))
     parts = {role: part for role in _ROLES if (part := getattr(fold, role, None)) is not None}
     profiles = {role: profile(part) for role, part in parts.items()}
@@ -71,22 +71,23 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
     return Table(("", *(_ROLES[role] for role in profiles)), tuple(rows), caption=f"Profile of {where}")
 
 
-def _warnings(found: Profile) -> str:
+def _warnings(profile: Profile) -> str:
     """What users should know before training on the data."""
     said = []
-    if found.constant:
-        said.append(f"Features that are constant in the training part: {_some(found.constant)}.")
-    if found.missing:
-        names = [f"{name} ({plural(count, 'value')})" for name, count in found.missing.items()]
+    if profile.constant:
+        said.append(f"Features that are constant in the training part: {_some(profile.constant)}.")
+    if profile.missing:
+        names = [f"{name} ({plural(count, 'value')})" for name, count in profile.missing.items()]
         said.append(f"Features with missing values in the training part: {_some(names)}.")
-    if found.queries_of_one_label:
-        share = 100 * found.queries_of_one_label / max(found.n_queries, 1)
+    if profile.queries_of_one_label:
+        share = 100 * profile.queries_of_one_label / max(profile.n_queries, 1)
         said.append(
             f"Nothing can be learnt from {share:.0f} % of the training queries: all their documents have one label."
         )
-    if found.conflicting_rows:
+    if profile.conflicting_rows:
         said.append(
-            f"{plural(found.conflicting_rows, 'document')} with another's features but a different label in one query."
+            f"{plural(profile.conflicting_rows, 'document')} with another's features but a different label in one "
+            "query."
         )
     return " ".join(said) or "No feature of the training part is constant or has missing values."
 
@@ -103,13 +104,13 @@ def _leaks(folds: Any, dataset: str) -> Table:
             part: RankingDataset | None = getattr(fold, role, None)
             if part is None:
                 continue
-            found = leaks(fold.train, part)
+            leak = leaks(fold.train, part)
             rows.append(
                 (
                     TableCell(str(name)),
                     TableCell(_ROLES[role]),
-                    *(TableCell(f"{count:,}") for count in (found.queries, found.lists, found.rows)),
-                    TableCell(f"{100 * found.rows / max(part.n_rows, 1):.1f} %"),
+                    *(TableCell(f"{count:,}") for count in (leak.queries, leak.lists, leak.rows)),
+                    TableCell(f"{100 * leak.rows / max(part.n_rows, 1):.1f} %"),
                 )
             )
     notes = (
@@ -146,9 +147,9 @@ def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figur
         axis("documents in the list"), axis("share of queries (%)", rangemode="tozero"), height=320, showlegend=True
     )
     rows = tuple(
-        (TableCell(span), *(TableCell(f"{found[i]:,}") for found in counts.values()))
+        (TableCell(span), *(TableCell(f"{in_part[i]:,}") for in_part in counts.values()))
         for i, span in enumerate(spans)
-        if any(found[i] for found in counts.values())
+        if any(in_part[i] for in_part in counts.values())
     )
     header = ("documents", *(_ROLES[role] for role in parts))
     table = Table(header, rows, caption=f"Queries of {dataset} by the length of their lists")
@@ -169,7 +170,7 @@ def _labels(profiles: dict[str, Profile], dataset: str, name: str) -> Figure:
             "type": "bar",
             "name": _ROLES[role],
             "x": [f"{label:g}" for label in labels],
-            "y": [round(100 * count / max(found.n_rows, 1), 2) for count in counts],
+            "y": [round(100 * count / max(profile.n_rows, 1), 2) for count in counts],
             "marker": {"color": f"--s{k}", "pattern": {"shape": ("", "/", ".")[k]}},
             "hovertext": [
                 f"{_ROLES[role]}<br>label {label:g}: {count:,} documents"
@@ -177,8 +178,8 @@ def _labels(profiles: dict[str, Profile], dataset: str, name: str) -> Figure:
             ],
             "hoverinfo": "text",
         }
-        for k, (role, found) in enumerate(profiles.items())
-        for counts in [[(found.labels or {}).get(label, 0) for label in labels]]
+        for k, (role, profile) in enumerate(profiles.items())
+        for counts in [[(profile.labels or {}).get(label, 0) for label in labels]]
     ]
     figure = layout(axis("label", type="category"), axis("share of documents (%)"), height=320, showlegend=True)
     return Figure(name, f"Share of each label in the parts of {dataset}.", traces, figure)

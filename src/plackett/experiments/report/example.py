@@ -40,21 +40,21 @@ def example(view: View) -> Section | None:
         if picked is None:
             continue
         ranker, cell, query = picked
-        test = view.found.folds[dataset][cell.fold].test
-        found = explain(cell.model(), test.select([query]), random_state=view.seed)
+        test = view.experiment.folds[dataset][cell.fold].test
+        explanation = explain(cell.model(), test.select([query]), random_state=view.seed)
         labels = test.labels[test.offsets[query] : test.offsets[query + 1]]
         blocks += [Heading(dataset)] if view.several else []
-        blocks += _query(view, ranker, cell, found, labels, number)
+        blocks += _query(view, ranker, cell, explanation, labels, number)
     return Section("example", "One query explained", tuple(blocks)) if blocks else None
 
 
 def _pick(view: View, dataset: str) -> tuple[str, Cell, int] | None:
     """The chosen ranker (or the first that has a model), and a query on which it does moderately well."""
     for ranker in dict.fromkeys([view.chosen(dataset), *view.rows(dataset)]):
-        cell = None if ranker is None else view.found.of(dataset, ranker)[0]
+        cell = None if ranker is None else view.experiment.of(dataset, ranker)[0]
         if ranker is None or cell is None or cell.model_path is None:
             continue
-        test = view.found.folds[dataset][cell.fold].test
+        test = view.experiment.folds[dataset][cell.fold].test
         if not test.n_features:
             return None
         top = np.maximum.reduceat(test.labels, test.offsets[:-1])
@@ -67,56 +67,60 @@ def _pick(view: View, dataset: str) -> tuple[str, Cell, int] | None:
     return None
 
 
-def _query(view: View, ranker: str, cell: Cell, found: Explanation, labels: np.ndarray, number: int) -> list[Block]:
-    order = np.argsort(-found.scores, kind="stable")
+def _query(
+    view: View, ranker: str, cell: Cell, explanation: Explanation, labels: np.ndarray, number: int
+) -> list[Block]:
+    order = np.argsort(-explanation.scores, kind="stable")
     top = order[:_DOCUMENTS].tolist()
-    names = [_name(found, i) for i in top]
-    value = float(cell.values[view.first][np.flatnonzero(cell.qids == found.qid)[0]])
+    names = [_name(explanation, i) for i in top]
+    value = float(cell.values[view.first][np.flatnonzero(cell.qids == explanation.qid)[0]])
     text = (
-        f"Query {found.qid} of fold {cell.fold}, as {ranker} orders it ({view.first} {fixed(value)}, {len(labels)} "
-        "documents). A contribution says what a feature adds to a document's score, compared with "
-        f"{_AGAINST[found.method]}; contributions are {_METHODS[found.method]}."
+        f"Query {explanation.qid} of fold {cell.fold}, as {ranker} orders it ({view.first} {fixed(value)}, "
+        f"{len(labels)} documents). A contribution says what a feature adds to a document's score, compared with "
+        f"{_AGAINST[explanation.method]}; contributions are {_METHODS[explanation.method]}."
     )
     return [
         Text(text),
-        Tabular(_table(found, top, names, labels)),
-        _contributions(found, top, names, f"example-documents-{number}"),
-        _pair(found, top, names, f"example-pair-{number}"),
-        *_passing(found, top, names),
+        Tabular(_table(explanation, top, names, labels)),
+        _contributions(explanation, top, names, f"example-documents-{number}"),
+        _pair(explanation, top, names, f"example-pair-{number}"),
+        *_passing(explanation, top, names),
     ]
 
 
-def _name(found: Explanation, i: int) -> str:
-    document = found.documents[i]
+def _name(explanation: Explanation, i: int) -> str:
+    document = explanation.documents[i]
     return f"document {document + 1}" if isinstance(document, int) else str(document)
 
 
-def _table(found: Explanation, top: list[int], names: list[str], labels: np.ndarray) -> Table:
+def _table(explanation: Explanation, top: list[int], names: list[str], labels: np.ndarray) -> Table:
     rows = []
     for position, (i, name) in enumerate(zip(top, names, strict=True), 1):
-        most = np.argsort(-np.abs(found.contributions[i]), kind="stable")[:3]
-        reasons = ", ".join(f"{found.feature_names[j]} {signed(found.contributions[i, j], 3)}" for j in most)
+        most = np.argsort(-np.abs(explanation.contributions[i]), kind="stable")[:3]
+        reasons = ", ".join(
+            f"{explanation.feature_names[j]} {signed(explanation.contributions[i, j], 3)}" for j in most
+        )
         rows.append(
             (
                 TableCell(str(position)),
                 TableCell(name),
                 TableCell(reasons),
                 TableCell(f"{labels[i]:g}"),
-                TableCell(short(float(found.scores[i]))),
+                TableCell(short(float(explanation.scores[i]))),
             )
         )
-    caption = f"The first {len(top)} documents of query {found.qid}, and the features that count most for each"
+    caption = f"The first {len(top)} documents of query {explanation.qid}, and the features that count most for each"
     return Table(
         ("position", "document", "features that count most", "label", "score"), tuple(rows), caption=caption, n_names=3
     )
 
 
-def _contributions(found: Explanation, top: list[int], names: list[str], name: str) -> Figure:
-    parts = found.contributions[top]
+def _contributions(explanation: Explanation, top: list[int], names: list[str], name: str) -> Figure:
+    parts = explanation.contributions[top]
     most = np.argsort(-np.abs(parts).max(axis=0), kind="stable")[:_FEATURES]
     rest = parts.sum(axis=1) - parts[:, most].sum(axis=1)
     columns: list[tuple[str, np.ndarray, str]] = [
-        (f"feature {found.feature_names[j]}", parts[:, j], f"--s{k}") for k, j in enumerate(most.tolist())
+        (f"feature {explanation.feature_names[j]}", parts[:, j], f"--s{k}") for k, j in enumerate(most.tolist())
     ]
     if len(most) < parts.shape[1]:
         columns.append(("all others", rest, "--muted"))
@@ -133,15 +137,16 @@ def _contributions(found: Explanation, top: list[int], names: list[str], name: s
         barmode="relative",
         showlegend=True,
     )
-    label = f"Contributions of features to the scores of the first {len(top)} documents of query {found.qid}, stacked."
+    which = f"the first {len(top)} documents of query {explanation.qid}"
+    label = f"Contributions of features to the scores of {which}, stacked."
     rows = tuple((TableCell(title), *(TableCell(signed(float(v))) for v in values)) for title, values, _ in columns)
-    caption = f"Contributions to the scores of query {found.qid}"
+    caption = f"Contributions to the scores of query {explanation.qid}"
     table = Table(("", *names), rows, caption=caption, notes=("A column and the base add up to the score.",))
     return Figure(name, label, traces, figure, table)
 
 
-def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Figure:
-    frame = found.pair(found.documents[top[0]], found.documents[top[1]])
+def _pair(explanation: Explanation, top: list[int], names: list[str], name: str) -> Figure:
+    frame = explanation.pair(explanation.documents[top[0]], explanation.documents[top[1]])
     head = frame.head(10)
     values = head["contribution"].to_numpy()
     rest = float(frame["contribution"].to_numpy().sum() - values.sum())
@@ -180,9 +185,9 @@ def _pair(found: Explanation, top: list[int], names: list[str], name: str) -> Fi
     return Figure(name, caption + ".", [trace], figure, table)
 
 
-def _passing(found: Explanation, top: list[int], names: list[str]) -> list[Block]:
+def _passing(explanation: Explanation, top: list[int], names: list[str]) -> list[Block]:
     """What would have to change for the second to pass the first."""
-    ways = found.to_pass(found.documents[top[1]], found.documents[top[0]]).head(5)
+    ways = explanation.to_pass(explanation.documents[top[1]], explanation.documents[top[0]]).head(5)
     if not ways.height:
         return [
             Text(

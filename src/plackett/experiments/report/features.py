@@ -30,8 +30,8 @@ def features(view: View) -> Section | None:
     """Importances on the test part of the first fold; None if the data has no features."""
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
-        fold = next(iter(view.found.folds[dataset]))
-        test = _part(view.found.folds[dataset][fold].test, view.max_rows, view.seed)
+        fold = next(iter(view.experiment.folds[dataset]))
+        test = _part(view.experiment.folds[dataset][fold].test, view.max_rows, view.seed)
         if test.n_features:
             blocks += [Heading(dataset)] if view.several else []
             blocks += _dataset(view, dataset, fold, test, number)
@@ -55,21 +55,21 @@ def _part(test: RankingDataset, max_rows: int, seed: int) -> RankingDataset:
 
 
 def _dataset(view: View, dataset: str, fold: Any, test: RankingDataset, number: int) -> list[Block]:
-    measure = view.found.measures[view.first]
+    measure = view.experiment.measures[view.first]
     alone = single_feature_importance(test, measure, random_state=view.seed)
     permuted: dict[str, pl.DataFrame] = {}
     own: dict[str, pl.DataFrame] = {}
     for ranker in view.drawn(dataset):
-        cell = view.found.cell(ranker, fold, dataset)
+        cell = view.experiment.cell(ranker, fold, dataset)
         if cell.model_path is None:
             continue
         model = cell.model()
         cheap = getattr(getattr(model, "scorer_", None), "kind", "") in _CHEAP
         rows = test if cheap else _part(test, view.max_rows // 10, view.seed)
         permuted[ranker] = permutation_importance(model, rows, measure, n_repeats=_REPEATS, random_state=view.seed)
-        found = model_importance(model, test)
-        if found is not None:
-            own[ranker] = found
+        importance = model_importance(model, test)
+        if importance is not None:
+            own[ranker] = importance
     where = f"{dataset}, fold {fold}, {plural(test.n_queries, 'test query', 'test queries')}"
     blocks: list[Block] = [_alone(view.first, alone, where, f"features-alone-{number}")]
     if permuted:
@@ -130,11 +130,11 @@ def _permuted(view: View, permuted: dict[str, pl.DataFrame], where: str, name: s
     labels = [plain(feature) for feature in shown]
     traces = []
     for ranker, frame in permuted.items():
-        found = {row["feature"]: row for row in frame.iter_rows(named=True)}
-        values = np.array([found[feature]["importance"] for feature in shown])
+        by_feature = {row["feature"]: row for row in frame.iter_rows(named=True)}
+        values = np.array([by_feature[feature]["importance"] for feature in shown])
         texts = [
-            f"{plain(ranker)}<br>feature {plain(f)}: {signed(found[f]['importance'])} ± {fixed(found[f]['std'])}"
-            for f in shown
+            f"{plain(ranker)}<br>feature {plain(f)}: {signed(row['importance'])} ± {fixed(row['std'])}"
+            for f, row in ((f, by_feature[f]) for f in shown)
         ]
         traces.append(
             {"type": "scatter", "mode": "markers", "name": plain(view.names[ranker]), "x": tidy(values), "y": labels}

@@ -18,7 +18,7 @@ def learning(view: View) -> Section | None:
     """A curve per ranker and fold; None if no ranker has rounds."""
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
-        cells = [c for ranker in view.drawn(dataset) for c in view.found.of(dataset, ranker) if c.history.size > 1]
+        cells = [c for ranker in view.drawn(dataset) for c in view.experiment.of(dataset, ranker) if c.history.size > 1]
         if cells:
             blocks += [Heading(dataset)] if view.several else []
             blocks.append(_figure(view, dataset, cells, f"learning-{number}"))
@@ -33,12 +33,12 @@ def learning(view: View) -> Section | None:
 
 
 def _figure(view: View, dataset: str, cells: list[Cell], name: str) -> Figure:
-    ascending = parse(view.found.select).ascending
+    ascending = parse(view.experiment.select).ascending
     traces, rows, seen = [], [], set()
     for cell in cells:
         ranker, values = cell.ranker, cell.history
         best = best_round(values, ascending)
-        fold = f", fold {cell.fold}" if len(view.found.folds[dataset]) > 1 else ""
+        fold = f", fold {cell.fold}" if len(view.experiment.folds[dataset]) > 1 else ""
         label, colour, dash = view.names[ranker], view.colour(ranker), view.dash(ranker)
         traces += learning_lines(label, ranker, fold, values, best, colour, dash, legend=ranker not in seen)
         seen.add(ranker)

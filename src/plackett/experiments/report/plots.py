@@ -149,21 +149,21 @@ def time_axis(title: str, times: list[float]) -> dict[str, Any]:
     low, high = math.log10(min(times)), math.log10(max(times))
     margin = max(0.08 * (high - low), 0.1)
     ticks = _log_ticks(low - margin, high + margin)
-    words = {
+    options = {
         "type": "log",
         "range": [low - margin, high + margin],
         "tickvals": ticks,
         "ticktext": list(map(seconds, ticks)),
     }
-    return axis(title, **words)
+    return axis(title, **options)
 
 
 def round_axis(title: str, rounds: int) -> dict[str, Any]:
     """A logarithmic axis from 1 to a number of rounds."""
     high = math.log10(max(rounds, 2)) + 0.03
     ticks = _log_ticks(-0.01, high)
-    words = {"type": "log", "range": [-0.03, high], "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
-    return axis(title, **words)
+    options = {"type": "log", "range": [-0.03, high], "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+    return axis(title, **options)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -48,17 +48,17 @@ def _pair(view: View, dataset: str) -> tuple[str, str]:
 
 
 def _dataset(view: View, dataset: str) -> dict[str, Any]:
-    found, rankers = view.found, view.drawn(dataset)
-    names = list(found.measures)[:_MEASURES]
-    cells = {ranker: found.of(dataset, ranker) for ranker in rankers}
+    experiment, rankers = view.experiment, view.drawn(dataset)
+    names = list(experiment.measures)[:_MEASURES]
+    cells = {ranker: experiment.of(dataset, ranker) for ranker in rankers}
     one = cells[rankers[0]]
     qids = [str(qid) for cell in one for qid in cell.qids.tolist()]
     folds = [str(cell.fold) for cell in one for _ in range(cell.qids.size)]
     values = np.array([[np.concatenate([c.values[name] for c in cells[r]]) for r in rankers] for name in names])
-    signs = [1 if found.measures[name].ascending else -1 for name in names]
+    signs = [1 if experiment.measures[name].ascending else -1 for name in names]
     extremes = _extremes(values, signs)
     kept = _sample(len(qids), extremes, view.seed)
-    place = {int(query): i for i, query in enumerate(kept)}
+    index_of = {int(query): i for i, query in enumerate(kept)}
     a, b = _pair(view, dataset)
     return {
         "name": dataset,
@@ -71,7 +71,7 @@ def _dataset(view: View, dataset: str) -> dict[str, Any]:
         "folds": [folds[i] for i in kept] if len(one) > 1 else None,
         "values": [[tidy(values[m, r, kept]) for r in range(len(rankers))] for m in range(len(names))],
         "pairs": _statistics(view, dataset, rankers, names, values),
-        "lists": {place[q]: _lists(view, dataset, cells, q) for q in extremes},
+        "lists": {index_of[q]: _lists(view, dataset, cells, q) for q in extremes},
     }
 
 
@@ -102,12 +102,12 @@ def _statistics(
     plain = [
         name
         for m, name in enumerate(names)
-        if type(view.found.measures[name]).mean is Measure.mean and not np.isnan(values[m]).any(axis=0).all()
+        if type(view.experiment.measures[name]).mean is Measure.mean and not np.isnan(values[m]).any(axis=0).all()
     ]
     if not plain:
         return {}
     every = np.arange(values.shape[2])
-    measures = {name: view.found.measures[name] for name in plain}
+    measures = {name: view.experiment.measures[name] for name in plain}
     systems = {
         ranker: Evaluation(measures, every, {name: values[names.index(name), r] for name in plain})
         for r, ranker in enumerate(rankers)
@@ -144,7 +144,7 @@ def _lists(view: View, dataset: str, cells: dict[str, list[Cell]], query: int) -
     ends = np.cumsum([cell.qids.size for cell in one])
     number = int(np.searchsorted(ends, query, side="right"))
     query -= int(ends[number - 1]) if number else 0
-    test: RankingDataset = view.found.folds[dataset][one[number].fold].test
+    test: RankingDataset = view.experiment.folds[dataset][one[number].fold].test
     a, b = test.offsets[query], test.offsets[query + 1]
     rows = test.select([query]).docids if test.docids is not None else None
     names = [str(i + 1) for i in range(b - a)] if rows is None else [str(name) for name in rows.tolist()]
@@ -163,8 +163,8 @@ def _table(view: View, dataset: str) -> Table:
     """The largest gains and losses between the first two rankers, for formats without a choice."""
     a, b = _pair(view, dataset)
     name = view.first
-    ours, theirs = (view.found.evaluation(dataset, ranker) for ranker in (a, b))
-    difference = np.nan_to_num(view.found.measures[name].worth(ours.values[name] - theirs.values[name]))
+    ours, theirs = (view.experiment.evaluation(dataset, ranker) for ranker in (a, b))
+    difference = np.nan_to_num(view.experiment.measures[name].worth(ours.values[name] - theirs.values[name]))
     order = np.argsort(-difference, kind="stable")
     picked = dict.fromkeys([*order[:5].tolist(), *order[-5:].tolist()])
     qids = ours.qids.tolist()

@@ -17,7 +17,7 @@ def selection(view: View) -> Section | None:
     """The selecting measure on all three parts; None without validation data."""
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
-        cells = [cell for ranker in view.rows(dataset) for cell in view.found.of(dataset, ranker)]
+        cells = [cell for ranker in view.rows(dataset) for cell in view.experiment.of(dataset, ranker)]
         if all(np.isfinite(_number(cell.chosen_by[part])) for cell in cells for part in ("valid", "test")):
             blocks += [Heading(dataset)] if view.several else []
             blocks += [_figure(view, dataset, f"selection-{number}"), Tabular(_table(view, dataset))]
@@ -34,10 +34,10 @@ def selection(view: View) -> Section | None:
 
 def _figure(view: View, dataset: str, name: str) -> Figure:
     measure = view.select
-    several = len(view.found.folds[dataset]) > 1
+    several = len(view.experiment.folds[dataset]) > 1
     points = {
         ranker: np.array(
-            [[_number(c.chosen_by["valid"]), _number(c.chosen_by["test"])] for c in view.found.of(dataset, ranker)]
+            [[_number(c.chosen_by["valid"]), _number(c.chosen_by["test"])] for c in view.experiment.of(dataset, ranker)]
         )
         for ranker in view.drawn(dataset)
     }
@@ -48,7 +48,7 @@ def _figure(view: View, dataset: str, name: str) -> Figure:
         texts = [
             f"{plain(ranker)}<br>fold {plain(cell.fold)}<br>validation {fixed(a)}, test {fixed(b)}<br>"
             + plain(", ".join(f"{key}={value}" for key, value in cell.setting.items()) or "parameters as given")
-            for cell, (a, b) in zip(view.found.of(dataset, ranker), pairs.tolist(), strict=True)
+            for cell, (a, b) in zip(view.experiment.of(dataset, ranker), pairs.tolist(), strict=True)
         ]
         traces.append(
             {"type": "scatter", "name": plain(view.names[ranker]), "x": tidy(pairs[:, 0]), "y": tidy(pairs[:, 1])}
@@ -80,7 +80,7 @@ def _table(view: View, dataset: str) -> Table:
     rows = []
     for ranker in view.rows(dataset):
         parts = [
-            float(np.mean([_number(cell.chosen_by[part]) for cell in view.found.of(dataset, ranker)]))
+            float(np.mean([_number(cell.chosen_by[part]) for cell in view.experiment.of(dataset, ranker)]))
             for part in ("train", "valid", "test")
         ]
         rows.append((TableCell(ranker), *(TableCell(fixed(v)) for v in parts), TableCell(signed(parts[2] - parts[1]))))

@@ -22,8 +22,8 @@ def to_markdown(title: str, sections: list[Section]) -> str:
     for section in sections:
         lines += ["", f"## {section.title}"]
         for block in section.blocks:
-            words = _words(block, "### {}", _markdown, FORMATS["markdown"])
-            lines += ["", words] if words else []
+            rendered = _words(block, "### {}", _markdown, FORMATS["markdown"])
+            lines += ["", rendered] if rendered else []
     return "\n".join(lines) + "\n"
 
 
@@ -44,8 +44,8 @@ def to_latex(title: str, sections: list[Section]) -> str:
     for section in sections:
         lines += ["", rf"\section{{{latex_text(section.title)}}}"]
         for block in section.blocks:
-            words = _words(block, r"\subsection{{{}}}", latex_text, _latex_table)
-            lines += ["", words] if words else []
+            rendered = _words(block, r"\subsection{{{}}}", latex_text, _latex_table)
+            lines += ["", rendered] if rendered else []
         lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}", ""])
 

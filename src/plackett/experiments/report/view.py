@@ -20,20 +20,20 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 class View:
     """An experiment as its report shows it."""
 
-    def __init__(self, found: Experiment, *, max_rows: int) -> None:
-        self.found = found
+    def __init__(self, experiment: Experiment, *, max_rows: int) -> None:
+        self.experiment = experiment
         self.max_rows = max_rows
-        self.first = next(iter(found.measures))
-        select = parse(found.select)
+        self.first = next(iter(experiment.measures))
+        select = parse(experiment.select)
         cutoff = getattr(select, select.cutoff, None)
         #: The selecting measure without its rules.
         self.select = select.name if cutoff is None else f"{select.name}@{cutoff}"
-        self.seed = int(found.protocol["random_state"])
+        self.seed = int(experiment.protocol["random_state"])
 
     @cached_property
     def datasets(self) -> list[str]:
         """The datasets on which some ranker is finished."""
-        return [name for name in self.found.datasets if self.found.complete(name)]
+        return [name for name in self.experiment.datasets if self.experiment.complete(name)]
 
     @property
     def several(self) -> bool:
@@ -42,13 +42,13 @@ class View:
 
     def rows(self, dataset: str, measure: str | None = None) -> dict[str, dict[str, Any]]:
         """Rows of the leaderboard by ranker, in its order; of the first measure where none is named."""
-        board = self.found.leaderboard
+        board = self.experiment.leaderboard
         part = board.filter((board["dataset"] == dataset) & (board["measure"] == (measure or self.first)))
         return {row["ranker"]: row for row in part.iter_rows(named=True)}
 
     def chosen(self, dataset: str) -> str | None:
         """The ranker chosen on validation data; None without validation data."""
-        return self.found.chosen(dataset)
+        return self.experiment.chosen(dataset)
 
     def drawn(self, dataset: str) -> list[str]:
         """The rankers that figures show: the first ones of the leaderboard, and always the chosen one."""
@@ -66,7 +66,7 @@ class View:
     @cached_property
     def names(self) -> dict[str, str]:
         """Names short enough for figures: without parameters, if that is unambiguous."""
-        bare = {ranker: ranker.partition("(")[0].strip() or ranker for ranker in self.found.rankers}
+        bare = {ranker: ranker.partition("(")[0].strip() or ranker for ranker in self.experiment.rankers}
         count = Counter(bare.values())
         return {ranker: name if count[name] == 1 else ranker for ranker, name in bare.items()}
 
@@ -74,7 +74,7 @@ class View:
     def _places(self) -> dict[str, int]:
         """A number for each ranker, so that those drawn together have different colours."""
         drawn = list(dict.fromkeys(ranker for dataset in self.datasets for ranker in self.drawn(dataset)))
-        return {ranker: place for place, ranker in enumerate([*drawn, *self.found.rankers])} | {
+        return {ranker: place for place, ranker in enumerate([*drawn, *self.experiment.rankers])} | {
             ranker: place for place, ranker in enumerate(drawn)
         }
 

@@ -81,13 +81,15 @@ def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[S
     from plackett.experiments.report.example import example
     from plackett.experiments.report.features import features
     from plackett.experiments.report.learning import learning
-    from plackett.experiments.report.making import making
-    from plackett.experiments.report.many import many
+    from plackett.experiments.report.over_datasets import over_datasets
+    from plackett.experiments.report.protocol import protocol
     from plackett.experiments.report.queries import queries
     from plackett.experiments.report.selection import selection
     from plackett.experiments.report.view import View
 
     view = View(experiment, max_rows=max_rows)
-    results = (board, many, queries, cutoffs, learning, selection, cost, features, example) if view.datasets else ()
-    order: tuple[Callable[[View], Section | None], ...] = (answer, *results, data, making)
+    results = (
+        (board, over_datasets, queries, cutoffs, learning, selection, cost, features, example) if view.datasets else ()
+    )
+    order: tuple[Callable[[View], Section | None], ...] = (answer, *results, data, protocol)
     return [section for make in order if (section := make(view)) is not None]

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.listwise._smooth_ranks import smooth_rank, to_scores
+from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.approx_err import check_steepness
 from plackett.losses.listwise.softrank import check_relevant
 
@@ -75,6 +74,28 @@ class ApproxAPLoss(Loss):
         return _Bound(self, data, n_jobs)
 
 
+@kernel(inline=True)
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+    """Mean of the smooth precisions at the relevant documents."""
+    (weight,) = own
+    reached = 0.0
+    for j in range(m):
+        share = weight[a + rows[j]] / (m * rank[j])
+        ahead = 0.5  # 1, less the half that the document counts as ahead of itself
+        for i in range(m):
+            t = 1.0 / (1.0 + exp(beta * (rank[i] - rank[j])))
+            ahead += t
+            force = share * beta * t * (1.0 - t)  # cancels for i = j
+            slope[i] -= force
+            slope[j] += force
+        reached += share * ahead
+        slope[j] -= share * ahead / rank[j]
+    return reached
+
+
+_approx_ap = rank_sweep(_terms)
+
+
 class _Bound(BoundLoss):
     def __init__(self, loss: ApproxAPLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
@@ -89,7 +110,7 @@ class _Bound(BoundLoss):
             self.data.offsets,
             scores,
             self.relevant,
-            self.sample_weight,
+            (self.sample_weight,),
             self.query_weight,
             self.loss.alpha,
             self.loss.beta,
@@ -98,44 +119,3 @@ class _Bound(BoundLoss):
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
         return out
-
-
-@kernel
-def _approx_ap(lo, hi, offsets, scores, relevant, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
-    n_max = longest(lo, hi, offsets)
-    lane = lanes(4, n_max)
-    s, g, rank, slope = lane[0], lane[1], lane[2], lane[3]
-    rows = np.empty(n_max, np.int64)
-    for q in range(lo, hi):
-        a = offsets[q]
-        n = offsets[q + 1] - a
-        m = 0
-        for i in range(n):
-            s[i] = alpha * scores[a + i]
-            g[i] = 0.0
-            if relevant[a + i]:
-                rows[m] = i
-                m += 1
-        if m == 0:
-            continue
-        for j in range(m):
-            rank[j] = smooth_rank(s[:n], s[rows[j]])
-            slope[j] = 0.0
-        reached = 0.0
-        for j in range(m):
-            share = weight[a + rows[j]] / (m * rank[j])
-            ahead = 0.5  # 1, less the half that the document counts as ahead of itself
-            for i in range(m):
-                t = 1.0 / (1.0 + exp(beta * (rank[i] - rank[j])))
-                ahead += t
-                force = share * beta * t * (1.0 - t)  # cancels for i = j
-                slope[i] -= force
-                slope[j] += force
-            reached += share * ahead
-            slope[j] -= share * ahead / rank[j]
-        for j in range(m):
-            total = to_scores(s[:n], s[rows[j]], -slope[j], g[:n])  # what j counts as ahead of itself cancels
-            g[rows[j]] -= total
-        value[q] = query_weight[q] * (1.0 - reached)
-        for i in range(n):
-            gradient[a + i] = query_weight[q] * alpha * g[i]

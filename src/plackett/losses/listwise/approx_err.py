@@ -9,11 +9,10 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.listwise._smooth_ranks import smooth_rank, to_scores
+from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.softrank import check_relevant
 
 __all__ = ["ApproxERRLoss", "ApproxRRLoss"]
@@ -142,6 +141,34 @@ def check_steepness(loss: Any) -> None:
             raise LossError(f"{loss.name}: {name}={getattr(loss, name)}; give a positive number")
 
 
+@kernel(inline=True)
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+    """Reciprocal smooth rank at which the user is satisfied, expected, divided by the largest."""
+    satisfaction, best, weight = own
+    reached = 0.0
+    for j in range(m):
+        part = weight[a + rows[j]] * satisfaction[a + rows[j]] / (best[q] * rank[j])
+        for i in range(m):  # chance that the user comes as far as j
+            if i != j:
+                r = satisfaction[a + rows[i]]
+                past = exp(beta * (rank[i] - rank[j]))
+                spare[i] = past  # odds that i is after j
+                part *= (1.0 - r + past) / (1.0 + past)
+        reached += part
+        slope[j] -= part / rank[j]
+        for i in range(m):
+            if i != j:
+                r = satisfaction[a + rows[i]]
+                past = spare[i]
+                force = part * beta * r * (past / (1.0 + past)) / (1.0 - r + past)  # past may be huge
+                slope[i] += force
+                slope[j] -= force
+    return reached
+
+
+_approx_err = rank_sweep(_terms)
+
+
 class _Bound(BoundLoss):
     def __init__(
         self, loss: Any, data: RankingDataset, satisfaction: np.ndarray, best: np.ndarray, n_jobs: int | None
@@ -159,8 +186,7 @@ class _Bound(BoundLoss):
             self.data.offsets,
             scores,
             self.satisfaction,
-            self.best,
-            self.sample_weight,
+            (self.satisfaction, self.best, self.sample_weight),
             self.query_weight,
             self.loss.alpha,
             self.loss.beta,
@@ -179,50 +205,3 @@ def _ideal(lo, hi, offsets, satisfaction, out):  # type: ignore[no-untyped-def]
         for i in range(offsets[q], offsets[q + 1]):
             out[q] += doubt * satisfaction[i] / (i - offsets[q] + 1)
             doubt *= 1.0 - satisfaction[i]
-
-
-@kernel
-def _approx_err(lo, hi, offsets, scores, satisfaction, best, weight, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
-    n_max = longest(lo, hi, offsets)
-    lane = lanes(5, n_max)
-    s, g, rank, slope, doubt = lane[0], lane[1], lane[2], lane[3], lane[4]
-    rows = np.empty(n_max, np.int64)
-    for q in range(lo, hi):
-        a = offsets[q]
-        n = offsets[q + 1] - a
-        m = 0
-        for i in range(n):
-            s[i] = alpha * scores[a + i]
-            g[i] = 0.0
-            if satisfaction[a + i] > 0.0:
-                rows[m] = i
-                m += 1
-        if m == 0:
-            continue
-        for j in range(m):
-            rank[j] = smooth_rank(s[:n], s[rows[j]])
-            slope[j] = 0.0
-        reached = 0.0
-        for j in range(m):
-            part = weight[a + rows[j]] * satisfaction[a + rows[j]] / (best[q] * rank[j])
-            for i in range(m):  # chance that the user comes as far as j
-                if i != j:
-                    r = satisfaction[a + rows[i]]
-                    past = exp(beta * (rank[i] - rank[j]))
-                    doubt[i] = past  # odds that i is after j
-                    part *= (1.0 - r + past) / (1.0 + past)
-            reached += part
-            slope[j] -= part / rank[j]
-            for i in range(m):
-                if i != j:
-                    r = satisfaction[a + rows[i]]
-                    past = doubt[i]
-                    force = part * beta * r * (past / (1.0 + past)) / (1.0 - r + past)  # past may be huge
-                    slope[i] += force
-                    slope[j] -= force
-        for j in range(m):
-            total = to_scores(s[:n], s[rows[j]], -slope[j], g[:n])  # what j counts as ahead of itself cancels
-            g[rows[j]] -= total
-        value[q] = query_weight[q] * (1.0 - reached)
-        for i in range(n):
-            gradient[a + i] = query_weight[q] * alpha * g[i]

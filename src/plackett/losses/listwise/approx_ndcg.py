@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._scratch import lanes, longest
 from plackett._vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.listwise._smooth_ranks import next_ranks, pull, smooth_rank_far
 from plackett.measures.gains import check_gain, ideal_dcg
 
 __all__ = ["ApproxNDCGLoss"]
@@ -91,59 +92,6 @@ class _Bound(BoundLoss):
         return out
 
 
-@kernel(fastmath=REASSOC)
-def _next_ranks(power, one, two, g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-untyped-def]
-    """What `_pull` does for two documents, and then, in the same pass, the smooth ranks of the next two from e^(αs).
-
-    ``ahead[u]`` is how much u counts as ahead of each; the old values are read, the new ones written. Two at a time,
-    since the two quotients x/a and x/b cost one division: q = x/(ab), qb and qa; in one pass with the pull, whose
-    products fill the time that the division takes.
-    """
-    rank_one = 0.5  # 1, less the half that the document counts as ahead of itself
-    rank_two = 0.5
-    back_one = 0.0
-    back_two = 0.0
-    for u in range(power.size):
-        to_one = slope_one * ahead_one[u] * (1.0 - ahead_one[u])
-        to_two = slope_two * ahead_two[u] * (1.0 - ahead_two[u])
-        g[u] += to_one + to_two
-        back_one += to_one
-        back_two += to_two
-        a = power[u] + one
-        b = power[u] + two
-        q = power[u] / (a * b)
-        ahead_one[u] = q * b
-        ahead_two[u] = q * a
-        rank_one += q * b
-        rank_two += q * a
-    return rank_one, rank_two, back_one, back_two
-
-
-@kernel(fastmath=REASSOC)
-def _smooth_rank_far(s, own, ahead):  # type: ignore[no-untyped-def]
-    """Smooth rank of one document, for scores so far apart that e^(αs) would overflow."""
-    rank = 0.5
-    for u in range(s.size):
-        t = 1.0 / (1.0 + exp(own - s[u]))
-        ahead[u] = t
-        rank += t
-    return rank
-
-
-@kernel(fastmath=REASSOC)
-def _pull(g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-untyped-def]
-    """Gradient of slope · rank of two documents for the others; returns the sums to subtract for these two."""
-    one = 0.0
-    two = 0.0
-    for u in range(g.size):
-        to_one = slope_one * ahead_one[u] * (1.0 - ahead_one[u])
-        to_two = slope_two * ahead_two[u] * (1.0 - ahead_two[u])
-        g[u] += to_one + to_two
-        one += to_one
-        two += to_two
-    return one, two
-
-
 @kernel(inline=True)
 def _discounted(gain, rank):  # type: ignore[no-untyped-def]
     """The discounted gain at a rank, gain / log2(1 + rank), and its rate of decrease with the rank."""
@@ -188,13 +136,13 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
             next_i = gainful[k]
             next_j = gainful[min(k + 1, m - 1)]
             if near:
-                one, two, back_one, back_two = _next_ranks(
+                one, two, back_one, back_two = next_ranks(
                     power, power[next_i], power[next_j], g, ahead_one, ahead_two, slope_one, slope_two
                 )
             else:
-                back_one, back_two = _pull(g, ahead_one, ahead_two, slope_one, slope_two)
-                one = _smooth_rank_far(s, s[next_i], ahead_one)
-                two = _smooth_rank_far(s, s[next_j], ahead_two)
+                back_one, back_two = pull(g, ahead_one, ahead_two, slope_one, slope_two)
+                one = smooth_rank_far(s, s[next_i], ahead_one)
+                two = smooth_rank_far(s, s[next_j], ahead_two)
             # what a document counts as ahead of itself is in both terms, and cancels
             g[i] -= back_one
             g[j] -= back_two
@@ -203,7 +151,7 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
             part_one, slope_one = _discounted(gains[start + i], one)
             part_two, slope_two = _discounted(gain_two, two)
             reached += part_one + part_two
-        back_one, back_two = _pull(g, ahead_one, ahead_two, slope_one, slope_two)
+        back_one, back_two = pull(g, ahead_one, ahead_two, slope_one, slope_two)
         g[i] -= back_one
         g[j] -= back_two
         value[q] = query_weight[q] * (1.0 - reached)

@@ -62,7 +62,7 @@ class ListwiseBound(Bound):
               \quad C_{ListNet} = m!\, C_{ListMLE}
 
     with N the largest slope of the transform φ from scores to strengths. One formula for C covers every row of the
-    book's Table 17.1, so any positive transform will do. The factor 2BM/√n is the book's; by the definition of the
+    book's Table 17.1, so any positive transform works. The factor 2BM/√n is the book's; by the definition of the
     Rademacher average with 1/n it would be half as large.
 
     Parameters

@@ -14,7 +14,7 @@ from plackett.theory._arguments import array, choice, number
 
 __all__ = ["kernel_rademacher", "linear_rademacher", "linear_rademacher_bound", "rademacher_average"]
 
-#: Up to so many points all signs are tried.
+#: Up to this many points, all signs are tried.
 _EXACT = 16
 
 #: The norm dual to that of the ball which the weights are in.

@@ -74,7 +74,7 @@ class CalibrationTransform:
         number("rho", rho, least=0.0, most=1.0)
         sign = 1.0 if rho >= 0.5 else -1.0
         low, high = (-_REACH, 0.0) if wrong else (-_REACH, _REACH)
-        for _ in range(8):  # a grid, finer and finer around its least value
+        for _ in range(8):  # refine the grid around its minimum
             grid = np.linspace(low, high, _GRID)
             values = rho * self.function(sign * grid) + (1.0 - rho) * self.function(-sign * grid)
             best = int(np.argmin(values))
@@ -89,7 +89,7 @@ class CalibrationTransform:
 
     @cached_property
     def _hull(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the largest convex function below ψ."""
+        """Vertices of the lower convex hull of ψ."""
         x = np.linspace(0.0, 1.0, 201)
         y = np.array([self(v) for v in x])
         kept: list[int] = []
@@ -115,7 +115,7 @@ class CalibrationTransform:
         x, y = self._hull
         if excess >= y[-1]:
             return 1.0
-        convex = y.size > 100  # ψ itself is convex: no corner was cut off
+        convex = y.size > 100  # ψ itself is convex: no vertex was removed
         low, high = 0.0, 1.0
         while high - low > 1e-10:
             middle = (low + high) / 2.0
@@ -125,7 +125,7 @@ class CalibrationTransform:
 
 
 def _of_margins(loss: PairLoss, z: np.ndarray) -> np.ndarray:
-    """Values of a pair loss at margins, by its own function of an array."""
+    """Values of a pair loss at an array of margins."""
     z = np.atleast_1d(np.asarray(z, np.float64)) - loss.margin
     value, slope, curvature = np.empty((3, z.size))
     loss.phi(z, value, slope, curvature, *loss.shape)

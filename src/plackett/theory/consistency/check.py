@@ -22,7 +22,7 @@ from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
 __all__ = ["ConsistencyCheck", "Counterexample", "check_consistency"]
 
-#: A difference of scores, of risks, that counts.
+#: Smallest differences of scores and of risks that count.
 _GAP = 1e-4
 _EXCESS = 1e-6
 
@@ -68,13 +68,13 @@ class ConsistencyCheck:
 
     def __str__(self) -> str:
         lines = [f"{self.loss} with {self.true_loss} on {self.condition} spaces: {self.verdict}. {self.reason}"]
-        if (found := self.counterexample) is not None:
-            chances = ", ".join(f"{order}: {p:.3f}" for order, p in found.probabilities.items())
+        if (example := self.counterexample) is not None:
+            chances = ", ".join(f"{order}: {p:.3f}" for order, p in example.probabilities.items())
             lines += [
                 f"  orders and their probabilities: {chances}",
-                f"  the expected loss is least at the scores {np.round(found.scores, 3).tolist()},",
-                f"  which rank {found.ranking} with expected true loss {found.risk:.4f};",
-                f"  {found.best_ranking} has {found.best_risk:.4f}",
+                f"  the expected loss is least at the scores {np.round(example.scores, 3).tolist()},",
+                f"  which rank {example.ranking} with expected true loss {example.risk:.4f};",
+                f"  {example.best_ranking} has {example.best_risk:.4f}",
             ]
         return "\n".join(lines)
 
@@ -87,7 +87,7 @@ def _separable(m: int, seed: int, k: int | None) -> PermutationSpace:
             return space
 
 
-#: Where distributions come from: documents, seed and k to a distribution.
+#: From the number of documents, a seed and k to a distribution.
 _SPACES: dict[str, Callable[[int, int, int | None], PermutationSpace]] = {
     "order-preserving": lambda m, seed, k: PermutationSpace.order_preserving(
         m, random_state=seed, noise=2.0 if seed % 2 else 0.3
@@ -159,15 +159,15 @@ def check_consistency(
         best = int(np.argmin(risks))
         starts = [scale * (space.m / 2.0 - space.positions[best]) for scale in (1.0, 4.0)]
         one = isinstance(loss, Loss) and loss.convex and loss.smooth  # every start ends at the same minimum
-        found = expected_minimiser(loss, space, n_starts=1 if one else 2, starts=() if one else starts)
+        minimum = expected_minimiser(loss, space, n_starts=1 if one else 2, starts=() if one else starts)
         tested += 1
         mode_is_best &= bool(risks[int(np.argmax(space.probabilities))] <= risks[best] + _EXCESS)
-        ranked = _rankings(found.scores)
+        ranked = _rankings(minimum.scores)
         worst = ranked[int(np.argmax(risks[ranked]))]
-        if risks[worst] > risks[best] + _EXCESS and found.spread < _GAP:
+        if risks[worst] > risks[best] + _EXCESS and minimum.spread < _GAP:
             example = Counterexample(
                 {tuple(o): float(p) for o, p in zip(space.orders.tolist(), space.probabilities, strict=True) if p > 0},
-                found.scores,
+                minimum.scores,
                 tuple(space.orders[worst].tolist()),
                 float(risks[worst]),
                 tuple(space.orders[best].tolist()),
@@ -184,7 +184,7 @@ def check_consistency(
 
 
 def _rankings(scores: np.ndarray) -> np.ndarray:
-    """Numbers of the orders that these scores give, several where scores tie."""
+    """Indices of the orders consistent with these scores; several if scores tie."""
     orders = all_orders(scores.size)
     return np.flatnonzero((np.diff(scores[orders], axis=1) <= _GAP).all(axis=1))
 
@@ -192,19 +192,19 @@ def _rankings(scores: np.ndarray) -> np.ndarray:
 def _conditions(loss: Any, k: int | None) -> dict[str, bool]:
     """The sufficient conditions of the theorems, tested on lists of four documents."""
     smooth = not isinstance(loss, Loss) or loss.smooth  # the theorems are about differentiable losses
-    found = {"differentiable": smooth, "order sensitive": order_sensitivity(loss, 4, n_scores=8).holds}
+    conditions = {"differentiable": smooth, "order sensitive": order_sensitivity(loss, 4, n_scores=8).holds}
     if k is not None:
         for level in range(1, min(k, 3) + 1):
-            found[f"top-{level} order sensitive"] = order_sensitivity(loss, 4, k=level, n_scores=8).holds
+            conditions[f"top-{level} order sensitive"] = order_sensitivity(loss, 4, k=level, n_scores=8).holds
     if isinstance(loss, PairLoss):
         from plackett.theory.pairwise_01 import pair_loss_curve
 
-        found["decreasing pair loss"] = pair_surrogate_conditions(lambda z: pair_loss_curve(loss, z)).all
-    return found
+        conditions["decreasing pair loss"] = pair_surrogate_conditions(lambda z: pair_loss_curve(loss, z)).all
+    return conditions
 
 
 def _theorem(conditions: dict[str, bool], condition: str, k: int | None, mode_is_best: bool) -> str:
-    """The theorem that makes the loss consistent, or nothing."""
+    """The theorem by which the loss is consistent, or an empty string."""
     if not conditions["differentiable"]:
         return ""
     if k is not None and condition == "top-k order-preserving":

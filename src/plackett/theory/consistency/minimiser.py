@@ -17,7 +17,7 @@ __all__ = ["ExpectedMinimum", "expected_minimiser"]
 class ExpectedMinimum(NamedTuple):
     """Scores with the least expected loss, that loss, the length of its gradient, and how far other starts ended up.
 
-    ``spread`` is the largest difference of scores between the starts that came as low; 0 where the minimum is one.
+    ``spread`` is the largest difference in scores between starts that reached the minimum; 0 if it is unique.
     """
 
     scores: np.ndarray
@@ -66,7 +66,7 @@ def expected_minimiser(
     smooth = (not isinstance(loss, Loss) or loss.smooth) if smooth is None else smooth
 
     def risk(scores: np.ndarray) -> tuple[float, np.ndarray]:
-        # a weak pull to the centre where only differences count, and a wall far out
+        # a weak pull to mean 0 if only differences count, and a penalty beyond ±30
         level = scores.mean() if shifts else 0.0
         out = np.clip(np.abs(scores) - 30.0, 0.0, None)
         values, gradient = evaluate(scores)

@@ -1,4 +1,4 @@
-"""Losses that react in the right direction when two documents change places."""
+"""Losses that change in the right direction when two documents are swapped."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def order_sensitivity(
         nonlocal example
         counts[condition] += int(wrong.sum())
         if example is None and wrong.any():
-            place = int(np.flatnonzero(np.atleast_1d(wrong))[0])
-            order = orders[place].tolist() if wrong.ndim else None
+            first_wrong = int(np.flatnonzero(np.atleast_1d(wrong))[0])
+            order = orders[first_wrong].tolist() if wrong.ndim else None
             example = {"condition": condition, "scores": scores.tolist(), "documents": pair, "order": order}
 
     for _ in range(n_scores):

@@ -113,8 +113,8 @@ class PermutationSpace:
     ) -> PermutationSpace:
         """A random distribution that is order preserving, with k for the first k documents only.
 
-        A mixture of Plackett–Luce and Mallows models of the order 0, 1, …, each of which is order preserving, so that
-        their mixture is; disturbed, and the disturbance made smaller until it still is.
+        A mixture of Plackett–Luce and Mallows models around the order 0, 1, …, all of which are order preserving; then
+        perturbed, with the perturbation reduced until the result is order preserving.
         """
         from plackett.theory.consistency.order_preserving import is_order_preserving
 
@@ -131,7 +131,7 @@ class PermutationSpace:
 
     @classmethod
     def random(cls, m: int, *, random_state: Any = None, concentration: float = 0.5) -> PermutationSpace:
-        """Any distribution: a draw from a symmetric Dirichlet distribution."""
+        """A random distribution, drawn from a symmetric Dirichlet distribution."""
         rng = np.random.default_rng(random_state)
         return cls(rng.dirichlet(np.full(all_orders(m).shape[0], concentration)) + 1e-6)
 

@@ -27,9 +27,9 @@ def top_k_labels(data: RankingDataset, k: int, gap: float = 1.0) -> RankingDatas
     number("gap", gap, above=0.0)
     y = data.labels
     order = np.lexsort((-y, data.query_of_row))
-    place = np.arange(y.size) - data.offsets[:-1][data.query_of_row]
+    rank = np.arange(y.size) - data.offsets[:-1][data.query_of_row]
     kth = np.full(data.n_queries, -np.inf)  # a query with no more than k documents keeps its labels
-    at = order[place == k - 1]
+    at = order[rank == k - 1]
     kth[data.query_of_row[at]] = y[at]
     common = kth - gap
     limit = kth[data.query_of_row]

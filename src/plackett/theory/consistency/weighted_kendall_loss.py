@@ -25,8 +25,8 @@ __all__ = ["WeightedKendall", "kendall_dcg_gap"]
 class WeightedKendall(AssociateLoss):
     r"""Weighted Kendall's τ loss :math:`\sum_{u<v} D(u, v)\, 1[s_{(u)} \le s_{(v)}]`, (u) the document at true rank u.
 
-    A tie of scores is an error. True ranks are those by label; documents of equal label are no pair, and share the mean
-    weight of their ranks.
+    Tied scores are an error. True ranks are those by label; documents of equal label do not form a pair, and share the
+    mean weight of their ranks.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class WeightedKendall(AssociateLoss):
 
 
 def _enlarged(table: np.ndarray, n: int) -> np.ndarray:
-    place = np.minimum(np.arange(n), table.shape[0] - 1)
-    return np.ascontiguousarray(table[np.ix_(place, place)])
+    rank = np.minimum(np.arange(n), table.shape[0] - 1)
+    return np.ascontiguousarray(table[np.ix_(rank, rank)])
 
 
 @fulfils("E-12", paper="Lan, Zhu, Guo, Niu, Cheng 2012")

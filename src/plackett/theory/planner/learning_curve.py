@@ -82,7 +82,7 @@ class LearningCurve:
         return float(np.sqrt((left @ left) / max(1, value.size - 4)))
 
     def _fit(self, value: np.ndarray) -> tuple[float, float, np.ndarray]:
-        """The curve with the least squared error; c is what is missing to the largest value, where there is one."""
+        """The curve with the least squared error; c is at most the largest value of the measure."""
         from scipy.optimize import nnls
 
         best: tuple[float, float, float, np.ndarray] | None = None

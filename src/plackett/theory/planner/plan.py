@@ -176,7 +176,7 @@ def plan(
 
 
 def _budget(judgements: int | None, queries: int | None, documents: int | None) -> tuple[int, int | None, int | None]:
-    """Judgements in all, and the limits of queries and documents."""
+    """The total number of judgements, and the limits on queries and documents."""
     if judgements is not None:
         judgements = whole("judgements", judgements, least=4)
     if queries is not None:
@@ -189,7 +189,7 @@ def _budget(judgements: int | None, queries: int | None, documents: int | None) 
         if queries is None or documents is None:
             raise DataError("give the number of judgements, or how many queries and documents of each there are")
         judgements = queries * documents
-        # what there is: the split is free inside that budget
+        # these are what is available; the budget can be split freely
         return judgements, None, None
     if queries is not None and documents is not None:
         judgements = min(judgements, queries * documents)
@@ -210,7 +210,7 @@ def _by_simulation(simulation: LabellingSimulation) -> Answer:
 
 
 def _measured_splits(budget: int, least: int, most: int, curve: LearningCurve) -> tuple[np.ndarray, np.ndarray]:
-    """The splits whose depth the pilot could measure; where there is none, the one that is nearest to that."""
+    """The splits with a depth that the pilot could measure; if there is none, the split closest to that."""
     from_queries = -(-budget // int(curve.documents.max()))
     to_queries = budget // int(curve.documents.min())
     nearest = np.clip([from_queries, to_queries], least, most)
@@ -219,7 +219,7 @@ def _measured_splits(budget: int, least: int, most: int, curve: LearningCurve) -
 
 def _by_pilot(curve: LearningCurve, n: np.ndarray, m: np.ndarray, samples: np.ndarray, measure: str) -> Answer:
     best = int(np.argmax(samples[0]))
-    # curve by curve: what shifts all splits alike does not count
+    # curve by curve, so that a shift of all splits cancels
     ahead = np.quantile(samples[1:] - samples[1:, [best]], 0.95, axis=0)
     good = n[(ahead >= 0.0) | (np.arange(n.size) == best)]
     p = curve.predict(float(n[best]), float(m[best]))

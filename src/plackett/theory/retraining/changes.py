@@ -18,14 +18,14 @@ Change = Callable[[RankingDataset, int, RankingDataset, np.random.Generator], Ra
 
 
 def prepared(data: RankingDataset, unit: str) -> RankingDataset:
-    """The dataset in the form that its units are counted in: pairs are explicit preferences."""
+    """The dataset with its units made explicit: pairs become preferences."""
     if unit != "pair" or data.preferences is not None:
         return data
     return data.replace(preferences=Preferences.from_labels(data, margin=False))
 
 
 def units(data: RankingDataset, unit: str) -> np.ndarray:
-    """Numbers of the units of which one can be changed: queries that have something to learn, documents, pairs."""
+    """Indices of the units that can be changed: queries with more than one label, documents, pairs."""
     if unit == "query":
         labels = data.labels
         least, most = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
@@ -72,7 +72,7 @@ def _without_pair(data: RankingDataset, j: int, pool: RankingDataset, rng: np.ra
 
 
 def _other_pair(data: RankingDataset, j: int, pool: RankingDataset, rng: np.random.Generator) -> RankingDataset:
-    """The pair the other way round: the most that one label can change."""
+    """The pair reversed: the largest change that one label can cause."""
     assert data.preferences is not None
     pairs = data.preferences.to_pairs().copy()
     pairs[j] = pairs[j, ::-1]
@@ -91,7 +91,7 @@ CHANGES: dict[tuple[str, str], Change] = {
 
 
 def change_of(unit: str, mode: str) -> Change:
-    """The change of a unit, or an error that says which there are."""
+    """The function that changes a unit; an unknown one raises an error that lists them."""
     if (unit, mode) not in CHANGES:
         known = ", ".join(f"{u}/{m}" for u, m in CHANGES)
         raise DataError(f"unit={unit!r}, mode={mode!r}; there are {known}")

@@ -48,12 +48,12 @@ def _is_svm(ranker: Any) -> bool:
 
 
 def _by_query(ranker: Any) -> bool:
-    """Whether queries, not pairs, weigh the same."""
+    """Whether queries, rather than pairs, have equal weights."""
     return bool(getattr(ranker, "normalize", True))
 
 
 def same_penalty(ranker: Any, data: RankingDataset, changed: RankingDataset) -> dict[str, float]:
-    """Parameters with which the objective on other data has the same λ: the C of an SVM is the price of one pair."""
+    """Parameters that keep λ of the objective when the data changes: the C of an SVM is the price of one pair."""
     if not _is_svm(ranker):
         return {}
     before, after = (ASSOCIATES["pair"].labelled(part) for part in (data, changed))
@@ -66,9 +66,9 @@ def proved_stability(
     ranker: Any, data: RankingDataset, probe: RankingDataset, unit: str, mode: str, loss: Any
 ) -> Proved | None:
     """The coefficient of a ranker for a change of one unit, for losses of pairs or lists of data like the probe."""
-    for found in (maker(ranker, data, probe, loss) for maker in _MAKERS.get((unit, mode), ())):
-        if found is not None:
-            return found
+    for coefficient in (maker(ranker, data, probe, loss) for maker in _MAKERS.get((unit, mode), ())):
+        if coefficient is not None:
+            return coefficient
     return None
 
 
@@ -100,7 +100,7 @@ def _svm_by_document(ranker: Any, data: RankingDataset, probe: RankingDataset, l
 
 
 def _linear_by_query(ranker: Any, data: RankingDataset, probe: RankingDataset, loss: Any) -> Proved | None:
-    """Linear models with an L2 penalty and a listwise loss, or a pair loss that queries share alike."""
+    """Linear models with an L2 penalty and a listwise loss, or a pair loss normalised by query."""
     model = ranker.make_model() if hasattr(ranker, "make_model") else None
     if model is None or not hasattr(model, "l1_ratio") or model.l1_ratio or model.standardize or not model.alpha:
         return None
@@ -127,6 +127,6 @@ _MAKERS: dict[tuple[str, str], tuple[Callable[..., Proved | None], ...]] = {
 
 
 def proved_names() -> Iterator[str]:
-    """What has a coefficient, for error messages and docs."""
+    """Rankers that have a coefficient, for error messages and docs."""
     yield from ("RankSVM(loss='hinge', standardize=False)", "IRSVM(loss='hinge', standardize=False)")
     yield from ("ListMLE(standardize=False)", "ListNet(standardize=False)")

@@ -1,4 +1,4 @@
-"""The losses of single associates at which two functions are compared."""
+"""The losses of single associates, used to compare two scoring functions."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Probe:
             from plackett.data.preferences import Preferences
 
             self.data = data = _fewer(data, random_state)
-            found = data.preferences or Preferences.from_labels(data, margin=False)
-            table = found.to_pairs()
+            preferences = data.preferences or Preferences.from_labels(data, margin=False)
+            table = preferences.to_pairs()
             if not table.shape[0]:
                 raise DataError("the probe has no pair of unequal labels: there is nothing to compare")
             self.pairs = table
@@ -45,7 +45,7 @@ class Probe:
 
 
 def _fewer(data: RankingDataset, random_state: int) -> RankingDataset:
-    """The dataset, or queries of it drawn at random that have no more pairs than are compared."""
+    """The dataset, or a random sample of its queries that has few enough pairs."""
     counts = ASSOCIATES["pair"].labelled(data)
     if counts.sum() <= _MOST_PAIRS:
         return data

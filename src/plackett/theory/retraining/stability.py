@@ -31,7 +31,7 @@ class Stability:
     changes
         For each retraining the largest change of the loss of one associate of the probe.
     proved
-        The coefficient from theory, which no change can exceed; None if there is none.
+        The theoretical coefficient, which no change can exceed; None if none is known.
     sizes, by_size
         Numbers of training queries that were tried, and the largest change at each; empty without ``sizes``.
     """
@@ -98,7 +98,7 @@ def stability(
     .. math:: \Delta_j = \max_z |l(f_S; z) - l(f_{S^j}; z)|
 
     where :math:`S^j` is the training data without unit j, or with another one in its place. The largest of them is a
-    lower bound of the (unknown) stability coefficient; where theory gives an upper one, it stands next to it. Linear
+    lower bound on the (unknown) stability coefficient; an upper bound is shown if theory provides one. Linear
     models with a convex loss start from the weights of the first training. The C of Ranking SVM and IR-SVM follows the
     number of pairs, so that the penalty λ of the theorems stays the same.
 
@@ -199,12 +199,12 @@ def _changes(
         return probe.change(before, _scores(again, probe.data))
 
     with ThreadPoolExecutor(workers) as threads:
-        found = threads.map(one, drawn, seeds)
-        return np.array(list(progress(found, f"training without one {unit}", drawn.size, verbose=verbose)))
+        retrained = threads.map(one, drawn, seeds)
+        return np.array(list(progress(retrained, f"training without one {unit}", drawn.size, verbose=verbose)))
 
 
 def _again(first: Any, parameters: dict[str, float]) -> Any:
-    """A ranker to train again: from the weights of the first where that leads to the same minimum."""
+    """A ranker to retrain, from the weights of the first one if that leads to the same minimum."""
     from plackett._estimator import clone
 
     convex = hasattr(first, "make_loss") and first.make_loss().convex and hasattr(first, "l1_ratio")

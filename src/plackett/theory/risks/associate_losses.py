@@ -1,4 +1,4 @@
-"""Losses of associates: any loss, measure or true loss in the one form that risks are made of."""
+"""Losses of associates: any loss, measure or true loss in the form that risks use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AssociateLoss:
 
 @dataclass(frozen=True)
 class LibraryLoss(AssociateLoss):
-    """A loss of the library, or of a user, by its own kernel."""
+    """A loss of the library or of a user, computed by its own kernel."""
 
     loss: Loss
     associate: str
@@ -76,7 +76,7 @@ class MeasureLoss(AssociateLoss):
 
 
 def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = None) -> AssociateLoss:
-    """A loss in the form that risks take.
+    """Convert a loss to the form that risks use.
 
     Parameters
     ----------

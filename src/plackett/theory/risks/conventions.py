@@ -1,4 +1,4 @@
-"""Convert what the sources mean by a pair, a tie and a margin to one convention."""
+"""Convert the sources' definitions of pairs, ties and margins to one convention."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def tie_cost(tie: str) -> float:
 
 @dataclass(frozen=True)
 class Convention:
-    r"""How a source writes pairs; `margins` brings them to the one form that is used inside.
+    r"""How a source writes pairs; `margins` converts them to the form used internally.
 
-    Inside, the margin of a labelled pair is the score of the preferred document minus that of the other one, so that a
-    positive margin is right and surrogates fall with the margin. A pair of equal labels has no margin (NaN).
+    Internally, the margin of a labelled pair is the score of the preferred document minus that of the other one: a
+    positive margin is correct, and surrogates decrease with the margin. A pair of equal labels has no margin (NaN).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Convention:
 
     Examples
     --------
-    A tie is no error for Liu and an error for Mohri et al., whose +1 prefers the second document:
+    A tie is not an error for Liu, but it is for Mohri et al., whose +1 prefers the second document:
 
     >>> Convention.BOOK.errors([1.0, 2.0], [1.0, 1.0], [1, -1]).tolist()
     [0.0, 1.0]
@@ -65,7 +65,7 @@ class Convention:
             raise DataError(f"preferred={self.preferred!r}; give 'first' or 'second'")
 
     def margins(self, first: Any, second: Any, label: Any) -> np.ndarray:
-        """Margin of each pair in the convention that is used inside; NaN for pairs of label 0."""
+        """Margin of each pair in the internal convention; NaN for pairs of label 0."""
         a, b = array("first", first, None, empty=True), array("second", second, None, empty=True)
         y = array("label", label, None, empty=True)
         matching(first=a, second=b, label=y)

@@ -1,4 +1,4 @@
-"""A small world of queries and documents in which every risk is known exactly."""
+"""A finite distribution over queries and documents, for which every risk is known exactly."""
 
 from __future__ import annotations
 
@@ -183,10 +183,10 @@ def _pairs_complete(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: 
 
 
 def _pairs_labelled(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
-    found = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
-    used = found[:, 1] > 0
+    by_query = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
+    used = by_query[:, 1] > 0
     chance = world.query_probability[used]
-    return float((chance / chance.sum()) @ (found[used, 0] / found[used, 1]))
+    return float((chance / chance.sum()) @ (by_query[used, 0] / by_query[used, 1]))
 
 
 def _merged(cell: Callable[..., float]) -> Callable[..., float]:
@@ -195,8 +195,8 @@ def _merged(cell: Callable[..., float]) -> Callable[..., float]:
 
 def _observed_pairs(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
     """Pairs of unequal labels inside queries, each as probable as it is drawn."""
-    found = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
-    return float((world.query_probability @ found[:, 0]) / (world.query_probability @ found[:, 1]))
+    by_query = np.array([world._pairs(q, loss, score(world.features[q])) for q in range(len(world.labels))])
+    return float((world.query_probability @ by_query[:, 0]) / (world.query_probability @ by_query[:, 1]))
 
 
 def _sets(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
@@ -209,7 +209,7 @@ def _sets(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> 
 
 
 def _draws(world: FiniteWorld, risk: Risk, loss: AssociateLoss, score: Score) -> float:
-    """Lists of independent documents, by going over all of them."""
+    """Lists of independent documents, by enumeration."""
     total = 0.0
     for q, p in enumerate(world.query_probability):
         y, s, chance = world.labels[q], score(world.features[q]), world._chance(q)

@@ -20,8 +20,8 @@ __all__ = ["PermutationZeroOne", "TopKZeroOne"]
 class TopKZeroOne(AssociateLoss):
     """1 for each list whose first k documents are not a beginning, in order, of a perfect ranking.
 
-    With distinct labels the perfect ranking is one and this is the top-k true loss; where labels tie, any of the
-    perfect rankings will do. Scores that tie with a document of another label are an error.
+    With distinct labels there is one perfect ranking, and this is the top-k true loss; if labels tie, any perfect
+    ranking counts. Tied scores of documents with different labels are an error.
 
     Examples
     --------

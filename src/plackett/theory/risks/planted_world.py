@@ -1,4 +1,4 @@
-"""Queries that share a direction in which documents get better, each with some of its own: a sampler without limit."""
+"""Sampler of queries whose weights share a common direction and differ by noise."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class PlantedWorld:
     r"""Documents :math:`x \sim N(0, I_d)`, labels :math:`1[w_q \cdot x + \text{noise} \cdot \varepsilon > t]`, weights
     :math:`w_q = w_0 + \text{query\_noise} \cdot \eta_q` that differ from query to query.
 
-    Without query noise all documents are alike and the two-layer framework is the document framework; with it the
-    losses of a query go up and down together.
+    Without query noise all queries have the same distribution, and the two-layer framework equals the document
+    framework; with it, the losses within a query are correlated.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class PlantedWorld:
     noise
         Deviation of the label noise, where :math:`w_0` has length 1.
     query_noise
-        Deviation of the length of the part of :math:`w_q` that is its own.
+        Standard deviation of the query's own part of :math:`w_q`, relative to the length of :math:`w_0`.
     relevant
         Share of relevant documents, by the threshold t.
     seed

@@ -26,10 +26,10 @@ def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str
     >>> query_level_losses("pairwise 0-1", [2.0, 1.0, 3.0, 0.0, 1.0], data).tolist()
     [0.5, 1.0]
     """
-    found = as_associate_loss(loss, tie=tie)
+    associate_loss = as_associate_loss(loss, tie=tie)
     plain = data.replace(sample_weight=None, query_weight=None)
-    counts = found.associates.labelled(plain)
-    sums = found.sums(scores_beside(data, scores), plain)
+    counts = associate_loss.associates.labelled(plain)
+    sums = associate_loss.sums(scores_beside(data, scores), plain)
     return np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
 
 
@@ -56,11 +56,13 @@ def risk_levels(loss: Any, scores: Any, data: RankingDataset) -> RiskLevels:
     >>> round(found.associate_level, 4), found.query_level, round(float(found.parts.sum()), 4)
     (0.6667, 0.75, -0.0833)
     """
-    found = as_associate_loss(loss)
-    counts = found.associates.labelled(data)
-    losses = query_level_losses(found, scores, data)
+    associate_loss = as_associate_loss(loss)
+    counts = associate_loss.associates.labelled(data)
+    losses = query_level_losses(associate_loss, scores, data)
     used = counts > 0
     parts = np.where(used, (counts / max(counts.sum(), 1.0) - 1.0 / max(used.sum(), 1)) * np.nan_to_num(losses), 0.0)
     return RiskLevels(
-        Risk(found, "document", "average")(scores, data), Risk(found, "two-layer", "average")(scores, data), parts
+        Risk(associate_loss, "document", "average")(scores, data),
+        Risk(associate_loss, "two-layer", "average")(scores, data),
+        parts,
     )

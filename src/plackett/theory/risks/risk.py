@@ -105,12 +105,12 @@ class Risk:
         return as_associate_loss(self.loss, tie=self.tie)
 
     def __call__(self, scores: Any, data: RankingDataset) -> float:
-        """The empirical risk of scores beside a dataset."""
+        """The empirical risk of scores in the order of the dataset."""
         terms = self.terms(scores, data)
         return float(np.nanmean(terms)) if np.isfinite(terms).any() else float("nan")
 
     def terms(self, scores: Any, data: RankingDataset) -> np.ndarray:
-        """What the risk is the mean of: one number per query (NaN where it has none), or one in all."""
+        """The terms that the risk is the mean of: one per query (NaN where undefined), or a single one."""
         plain = data.replace(sample_weight=None, query_weight=None)
         values = scores_beside(data, scores)
         loss = self.associate_loss

@@ -14,7 +14,7 @@ from plackett.theory._arguments import number
 
 __all__ = ["sub_lists"]
 
-#: Most lists in all when every one of them is taken.
+#: Largest total number of lists if all of them are taken.
 _MOST = 5_000_000
 
 

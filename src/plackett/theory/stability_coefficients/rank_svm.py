@@ -16,8 +16,8 @@ __all__ = ["hinge_loss_bound", "rank_svm_document_stability", "rank_svm_query_st
 def rank_svm_document_stability(documents: float, penalty: float, kappa: float = 1.0, slope: float = 1.0) -> float:
     r"""Document-level stability :math:`\beta = 16 \sigma^2 \kappa^2 / (\lambda m)` of a convex pair loss of slope σ.
 
-    By at most so much the loss of a pair changes when one of m training documents is replaced; the hinge of Ranking
-    SVM and the logistic loss have slope 1.
+    The loss of a pair changes by at most this much if one of m training documents is replaced. The hinge of Ranking SVM
+    and the logistic loss have slope 1.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
     >>> essential_loss([2.0, 3.0, 1.0], data).tolist(), essential_loss([2.0, 3.0, 1.0], data, [0.7, 0.2]).tolist()
     ([1.0], [0.7])
     """
-    s, order, place, judged = _along(scores, data)
+    s, order, rank, judged = _along(scores, data)
     if beta is None:
         weight = np.ones(order.size)
     else:
@@ -49,7 +49,7 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
             raise DataError(f"beta has shape {given.shape}; give a weight for each rank, or for each judged document")
         if short and (np.diff(given) > 0).any():
             raise DataError("beta must not increase with the rank: the smallest sum is found for such weights only")
-        weight = np.append(given, 0.0)[np.minimum(place, given.size)] if short else given
+        weight = np.append(given, 0.0)[np.minimum(rank, given.size)] if short else given
     out = np.empty(data.n_queries)
     offsets = np.concatenate(([0], np.cumsum(judged)))
     over_queries(_missed, offsets, s[order], weight, out)
@@ -62,8 +62,8 @@ def _along(scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, n
     order = np.lexsort((-s, -data.labels, data.query_of_row))
     order = order[data.labels[order] >= 0]
     judged = np.bincount(data.query_of_row[order], minlength=data.n_queries)
-    place = np.arange(order.size) - np.concatenate(([0], np.cumsum(judged)))[:-1][data.query_of_row[order]]
-    return s, order, place, judged
+    rank = np.arange(order.size) - np.concatenate(([0], np.cumsum(judged)))[:-1][data.query_of_row[order]]
+    return s, order, rank, judged
 
 
 @fulfils("theory.thm5_1", paper="Chen, Liu, Lan, Ma, Li 2009")
@@ -78,10 +78,10 @@ def essential_ndcg_bound(
     >>> essential_ndcg_bound([0.0, 1.0], data).tolist()  # 1 − nDCG is 0.369
     [1.0]
     """
-    _, order, place, _ = _along(scores, data)
+    _, order, rank, _ = _along(scores, data)
     eta = discount_table(discount, int(data.group.max(initial=1)))
     eta[k or eta.size :] = 0.0
-    beta = gains_of(data.labels[order], gain) * eta[place]
+    beta = gains_of(data.labels[order], gain) * eta[rank]
     best = ideal_dcg(data, gain, discount, k)
     return np.divide(essential_loss(scores, data, beta), best, out=np.zeros(best.size), where=best > 0)
 

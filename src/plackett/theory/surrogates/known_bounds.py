@@ -140,7 +140,7 @@ def _falling(measure: NDCG) -> bool:
 
 
 def _pair_unit(loss: PairLoss) -> float:
-    """φ(0) where the loss is at least that for wrong pairs and not negative; 0 where it is no bound."""
+    """φ(0) if the loss is non-negative and at least φ(0) for misordered pairs; 0 if it is not a bound."""
     z = np.concatenate([np.linspace(-8.0, 0.0, 801), np.linspace(0.01, 8.0, 800)]) - loss.margin
     value, slope, curvature = np.empty((3, z.size))
     loss.phi(z, value, slope, curvature, *loss.shape)
@@ -208,10 +208,10 @@ def _square(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
     if not isinstance(loss, Square):
         return
     if isinstance(measure, NDCG) and _falling(measure) and loss.target == measure.gain:
-        words = {"gain": measure.gain, "discount": measure.discount, "k": measure.k}
+        settings = {"gain": measure.gain, "discount": measure.discount, "k": measure.k}
         yield KnownBound(
             loss, measure, f"1 − {measure} ≤ (2 Σ η²)^½ (2 L)^½ / Z", "Cossock, Zhang 2006 (5.1)", "graded",
-            lambda s, data: regression_bound(s, data, **words),
+            lambda s, data: regression_bound(s, data, **settings),
         )  # fmt: skip
     if isinstance(measure, AveragePrecision) and measure.k is None and measure.rel == 1:
         yield KnownBound(

@@ -48,7 +48,7 @@ def svm_disagreement(n_relevant: int = 20, n_others: int = 2000) -> SVMDisagreem
 
     The first model puts all relevant documents just below all others: nearly the least AP, at a loss of not much more
     than 1. The second one puts all relevant documents but one on top, and that one next but far below a single other
-    document: AP near 1, and a loss as large as one likes.
+    document: AP near 1, and an arbitrarily large loss.
 
     >>> found = svm_disagreement()
     >>> [round(v, 3) for v in found.precision], found.loss[0] < 1 < found.loss[1]

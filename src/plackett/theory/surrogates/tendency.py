@@ -54,13 +54,13 @@ def tendency_correlation(surrogate: Any, measure: Any) -> Tendency:
     # β, the lower end c and the range t of β·M̃ − M
     above = np.stack([scaled, -one, -one], axis=1)
     below = np.stack([-scaled, one, 0 * one], axis=1)
-    found = linprog(
+    solution = linprog(
         [0.0, 0.0, 1.0],
         A_ub=np.concatenate([above, below]),
         b_ub=np.concatenate([m, -m]),
         bounds=[(0, None), (None, None), (0, None)],
     )
-    return Tendency(float(found.x[2]), float(found.x[0] / spread))
+    return Tendency(float(solution.x[2]), float(solution.x[0] / spread))
 
 
 @fulfils("theory.thm5_4", paper="He, Liu 2010")

@@ -11,16 +11,16 @@ from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.view import View
 
-__all__ = ["making"]
+__all__ = ["protocol"]
 
 
-def making(view: View) -> Section:
+def protocol(view: View) -> Section:
     """Everything needed to reproduce the experiment."""
     return Section(
-        "making",
+        "protocol",
         "How it was made",
         (
-            Text(_protocol(view)),
+            Text(_description(view)),
             Tabular(_settings(view), folded=True),
             Tabular(_rankers(view), folded=True),
             Tabular(_data(view), folded=True),
@@ -29,37 +29,37 @@ def making(view: View) -> Section:
     )
 
 
-def _protocol(view: View) -> str:
-    found, words = view.found, view.found.protocol
-    if words["search"] is None:
+def _description(view: View) -> str:
+    experiment, settings = view.experiment, view.experiment.protocol
+    if settings["search"] is None:
         search = "Rankers were trained with the parameters as given"
     else:
         budget = []
-        if words["n_trials"] is not None:
-            budget.append(f"at most {plural(words['n_trials'], 'setting')} per ranker and fold")
-        if words["time_budget"] is not None:
-            budget.append(f"{words['time_budget']:g} s per ranker and fold")
-        search = f"Settings were searched for ({words['search']}{', ' + ', '.join(budget) if budget else ''})"
-    said = [
-        f"{search} on the training part of each fold, and the one with the best {found.select} on the validation part "
-        "was measured on the test part.",
+        if settings["n_trials"] is not None:
+            budget.append(f"at most {plural(settings['n_trials'], 'setting')} per ranker and fold")
+        if settings["time_budget"] is not None:
+            budget.append(f"{settings['time_budget']:g} s per ranker and fold")
+        search = f"Settings were searched for ({settings['search']}{', ' + ', '.join(budget) if budget else ''})"
+    sentences = [
+        f"{search} on the training part of each fold, and the one with the best {experiment.select} on the validation "
+        "part was measured on the test part.",
         "Test labels were not used for any choice.",
     ]
-    if words["early_stopping"]:
-        said.append("Rankers with rounds kept the round that was best on the validation part.")
-    if words["refit"]:
-        said.append("The chosen setting was retrained on the training and validation parts together.")
-    if found.preset:
-        said.append(f"Measures follow the rules of the preset {found.preset}.")
-    said.append(f"Seed {words['random_state']}.")
-    if words["time_budget"] is not None:
-        said.append(
+    if settings["early_stopping"]:
+        sentences.append("Rankers with rounds kept the round that was best on the validation part.")
+    if settings["refit"]:
+        sentences.append("The chosen setting was retrained on the training and validation parts together.")
+    if experiment.preset:
+        sentences.append(f"Measures follow the rules of the preset {experiment.preset}.")
+    sentences.append(f"Seed {settings['random_state']}.")
+    if settings["time_budget"] is not None:
+        sentences.append(
             "The number of trials that fit the time depends on the machine: another run may choose other settings."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def _words(parameters: dict[str, Any]) -> str:
+def _listed(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name}={_value(value)}" for name, value in parameters.items()) or "as given"
 
 
@@ -69,8 +69,8 @@ def _value(value: Any) -> str:
 
 def _settings(view: View) -> Table:
     rows = tuple(
-        tuple(map(TableCell, (cell.dataset, str(cell.fold), cell.ranker, _words(cell.setting), *_tried(cell))))
-        for cell in view.found.cells
+        tuple(map(TableCell, (cell.dataset, str(cell.fold), cell.ranker, _listed(cell.setting), *_tried(cell))))
+        for cell in view.experiment.cells
     )
     header = ("dataset", "fold", "ranker", "chosen setting", "trials", "validation")
     return Table(header, rows, caption="Settings chosen in each fold", n_names=4)
@@ -82,18 +82,18 @@ def _tried(cell: Cell) -> tuple[str, str]:
 
 def _rankers(view: View) -> Table:
     rows = []
-    for name, words in view.found.rankers.items():
-        kind = words.get("class") or words.get("function") or ""
-        given = words.get("parameters") or {}
-        library = words.get("library") or f"plackett {view.found.versions.get('plackett', '')}"
-        rows.append((TableCell(name), TableCell(str(kind)), TableCell(str(library)), TableCell(_words(given))))
+    for name, record in view.experiment.rankers.items():
+        kind = record.get("class") or record.get("function") or ""
+        given = record.get("parameters") or {}
+        library = record.get("library") or f"plackett {view.experiment.versions.get('plackett', '')}"
+        rows.append((TableCell(name), TableCell(str(kind)), TableCell(str(library)), TableCell(_listed(given))))
     header = ("ranker", "class", "library", "parameters")
     return Table(header, tuple(rows), caption="Rankers as given", n_names=4)
 
 
 def _data(view: View) -> Table:
     rows = []
-    for dataset, folds in view.found.folds.items():
+    for dataset, folds in view.experiment.folds.items():
         for name, fold in folds.items():
             for role in ("train", "valid", "test"):
                 part = getattr(fold, role, None)
@@ -105,5 +105,5 @@ def _data(view: View) -> Table:
 
 
 def _versions(view: View) -> Table:
-    rows = tuple((TableCell(name), TableCell(version)) for name, version in view.found.versions.items())
+    rows = tuple((TableCell(name), TableCell(version)) for name, version in view.experiment.versions.items())
     return Table(("library", "version"), rows, caption="Versions", n_names=2)

@@ -10,25 +10,25 @@ from plackett.experiments.report.numbers import fixed, p_value
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
 
-__all__ = ["many"]
+__all__ = ["over_datasets"]
 
 
-def many(view: View) -> Section | None:
+def over_datasets(view: View) -> Section | None:
     """Ranks over datasets; None for one dataset, or if fewer than two rankers are finished on all of them."""
-    results = view.found.results(view.first)
-    rankers = [ranker for ranker in view.found.rankers if all(ranker in row for row in results.values())]
+    results = view.experiment.results(view.first)
+    rankers = [ranker for ranker in view.experiment.rankers if all(ranker in row for row in results.values())]
     if len(results) < 2 or len(rankers) < 2:
         return None
     both = {dataset: {ranker: row[ranker] for ranker in rankers} for dataset, row in results.items()}
-    ascending = view.found.measures[view.first].ascending
-    found = nemenyi(both, ascending=ascending)
+    ascending = view.experiment.measures[view.first].ascending
+    ranking = nemenyi(both, ascending=ascending)
     p = friedman_permuted(both, ascending=ascending, random_state=view.seed)
     wins = winning_number(both, ascending=ascending)
-    order = sorted(rankers, key=lambda ranker: (found.mean_ranks[ranker], -wins[ranker]))
+    order = sorted(rankers, key=lambda ranker: (ranking.mean_ranks[ranker], -wins[ranker]))
     rows = tuple(
         (
             TableCell(ranker),
-            TableCell(fixed(found.mean_ranks[ranker], 2)),
+            TableCell(fixed(ranking.mean_ranks[ranker], 2)),
             TableCell(str(wins[ranker])),
             *(TableCell(fixed(row[ranker])) for row in both.values()),
         )
@@ -38,7 +38,7 @@ def many(view: View) -> Section | None:
     text = (
         f"By {view.first}, means over folds. Over {len(both)} datasets the rankers {verdict} (Friedman's test by "
         f"permutations, {p_value(p)}). Two rankers differ if their mean ranks are more than "
-        f"{found.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is "
+        f"{ranking.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is "
         "large, and the test detects hardly anything."
     )
     table = Table(
@@ -47,7 +47,7 @@ def many(view: View) -> Section | None:
         caption=f"Ranks over {len(both)} datasets by {view.first}",
         notes=("Winning number: how many other rankers a ranker beats, summed over datasets.",),
     )
-    return Section("ranks", "Over all datasets", (Text(text), _figure(view, found, order), Tabular(table)))
+    return Section("ranks", "Over all datasets", (Text(text), _figure(view, ranking, order), Tabular(table)))
 
 
 def cliques(ranks: list[float], critical: float) -> list[tuple[int, int]]:
@@ -56,24 +56,24 @@ def cliques(ranks: list[float], critical: float) -> list[tuple[int, int]]:
     >>> cliques([1.0, 1.5, 3.0, 3.2], 1.6)
     [(0, 1), (1, 2), (2, 3)]
     """
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for i, first in enumerate(ranks):
         j = max(k for k, rank in enumerate(ranks) if rank - first <= critical)
-        if j > i and not (found and found[-1][1] >= j):
-            found.append((i, j))
-    return found
+        if j > i and not (runs and runs[-1][1] >= j):
+            runs.append((i, j))
+    return runs
 
 
-def _figure(view: View, found: Nemenyi, order: list[str]) -> Figure:
-    ranks = [found.mean_ranks[ranker] for ranker in order]
+def _figure(view: View, ranking: Nemenyi, order: list[str]) -> Figure:
+    ranks = [ranking.mean_ranks[ranker] for ranker in order]
     labels = [plain(view.names[ranker]) for ranker in order]
     best = {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below", "line": {"width": 0}}
-    band = best | {"x0": ranks[0], "x1": min(ranks[0] + found.critical_difference, len(order)), "fillcolor": "--band"}
+    band = best | {"x0": ranks[0], "x1": min(ranks[0] + ranking.critical_difference, len(order)), "fillcolor": "--band"}
     bars = [
         {"type": "scatter", "mode": "lines", "x": [len(order) + 0.12 * (k + 1)] * (j - i + 1), "y": labels[i : j + 1]}
         | {"line": {"color": "--ink", "width": 5}, "hoverinfo": "text", "cliponaxis": False}
         | {"hovertext": f"no significant difference between {labels[i]} and {labels[j]}"}
-        for k, (i, j) in enumerate(cliques(ranks, found.critical_difference))
+        for k, (i, j) in enumerate(cliques(ranks, ranking.critical_difference))
     ]
     points = {
         "type": "scatter",
@@ -99,6 +99,6 @@ def _figure(view: View, found: Nemenyi, order: list[str]) -> Figure:
     )
     label = (
         "Mean ranks of the rankers over all datasets; a bar on the right joins rankers that are less than the critical "
-        f"difference of {found.critical_difference:.2f} apart."
+        f"difference of {ranking.critical_difference:.2f} apart."
     )
     return Figure("ranks-figure", label, [points, *bars], figure)
