@@ -39,6 +39,7 @@ class TreeKernels:
 
     def __init__(self, trees: TreeArrays) -> None:
         self.trees = trees
+        self._known: dict[Any, tuple[Any, ...]] = {}
         self.masked = bool((np.diff(trees.leaf_offsets) <= MOST_LEAVES).all())
 
     @cached_property
@@ -64,7 +65,7 @@ class TreeKernels:
             raise DataError(f"a table of {X.shape[1]} features, but the trees were grown on {self.trees.n_features}")
         if not isinstance(X, np.ndarray):
             return self._predict_sparse(X, n_jobs)
-        if X.dtype not in (np.float32, np.float64):
+        if X.dtype.char not in "fd":
             X = X.astype(np.float64)
         out = np.empty((X.shape[0], self.trees.n_outputs))
         if X.shape[0]:
@@ -89,15 +90,26 @@ class TreeKernels:
     def _by_steps(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
         from plackett.scorers.trees.steps import score_by_steps
 
-        c, t, s = self.codes, self.trees, self.steps
-        assert s is not None
         width = min(len(X), _FEW_ROWS)
-        over_queries(
-            score_by_steps, self._blocks(len(X), width), X, c.thresholds32 if X.dtype == np.float32 else c.thresholds,
-            c.table_offsets, c.row_feature, c.row_missing, c.row_block, c.row_mirrored, c.row_set, t.set_offsets,
-            t.set_words, t.tiny, s.words, s.first, s.n_splits, s.depth, t.leaf_value, t.leaf_offsets, width, out,
-            n_jobs=n_jobs, rows_per_thread=self._rows_per_thread(),
-        )  # fmt: skip
+        arguments = (X, *self._of_steps(X.dtype), width, out)
+        if len(X) <= width:  # the whole call takes microseconds: no threads to think about
+            score_by_steps(0, 1, np.array([0, width]), *arguments)
+            return
+        blocks, least = self._blocks(len(X), width), self._rows_per_thread()
+        over_queries(score_by_steps, blocks, *arguments, n_jobs=n_jobs, rows_per_thread=least)
+
+    def _of_steps(self, dtype: Any) -> tuple[Any, ...]:
+        """What the kernel of steps knows of the ensemble."""
+        found = self._known.get(dtype)
+        if found is None:
+            c, t, s = self.codes, self.trees, self.steps
+            assert s is not None
+            found = self._known[dtype] = (
+                c.thresholds32 if dtype == np.float32 else c.thresholds, c.table_offsets, c.row_feature, c.row_missing,
+                c.row_block, c.row_mirrored, c.row_set, t.set_offsets, t.set_words, t.tiny, s.words, s.first,
+                s.n_splits, s.depth, t.leaf_value, t.leaf_offsets,
+            )  # fmt: skip
+        return found
 
     def _by_walking(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
         from plackett.scorers.trees.walk import walk
