@@ -126,6 +126,7 @@ from plackett.evaluation.compare_runs import compare_runs as compare_runs
 from plackett.experiments.components import components as components
 from plackett.data.concat import concat as concat
 from plackett.experiments.cross_validate import cross_validate as cross_validate
+from plackett.rankers.early_exit import early_exit as early_exit
 from plackett.evaluation.evaluate import evaluate as evaluate
 from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,14 @@ class TreeArrays:
     def categorical(self) -> np.ndarray:
         """Which splits are by category."""
         return (self.decision & CATEGORICAL) == CATEGORICAL
+
+    def head(self, n_trees: int) -> TreeArrays:
+        """The ensemble of the first trees."""
+        splits, leaves = int(self.split_offsets[n_trees]), int(self.leaf_offsets[n_trees])
+        cut = {name: getattr(self, name)[:splits] for name in ("feature", *_PER_SPLIT)}
+        cut |= {name: getattr(self, name)[:leaves] for name in _PER_LEAF}
+        offsets = {name: getattr(self, name)[: n_trees + 1] for name in ("split_offsets", "leaf_offsets")}
+        return replace(self, **cut, **offsets, shrinkage=self.shrinkage[:n_trees])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """As named arrays, to be stored."""
