@@ -11,6 +11,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import plackett as pk
+from plackett.models.neural import Neural
 from plackett.rankers.storage import save
 
 FORBIDDEN = ("sklearn", "lightgbm", "scipy.stats", "pandas", "torch", "polars")
@@ -23,6 +24,8 @@ RANKERS = {
     "formula": pk.RankGP(**pk.RankGP._test_settings),
     "additive": pk.RankBoost(n_estimators=3),
     "utility": pk.DecisionTheoretic(**pk.DecisionTheoretic._test_settings),
+    "network": pk.RankNet(max_epochs=1),
+    "attention": pk.GradientRanker(loss="ListNet", model=Neural(architecture="attention", hidden=(8,), max_epochs=1)),
     "blend": pk.Blend(members=(pk.ListNet(max_iter=5), pk.LambdaMART(n_estimators=2))),
 }
 
@@ -90,6 +93,7 @@ def run(code: str, *arguments: str, cwd=None) -> str:
 
 
 def test_serving_imports_no_training_library(tmp_path):
+    pytest.importorskip("torch")  # to train the networks
     data = pk.datasets.make_ranking(12, n_features=4, random_state=0)
     expected = {}
     for name, ranker in RANKERS.items():

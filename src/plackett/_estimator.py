@@ -45,14 +45,15 @@ def derives_from(module: str, *names: str) -> Callable[[type], type]:
 def _rebase(cls: type, module: ModuleType, names: tuple[str, ...]) -> None:
     cls.__bases__ = tuple(getattr(module, name) for name in names)
     for defined in _family(cls):  # what the new bases do when a class is defined
-        super(cls, defined).__init_subclass__()
+        super(cls, defined).__init_subclass__()  # type: ignore[arg-type]
 
 
 def _family(cls: type) -> Iterator[type]:
     """The class and all that derive from it, parents first."""
-    found = {cls: None}
-    waiting = [cls]
+    found: dict[type, None] = {cls: None}
+    waiting: list[type] = [cls]
     while waiting:
+        child: type
         for child in waiting.pop(0).__subclasses__():
             if child not in found:
                 found[child] = None

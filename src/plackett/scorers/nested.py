@@ -13,7 +13,7 @@ from plackett.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer
 
-__all__ = ["NestedScorer", "lift", "list_offsets"]
+__all__ = ["NestedScorer", "best_rows", "lift", "list_offsets"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class NestedScorer:
         if data is None or not self.stages:
             return np.arange(0 if data is None else data.n_rows)
         scores, rows = self._run(data.X, data.offsets, None)
-        return _best(scores, rows, data.offsets, n)
+        return best_rows(scores, rows, data.offsets, n)
 
     def _run(self, X: Any, offsets: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Scores, and the rows that came to the last stage."""
         rows = np.arange(offsets[-1])
         scores = self.stages[0].predict(X, offsets, n_jobs)
         for stage, n in zip(self.stages[1:], self.keep[1:], strict=True):
-            rows = _best(scores, rows, offsets, int(n))
+            rows = best_rows(scores, rows, offsets, int(n))
             scores = lift(scores, rows, stage.predict(X[rows], list_offsets(rows, offsets), n_jobs), offsets)
         return scores, rows
 
@@ -79,7 +79,7 @@ def list_offsets(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.searchsorted(rows, offsets)
 
 
-def _best(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int) -> np.ndarray:
+def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int) -> np.ndarray:
     """Those of some rows whose score is among the n best of their list, with all that tie with the last."""
     starts = list_offsets(rows, offsets)
     sizes = np.diff(starts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +15,7 @@ from plackett.models._torch import load_torch, pick_device, threads
 from plackett.models.networks import NETWORKS, Network
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.feed import scores_of, scoring_feed
+from plackett.models.networks.plain import plain_scores
 
 __all__ = ["NeuralScorer"]
 
@@ -38,11 +41,18 @@ class NeuralScorer:
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output; in blocks, so that memory is bounded."""
+        if _on_host(self.device):
+            scores = plain_scores(self.network, self.features, self._wide_weights, X, offsets, n_jobs)
+            return scores[:, 0] if self.network.n_outputs == 1 else scores
         device = pick_device(self.device)
         with threads(device, n_jobs) as spread:
             feed = scoring_feed(self.network, self.features, X, offsets, device, keep=False)
             scores = scores_of(self.network, self._weights_on(device), feed, spread)
         return scores[:, 0] if self.network.n_outputs == 1 else scores
+
+    @cached_property
+    def _wide_weights(self) -> dict[str, np.ndarray]:
+        return {name: np.asarray(weight, np.float64) for name, weight in self.weights.items()}
 
     def _weights_on(self, device: Any) -> dict[str, Any]:
         known = self.__dict__.setdefault("_tensors", {})
@@ -52,7 +62,7 @@ class NeuralScorer:
         return known[device]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_tensors"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_tensors", "_wide_weights")}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays; the description of the network is JSON in bytes."""
@@ -81,3 +91,15 @@ class NeuralScorer:
             if weights[name].shape != shape:
                 raise DataError(f"weights {name!r} have shape {weights[name].shape}, the network needs {shape}")
         return cls(network, features, weights)
+
+
+def _on_host(device: str) -> bool:
+    """Whether scores are computed on the host, where NumPy does it.
+
+    PyTorch is not imported to look for an accelerator: a process that has not trained serves on the host, unless it
+    asks for ``"cuda"``.
+    """
+    if device == "auto":
+        torch = sys.modules.get("torch")
+        return torch is None or not torch.cuda.is_available()
+    return device == "cpu"

@@ -13,7 +13,7 @@ def codes_of(trees, codes: TreeCodes, X):
     out = np.empty((max(codes.row_feature.size, 1), width), np.uint8)
     tables = codes.thresholds32 if X.dtype == np.float32 else codes.thresholds
     encode(X, 0, width, tables, codes.table_offsets, codes.row_feature, codes.row_missing, codes.row_block,
-           codes.row_mirrored, codes.row_set, trees.set_offsets, trees.set_words, np.empty(width, X.dtype),
+           codes.row_mirrored, codes.row_set, trees.set_offsets, trees.set_words, trees.tiny, np.empty(width, X.dtype),
            np.empty(width, X.dtype), np.empty(width, np.int32), out)  # fmt: skip
     return out
 

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 
 from plackett import DataError
 from plackett.scorers.trees.arrays import TreeArrays
+from plackett.scorers.trees.build import build_trees
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.scoring import TreeKernels
 from plackett.scorers.trees.text import parse_trees, trees_only
@@ -65,7 +66,7 @@ KINDS = {
     "one byte": {"num_leaves": 8},
     "64 leaves": {"num_leaves": 64, "rounds": 3},
     "256 leaves": {"num_leaves": 256, "rounds": 2, "min_data_in_leaf": 1},
-    "300 leaves, walked": {"num_leaves": 300, "rounds": 2, "min_data_in_leaf": 1},
+    "300 leaves, by steps": {"num_leaves": 300, "rounds": 2, "min_data_in_leaf": 1},
     "many thresholds": {"max_bin": 1000, "num_leaves": 200, "rounds": 12, "min_data_in_leaf": 1},
     "many categories": {"max_cat_to_onehot": 1, "cat_smooth": 0.1, "min_data_per_group": 1},
 }
@@ -80,7 +81,7 @@ def test_equal_to_lightgbm(parameters, dtype):
     kernels = TreeKernels(trees)
     assert kernels.masked == (np.diff(trees.leaf_offsets).max() <= 256)
     np.testing.assert_array_equal(kernels.predict(X), expected)
-    for some in (X[:1], X[:3], X[:64], X[:65], X[:129]):  # walked, one narrow block, wide blocks
+    for some in (X[:1], X[:3], X[:64], X[:65], X[:129]):  # by steps, one narrow block, wide blocks
         np.testing.assert_array_equal(kernels.predict(some), expected[: len(some)])
     np.testing.assert_array_equal(kernels.predict(np.asfortranarray(X)), expected)
 
@@ -92,12 +93,34 @@ def test_vectors_reach_the_leaves_that_plain_masks_reach(name):
     np.testing.assert_array_equal(TreeKernels(trees).predict(X), plain_scores(trees, X))
 
 
-def test_walking_and_masks_agree():
-    _, trees = grown(num_leaves=100, rounds=4)
+@pytest.mark.parametrize("name", KINDS)
+def test_walking_steps_and_masks_agree(name):
+    _, trees = grown(**KINDS[name])
     X = rows(trees, np.float32)
-    walked = TreeKernels(trees)
-    walked.masked = False
-    np.testing.assert_array_equal(walked.predict(X), TreeKernels(trees).predict(X))
+    X.flags.writeable = False
+    kernels = TreeKernels(trees)
+    ways = [kernels._by_walking, kernels._by_steps] + ([kernels._by_masks] if kernels.masked else [])
+    found = [np.full((len(X), trees.n_outputs), np.nan) for _ in ways]
+    for way, out in zip(ways, found, strict=True):
+        way(X, out, 1)
+        np.testing.assert_array_equal(out, found[0])
+
+
+def test_few_rows_go_by_steps_and_huge_trees_are_walked():
+    _, trees = grown(num_leaves=64, rounds=20)
+    kernels = TreeKernels(trees)
+    assert 1 <= kernels.few < 64
+    ways = [kernels._way(rows).__name__ for rows in (1, kernels.few, kernels.few + 1)]
+    assert ways == ["_by_steps", "_by_steps", "_by_masks"]
+    levels, n = 16, 2**16 - 1  # a full tree: the 16 bits of a step have no room for its nodes
+    level = np.repeat(np.arange(levels), 2 ** np.arange(levels))
+    place = np.arange(n) - (2**level - 1)
+    threshold = (2 * place + 1) * 2.0 ** (levels - level - 1) - 0.5
+    left, right = 2 * np.arange(n) + 1, 2 * np.arange(n) + 2
+    left, right = (np.where(child < n, child, ~(child - n)) for child in (left, right))
+    kernels = TreeKernels(build_trees(1, [n], np.zeros(n), threshold, left, right, np.arange(n + 1)))
+    assert kernels.steps is None and kernels._way(1).__name__ == "_by_walking"
+    assert kernels.predict(np.array([[-1.0], [17.0], [40_000.4], [1e9]])).tolist() == [0.0, 17.0, 40_000.0, 65_535.0]
 
 
 def test_sparse_and_empty_tables():

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from plackett._errors import LossError
 from plackett.models._torch import load_torch
+from plackett.models.networks import plain
 from plackett.models.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
 from plackett.models.networks.lists import Lists
 
@@ -65,6 +68,19 @@ class AttentionNetwork(Network):
             wide = activation(linear(weights, f"{name}.widen", normalised(weights, f"{name}.widen", rows)))
             rows = rows + dropped(linear(weights, f"{name}.narrow", wide), self.dropout, random)
         return linear(weights, "output", normalised(weights, "output", rows))
+
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+        """Outputs for an array of features."""
+        assert lists is not None
+        activation = plain.ACTIVATIONS[self.activation]
+        rows = plain.hidden_layers(self, weights, rows)
+        for i in range(self.n_layers):
+            name = f"encoder.{i}"
+            asked = plain.linear(weights, f"{name}.look", plain.normalised(weights, f"{name}.look", rows))
+            rows = rows + plain.linear(weights, f"{name}.mix", plain.attend(asked, lists, self.n_heads))
+            wide = plain.linear(weights, f"{name}.widen", plain.normalised(weights, f"{name}.widen", rows))
+            rows = rows + plain.linear(weights, f"{name}.narrow", activation(wide))
+        return plain.linear(weights, "output", plain.normalised(weights, "output", rows))
 
     def _look(self, rows: Any, lists: Lists) -> Any:
         """Attention of all heads; ``rows`` holds query, key and value of each document side by side."""

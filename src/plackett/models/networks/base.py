@@ -12,6 +12,7 @@ from plackett.models._torch import load_torch
 
 if TYPE_CHECKING:
     from plackett.models.networks.lists import Lists
+    from plackett.models.networks.plain import PlainLists
 
 __all__ = ["Network", "dropped", "hidden_layers", "layer_shapes", "linear", "normalised"]
 
@@ -65,6 +66,10 @@ class Network:
 
         ``lists`` says which rows belong together; ``random`` is the generator of the dropout, None when not training.
         """
+        raise NotImplementedError
+
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
+        """The same with NumPy, as serving does it."""
         raise NotImplementedError
 
     def initial(self, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -53,6 +53,12 @@ class FeatureMap:
             rows = rows.abs().log1p_().copysign_(rows)
         return (rows - self.mean).mul_(self.scale)
 
+    def plain(self, rows: np.ndarray) -> np.ndarray:
+        """Map an array of features."""
+        if self.log1p:
+            rows = _signed_log(rows.astype(np.float64)).astype(np.float32)
+        return (rows - self.mean) * self.scale
+
 
 def dense_rows(X: Any, rows: Any) -> np.ndarray:
     """Some rows of the features, given by number or a slice, as a dense array."""

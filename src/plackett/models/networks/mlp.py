@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from plackett.models.networks import plain
 from plackett.models.networks.base import Network, hidden_layers, layer_shapes, linear
 from plackett.models.networks.lists import Lists
 
@@ -37,3 +40,7 @@ class MultilayerNetwork(Network):
     def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
         """Outputs for a tensor of features."""
         return linear(weights, "output", hidden_layers(self, weights, rows, random))
+
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+        """Outputs for an array of features."""
+        return plain.linear(weights, "output", plain.hidden_layers(self, weights, rows))

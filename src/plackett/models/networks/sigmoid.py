@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from plackett.models.networks import plain
 from plackett.models.networks.base import Network, layer_shapes, linear
 from plackett.models.networks.lists import Lists
 
@@ -39,3 +42,9 @@ class SigmoidNetwork(Network):
         for i in range(len(self.hidden)):
             rows = linear(weights, f"hidden.{i}", rows).sigmoid()
         return linear(weights, "output", rows)
+
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+        """Outputs for an array of features."""
+        for i in range(len(self.hidden)):
+            rows = plain.sigmoid(plain.linear(weights, f"hidden.{i}", rows))
+        return plain.linear(weights, "output", rows)

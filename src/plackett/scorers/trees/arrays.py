@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
 
-__all__ = ["CATEGORICAL", "DEFAULT_LEFT", "MISSING_NAN", "MISSING_NONE", "MISSING_ZERO", "TreeArrays", "missing_type"]
+__all__ = [
+    "CATEGORICAL",
+    "DEFAULT_LEFT",
+    "MISSING_NAN",
+    "MISSING_NONE",
+    "MISSING_ZERO",
+    "TINY",
+    "TreeArrays",
+    "missing_type",
+]
 
 #: Bits of a decision, as in LightGBM: splits by category, missing values go left, and what counts as missing.
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
+
+#: LightGBM's bound, which is a float32 there; it drops what is closer to 0 when it reads a row.
+TINY = float(np.float32(1e-35))
 
 #: LightGBM walks trees by recursion when it explains scores, with memory that grows with the square of the depth.
 _MOST_DEPTH = 4000
@@ -36,9 +48,9 @@ class TreeArrays:
     """Binary trees whose leaf values are added up, tree after tree, in float64.
 
     A row goes left where its value is at most the threshold. A missing value goes to the side given by the split.
-    Splits without missing values treat NaN as 0; every value closer to 0 than 1e-35 is 0 too. A split by category goes
-    left where the value, cut to a whole number, is in the split's set, and right for NaN and negative values. These are
-    LightGBM's rules.
+    Splits without missing values treat NaN as 0; every value closer to 0 than ``tiny`` is 0 too. A split by category
+    goes left where the value, cut to a whole number, is in the split's set, and right for NaN and negative values.
+    These are LightGBM's rules.
 
     Parameters
     ----------
@@ -60,6 +72,10 @@ class TreeArrays:
         importances and further training do. 0 if unknown.
     feature_names, feature_infos, monotone_constraints
         What LightGBM notes of the features: two lists of words, and a sign for each feature or no entry at all.
+    tiny
+        Values at most this far from 0 are 0: LightGBM's bound, or 0 for trees of other libraries.
+
+    `plackett.scorers.trees.build.build_trees` makes the arrays of trees that decide by other rules.
     """
 
     n_features: int
@@ -84,6 +100,7 @@ class TreeArrays:
     feature_names: str
     feature_infos: str
     monotone_constraints: np.ndarray
+    tiny: float = TINY
 
     @property
     def n_trees(self) -> int:
@@ -95,6 +112,14 @@ class TreeArrays:
         """Which splits are by category."""
         return (self.decision & CATEGORICAL) == CATEGORICAL
 
+    def head(self, n_trees: int) -> TreeArrays:
+        """The ensemble of the first trees."""
+        splits, leaves = int(self.split_offsets[n_trees]), int(self.leaf_offsets[n_trees])
+        cut = {name: getattr(self, name)[:splits] for name in ("feature", *_PER_SPLIT)}
+        cut |= {name: getattr(self, name)[:leaves] for name in _PER_LEAF}
+        offsets = {name: getattr(self, name)[: n_trees + 1] for name in ("split_offsets", "leaf_offsets")}
+        return replace(self, **cut, **offsets, shrinkage=self.shrinkage[:n_trees])
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """As named arrays, to be stored."""
         named = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -104,6 +129,7 @@ class TreeArrays:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeArrays:
         """What `to_arrays` wrote. Nothing is believed: every number that points somewhere is checked."""
+        arrays = {"tiny": np.array([TINY])} | arrays  # older files have none
         missing = [f.name for f in fields(cls) if f.name not in arrays]
         if missing:
             raise DataError(f"the tree ensemble has no array {missing[0]!r}")
@@ -112,6 +138,9 @@ class TreeArrays:
             if given[name].size != 1:
                 raise DataError(f"the tree ensemble's {name} is not one number")
             given[name] = int(given[name][0])
+        if given["tiny"].tolist() not in ([0.0], [TINY]):
+            raise DataError("the tree ensemble's tiny is neither 0 nor LightGBM's bound")
+        given["tiny"] = float(given["tiny"][0])
         for name in _WORDS:
             given[name] = given[name].tobytes().decode("latin-1")
         trees = cls(**given)
@@ -214,6 +243,7 @@ _TYPES: dict[str, type] = {
     "feature_names": np.uint8,
     "feature_infos": np.uint8,
     "monotone_constraints": np.int8,
+    "tiny": np.float64,
 }
 
 

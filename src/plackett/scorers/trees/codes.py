@@ -20,7 +20,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NONE, TreeArrays, missing_type
-from plackett.scorers.trees.walk import ZERO, in_set
+from plackett.scorers.trees.walk import in_set
 
 __all__ = ["MOST_LEAVES", "NODE", "TreeCodes", "encode"]
 
@@ -55,6 +55,9 @@ class TreeCodes:
         Bytes of each tree's mask.
     leaf_value, leaf_offsets
         Leaf values in the order of the mask's bits.
+    row, code, swapped
+        Of each split of the ensemble: its row of codes, its code, and whether its children are exchanged. Where the
+        code of a document is above that of the split, it goes right, or left if they are exchanged.
     """
 
     thresholds: np.ndarray
@@ -70,6 +73,9 @@ class TreeCodes:
     mask_bytes: np.ndarray
     leaf_value: np.ndarray
     leaf_offsets: np.ndarray
+    row: np.ndarray
+    code: np.ndarray
+    swapped: np.ndarray
 
     @classmethod
     def of(cls, trees: TreeArrays) -> TreeCodes:
@@ -101,6 +107,9 @@ class TreeCodes:
             mask_bytes=(np.diff(trees.leaf_offsets) + 7) >> 3,
             leaf_value=trees.leaf_value[order],
             leaf_offsets=trees.leaf_offsets,
+            row=row,
+            code=code,
+            swapped=swapped,
         )
 
 
@@ -215,7 +224,7 @@ def _number_leaves(  # type: ignore[no-untyped-def]
 @kernel
 def encode(  # type: ignore[no-untyped-def]
     X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
-    set_words, values, known, places, codes
+    set_words, tiny, values, known, places, codes
 ):  # fmt: skip
     """Codes of rows ``start`` to ``start + n`` of X; the lanes behind them repeat the last one.
 
@@ -230,7 +239,7 @@ def encode(  # type: ignore[no-untyped-def]
             last = f
             for l in range(width):
                 values[l] = X[start + min(l, n - 1), f]
-                known[l] = values[l] if abs(values[l]) > ZERO else 0.0  # NaN too
+                known[l] = values[l] if abs(values[l]) > tiny else 0.0  # NaN too
             _below(known, tables[table_offsets[f] : table_offsets[f + 1]], places)
         row = codes[r]
         if row_set[r] >= 0:
@@ -238,7 +247,7 @@ def encode(  # type: ignore[no-untyped-def]
         else:
             _cut(places, row_block[r], row)
             if row_missing[r] > 0:
-                _fill_missing(values, row_missing[r], row)
+                _fill_missing(values, row_missing[r], tiny, row)
         if row_mirrored[r]:
             for l in range(width):
                 row[l] = np.uint8(255) - row[l]
@@ -264,12 +273,12 @@ def _cut(places, block, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fill_missing(values, missing, row):  # type: ignore[no-untyped-def]
+def _fill_missing(values, missing, tiny, row):  # type: ignore[no-untyped-def]
     """Send what is missing to its side: code 0 goes left at every split, 255 goes right."""
     side = np.uint8(0) if missing & 1 else np.uint8(255)
     zeros = missing < 4
     for l in range(row.size):
-        if values[l] != values[l] or (zeros and abs(values[l]) <= ZERO):
+        if values[l] != values[l] or (zeros and abs(values[l]) <= tiny):
             row[l] = side
 
 

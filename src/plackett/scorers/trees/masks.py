@@ -144,7 +144,7 @@ _reach_leaves.plackett_stamp = hashlib.blake2b(Path(__file__).read_bytes(), dige
 @kernel
 def score_by_masks(  # type: ignore[no-untyped-def]
     lo, hi, blocks, X, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
-    set_words, nodes, node_offsets, mask_bytes, leaf_value, leaf_offsets, width, out
+    set_words, tiny, nodes, node_offsets, mask_bytes, leaf_value, leaf_offsets, width, out
 ):  # fmt: skip
     """Scores of the rows of some blocks, each of at most ``width`` rows, a multiple of `LANES`.
 
@@ -165,7 +165,7 @@ def score_by_masks(  # type: ignore[no-untyped-def]
         start = blocks[b]
         n = blocks[b + 1] - start
         encode(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
-               set_offsets, set_words, values, known, places, codes)  # fmt: skip
+               set_offsets, set_words, tiny, values, known, places, codes)  # fmt: skip
         sums[:] = 0.0
         for t in range(mask_bytes.size):
             _reach_leaves(codes.ctypes.data, mask.ctypes.data, nodes.ctypes.data, node_offsets[t, 0],

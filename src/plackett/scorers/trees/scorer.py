@@ -79,7 +79,7 @@ class TreeScorer:
         return self.booster.predict(X, raw_score=True, num_threads=threads)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"text": self.text}
+        return {name: self.__dict__[name] for name in ("trees", "text") if name in self.__dict__}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +12,14 @@ from plackett._errors import DataError
 from plackett._kernel import over_queries
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
+from plackett.scorers.trees.steps import TreeSteps
 
 __all__ = ["TreeKernels"]
 
-#: Fewer rows than this are walked: encoding them and clearing masks costs more than it saves.
-_FEW_ROWS = 4
+#: Rows of a block that is scored by steps.
+_FEW_ROWS = 32
+#: Time of a step of one row, in units of the time that masks take for one split of a whole block.
+_STEP = 0.5
 #: Rows in a block; few rows fill one vector.
 _WIDE, _NARROW = 128, 64
 #: Least number of splits passed that is worth a thread.
@@ -35,6 +39,7 @@ class TreeKernels:
 
     def __init__(self, trees: TreeArrays) -> None:
         self.trees = trees
+        self._known: dict[Any, tuple[Any, ...]] = {}
         self.masked = bool((np.diff(trees.leaf_offsets) <= MOST_LEAVES).all())
 
     @cached_property
@@ -42,20 +47,32 @@ class TreeKernels:
         """The tables of the mask kernel, made when first needed."""
         return TreeCodes.of(self.trees)
 
+    @cached_property
+    def steps(self) -> TreeSteps | None:
+        """The words of the kernel for few rows; None if the ensemble is too large for it."""
+        return TreeSteps.of(self.trees, self.codes)
+
+    @cached_property
+    def few(self) -> int:
+        """Up to this many rows, steps are faster than masks."""
+        if self.steps is None:
+            return 0
+        return int(self.trees.feature.size / (_STEP * max(self.steps.n_steps, 1)))
+
     def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """One score per row, or one per output."""
         if X.shape[1] != self.trees.n_features:
             raise DataError(f"a table of {X.shape[1]} features, but the trees were grown on {self.trees.n_features}")
         if not isinstance(X, np.ndarray):
             return self._predict_sparse(X, n_jobs)
-        if X.dtype not in (np.float32, np.float64):
+        if X.dtype.char not in "fd":
             X = X.astype(np.float64)
         out = np.empty((X.shape[0], self.trees.n_outputs))
         if X.shape[0]:
             # NumPy's way to say that a view is not writable, so that Numba compiles for one kind of array only
             X = np.ascontiguousarray(X).view()
             X.flags.writeable = False
-            (self._by_masks if self.masked and X.shape[0] >= _FEW_ROWS else self._by_walking)(X, out, n_jobs)
+            self._way(X.shape[0])(X, out, n_jobs)
         return out[:, 0].copy() if self.trees.n_outputs == 1 else out
 
     def _predict_sparse(self, X: Any, n_jobs: int | None) -> np.ndarray:
@@ -64,13 +81,43 @@ class TreeKernels:
         ]
         return np.concatenate(parts)
 
+    def _way(self, rows: int) -> Callable[[np.ndarray, np.ndarray, int | None], None]:
+        """The fastest kernel that can score the ensemble."""
+        if self.masked and rows > self.few:
+            return self._by_masks
+        return self._by_walking if self.steps is None else self._by_steps
+
+    def _by_steps(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
+        from plackett.scorers.trees.steps import score_by_steps
+
+        width = min(len(X), _FEW_ROWS)
+        arguments = (X, *self._of_steps(X.dtype), width, out)
+        if len(X) <= width:  # the whole call takes microseconds: no threads to think about
+            score_by_steps(0, 1, np.array([0, width]), *arguments)
+            return
+        blocks, least = self._blocks(len(X), width), self._rows_per_thread()
+        over_queries(score_by_steps, blocks, *arguments, n_jobs=n_jobs, rows_per_thread=least)
+
+    def _of_steps(self, dtype: Any) -> tuple[Any, ...]:
+        """What the kernel of steps knows of the ensemble."""
+        found = self._known.get(dtype)
+        if found is None:
+            c, t, s = self.codes, self.trees, self.steps
+            assert s is not None
+            found = self._known[dtype] = (
+                c.thresholds32 if dtype == np.float32 else c.thresholds, c.table_offsets, c.row_feature, c.row_missing,
+                c.row_block, c.row_mirrored, c.row_set, t.set_offsets, t.set_words, t.tiny, s.words, s.first,
+                s.n_splits, s.depth, t.leaf_value, t.leaf_offsets,
+            )  # fmt: skip
+        return found
+
     def _by_walking(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
         from plackett.scorers.trees.walk import walk
 
         t = self.trees
         over_queries(
             walk, self._blocks(len(X), 1), X, t.split_offsets, t.leaf_offsets, t.feature, t.threshold, t.decision,
-            t.left, t.right, t.leaf_value, t.set_offsets, t.set_words, out, n_jobs=n_jobs,
+            t.left, t.right, t.leaf_value, t.set_offsets, t.set_words, t.tiny, out, n_jobs=n_jobs,
             rows_per_thread=self._rows_per_thread(),
         )  # fmt: skip
 
@@ -82,7 +129,7 @@ class TreeKernels:
         over_queries(
             score_by_masks, self._blocks(len(X), width), X, c.thresholds32 if X.dtype == np.float32 else c.thresholds,
             c.table_offsets, c.row_feature, c.row_missing, c.row_block, c.row_mirrored, c.row_set, t.set_offsets,
-            t.set_words, c.nodes, c.node_offsets, c.mask_bytes, c.leaf_value, c.leaf_offsets, width, out,
+            t.set_words, t.tiny, c.nodes, c.node_offsets, c.mask_bytes, c.leaf_value, c.leaf_offsets, width, out,
             n_jobs=n_jobs, rows_per_thread=self._rows_per_thread(),
         )  # fmt: skip
 

@@ -266,7 +266,7 @@ def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bo
     return numbers.astype(dtype)
 
 
-def _category_sets(trees: list[dict[str, str]], n_sets: list[int]) -> dict[str, np.ndarray]:
+def _category_sets(trees: list[dict[str, str]], n_sets: list[int]) -> dict[str, Any]:
     """Offsets of the sets of all trees in the one array of their words."""
     bounds, pieces = [np.zeros(1, np.int64)], []
     for t, (words, n) in enumerate(zip(trees, n_sets, strict=True)):

@@ -6,10 +6,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 
-__all__ = ["ZERO", "go_left", "in_set", "walk"]
-
-#: Values at most this far from 0 are 0. LightGBM's bound, which is a float32 there; it drops them when it reads a row.
-ZERO = float(np.float32(1e-35))
+__all__ = ["go_left", "in_set", "walk"]
 
 
 @kernel(inline=True)
@@ -23,13 +20,13 @@ def in_set(value, words):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def go_left(value, threshold, decision, set_offsets, set_words):  # type: ignore[no-untyped-def]
+def go_left(value, threshold, decision, set_offsets, set_words, tiny):  # type: ignore[no-untyped-def]
     """The side that a value takes at a split."""
     if decision & 1:
         number = np.int64(threshold)
         return in_set(value, set_words[set_offsets[number] : set_offsets[number + 1]])
     missing = decision >> 2
-    if abs(value) <= ZERO:
+    if abs(value) <= tiny:
         if missing == 1:
             return (decision & 2) != 0
         value = 0.0
@@ -43,7 +40,7 @@ def go_left(value, threshold, decision, set_offsets, set_words):  # type: ignore
 @kernel
 def walk(  # type: ignore[no-untyped-def]
     lo, hi, blocks, X, split_offsets, leaf_offsets, feature, threshold, decision, left, right, leaf_value, set_offsets,
-    set_words, out
+    set_words, tiny, out
 ):  # fmt: skip
     """Scores of the rows of some blocks: ``out[row, output]`` is the sum of the leaves in the order of the trees."""
     outputs = out.shape[1]
@@ -56,5 +53,6 @@ def walk(  # type: ignore[no-untyped-def]
             while node >= 0:
                 s = first + node
                 value = np.float64(X[i, feature[s]])
-                node = left[s] if go_left(value, threshold[s], decision[s], set_offsets, set_words) else right[s]
+                to_left = go_left(value, threshold[s], decision[s], set_offsets, set_words, tiny)
+                node = left[s] if to_left else right[s]
             out[i, t % outputs] += leaf_value[leaf_offsets[t] + ~node]

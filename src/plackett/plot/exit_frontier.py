@@ -1,0 +1,55 @@
+"""What early exits save and lose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.experiments.report.plots import axis, layout
+from plackett.plot._figure import colour, figure
+from plackett.rankers.early_exit import EarlyExit
+
+__all__ = ["exit_frontier"]
+
+
+def exit_frontier(found: EarlyExit) -> Any:
+    """Plot the measure against the work of every exit that was tried; a line joins those that nothing beats.
+
+    Parameters
+    ----------
+    found
+        What `plackett.early_exit` returned.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> train, valid = (pk.datasets.make_ranking(30, n_features=4, random_state=seed) for seed in (0, 1))
+    >>> found = pk.early_exit(pk.LambdaMART(n_estimators=10).fit(train), valid, keep=(3, 6), trees=(2, 5))
+    >>> pk.plot.exit_frontier(found).layout.xaxis.title.text
+    'share of the work'
+    """
+    if not isinstance(found, EarlyExit):
+        raise DataError(f"a {type(found).__name__} has no exits; give what plackett.early_exit returned")
+    traces = []
+    for number, (name, frame, mode) in enumerate(
+        (("other exits", found.frame.filter(~found.frame["frontier"]), "markers"),
+         ("frontier", found.frame.filter(found.frame["frontier"]), "lines+markers"))
+    ):  # fmt: skip
+        words = [
+            f"after {trees} trees the best {keep}: {work:.0%} of the work, {value:.4f}"
+            for trees, keep, work, value in frame.select("trees", "keep", "work", "value").rows()
+        ]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": mode,
+                "name": name,
+                "x": frame["work"].to_list(),
+                "y": frame["value"].to_list(),
+                "marker": {"color": colour(number)},
+                "line": {"color": colour(number)},
+                "hoverinfo": "text",
+                "hovertext": words,
+            }
+        )
+    return figure(traces, layout(axis("share of the work"), axis(found.measure), height=420, showlegend=True))
