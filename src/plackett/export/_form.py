@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
 from plackett.export._forest import Forest, Tree
 from plackett.rankers.base import Ranker
 
@@ -87,8 +88,11 @@ class Form:
     def line(self, target: str) -> Line:
         """All parts as one linear function; refused where one of them is none."""
         self.only((Line,), target, "a linear function")
-        weights = sum((factor * part.weights for factor, part in self.parts), np.zeros(len(self.names)))  # type: ignore[union-attr]
-        return Line(weights, float(sum(factor * part.intercept for factor, part in self.parts)))  # type: ignore[union-attr]
+        weights, intercept = np.zeros(len(self.names)), 0.0
+        for factor, part in self.parts:
+            if isinstance(part, Line):
+                weights, intercept = weights + factor * part.weights, intercept + factor * part.intercept
+        return Line(weights, intercept)
 
     def only(self, kinds: tuple[type, ...], target: str, what: str) -> None:
         """Refuse parts of other kinds than a target has."""
@@ -179,7 +183,7 @@ def output_factor(ranker: Ranker) -> float:
         if hasattr(ranker, "_n_trees"):
             n_trees = ranker.scorer_.trees.n_trees
             twin._n_trees = lambda: n_trees
-        found = twin._score_rows(_Rows())
+        found = twin._score_rows(cast(RankingDataset, _Rows()))
     except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
         raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
     factor = float(found[0])

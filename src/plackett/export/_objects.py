@@ -34,7 +34,7 @@ def read_object(path: Path) -> Fields:
         else:
             found = json.loads(content)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: not a JSON file ({error})") from None
+        raise DataError(f"{path}: not a JSON file, as save_model writes it ({error})") from None
     except RecursionError:
         raise DataError(f"{path}: nested too deeply to be a model") from None
     except _DamagedError as error:

@@ -142,7 +142,18 @@ def score_c(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by the compiled file."""
     name = identifier(path)
     with workshop() as folder:
-        command = [tool("gcc"), "-std=c99", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-x", "c", path.resolve()]
+        command: list[str | Path] = [
+            tool("gcc"),
+            "-std=c99",
+            "-O1",
+            "-Wall",
+            "-Werror",
+            "-shared",
+            "-fPIC",
+            "-x",
+            "c",
+            path.resolve(),
+        ]
         run_tool([*command, "-o", "model.so", "-lm"], folder)
         function = getattr(ctypes.CDLL(str(folder / "model.so")), f"{name}_scores")
         rows, scores = np.ascontiguousarray(X, np.float32), np.empty(len(X))

@@ -31,7 +31,7 @@ class ProofRow(NamedTuple):
     """One kind of rows: how many, and the largest difference to the scores of the ranker."""
 
     rows: str
-    count: int
+    size: int
     difference: float
     #: Why a difference is expected; empty where it is not.
     exception: str = ""
@@ -72,7 +72,7 @@ class Proof:
         lines = [f"{self.target}, {self.by}; allowed difference {self.tolerance:.0e}"]
         for row in self.rows:
             note = f"   ({row.exception})" if row.exception else ""
-            lines.append(f"  {row.rows:<24}{row.count:>6} rows   largest difference {row.difference:.2g}{note}")
+            lines.append(f"  {row.rows:<24}{row.size:>6} rows   largest difference {row.difference:.2g}{note}")
         lines.append("  the export is right" if self.holds else "  THE EXPORT DIFFERS FROM THE MODEL")
         return "\n".join(lines)
 
@@ -84,7 +84,7 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
     if len(X) == 0:
         raise DataError("the data to verify with has no rows")
 
-    def changed(feature: np.ndarray, value: np.ndarray) -> np.ndarray:
+    def changed(feature: np.ndarray, value: Any) -> np.ndarray:
         rows = X[rng.integers(len(X), size=feature.size)].copy()
         rows[np.arange(feature.size), feature] = value
         return rows
