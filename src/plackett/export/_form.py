@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.export._forest import Forest, Tree
 from plackett.rankers.base import Ranker
 
-__all__ = ["Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
+__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,14 @@ class Form:
         Factor and function of each part.
     algorithm
         The ranker it comes from.
+    normalised
+        Method of a `QueryNormalizer` before the ranker; empty if there is none.
     """
 
     names: tuple[str, ...]
     parts: tuple[tuple[float, Part], ...]
     algorithm: str
+    normalised: str = ""
 
     @property
     def takes_missing(self) -> bool:
@@ -113,6 +116,8 @@ class Form:
         return all(isinstance(part, Line) for _, part in self.parts)
 
 
+#: Methods of normalisation that source code has, in the order of their numbers there.
+METHODS = ("minmax", "zscore", "sum")
 _WORDS: dict[type, str] = {Forest: "trees", Line: "a linear part", Network: "a network"}
 
 
@@ -135,8 +140,10 @@ def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
     return names
 
 
-def form_of(model: Any, feature_names: Sequence[str] | None = None) -> Form:
+def form_of(model: Any, feature_names: Sequence[str] | None = None, *, lists: bool = False) -> Form:
     """The exported form of a fitted ranker; raises a `DataError` that says why if it has none.
+
+    With ``lists``, the target scores all documents of a query together, so that they can be normalised before.
 
     >>> import plackett as pk
     >>> ranker = pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
@@ -144,17 +151,29 @@ def form_of(model: Any, feature_names: Sequence[str] | None = None) -> Form:
     True
     """
     if hasattr(model, "steps"):
-        steps = ", ".join(type(step).__name__ for _, step in model.steps[:-1])
-        raise DataError(
-            f"a pipeline with {steps} cannot be exported: the step needs all documents of a query, and engines score "
-            "one document at a time. Normalise where the features are computed, and export the ranker alone "
-            "(pipeline[-1])"
-        )
+        method = _normalisation([step for _, step in model.steps[:-1]], lists)
+        return replace(form_of(model.steps[-1][1], feature_names), normalised=method)
     if not isinstance(model, Ranker):
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
     model._check_fitted()
     parts = _parts(model)
     return Form(names_of(model, feature_names), tuple(parts), type(model).__name__)
+
+
+def _normalisation(steps: list[Any], lists: bool) -> str:
+    """The method of the query normaliser that is the only step before a ranker."""
+    words = ", ".join(type(step).__name__ for step in steps)
+    if [type(step).__name__ for step in steps] != ["QueryNormalizer"]:
+        raise DataError(f"a pipeline with {words or 'no steps'} cannot be exported; one with a QueryNormalizer can")
+    if not lists:
+        raise DataError(
+            f"a pipeline with {words} cannot be exported to this target: the step needs all documents of a query, and "
+            "the target scores one document at a time. Normalise where the features are computed and export the ranker "
+            "alone (pipeline[-1]), or export to source code, which scores lists"
+        )
+    if steps[0].method not in METHODS:
+        raise DataError(f"normalisation by {steps[0].method!r} cannot be exported; {', '.join(METHODS)} can")
+    return str(steps[0].method)
 
 
 def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
