@@ -1534,7 +1534,7 @@ ITEMS: list[tuple] = \
   ('peers.quickrank',),
   'Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016',
   (),
-  'Write a fitted ranker as C99 source code that needs nothing but math.h.'),
+  'Write a fitted ranker as C99 source code without dependencies.'),
  ('export',
   'write_elasticsearch',
   'plackett.export.elasticsearch',

@@ -60,7 +60,7 @@ def largest_double(values: np.ndarray) -> np.ndarray:
     Rankers round features to float32 before they compare. With this threshold an engine need not.
 
     >>> t = largest_double(np.float32([1.0]))[0]
-    >>> np.float32(t) <= 1.0 < np.float32(np.nextafter(t, 2.0))
+    >>> bool(np.float32(t) <= 1.0 < np.float32(np.nextafter(t, 2.0)))
     True
     """
     low = np.asarray(values, np.float32)
