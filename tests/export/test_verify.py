@@ -129,6 +129,16 @@ def test_exports_score_as_the_ranker(rankers, tmp_path, to, kind):
         assert proof.tolerance == 1e-5
 
 
+@pytest.mark.parametrize("to", TREES)
+def test_trees_of_one_leaf(tmp_path, to):
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    X, y, _ = table(False)
+    for n in (1, 3):  # the start of boosting is a tree without splits, and so is a tree on constant labels
+        ranker = pk.from_sklearn(GradientBoostingRegressor(n_estimators=n).fit(X, y if n > 1 else np.ones(len(X))))
+        proved(ranker, X, to, tmp_path)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("to", ["java", "go", "rust"])
 @pytest.mark.parametrize("kind", ["blend", "mlp", "silu", "sigmoid"])

@@ -81,7 +81,7 @@ class Form:
     @property
     def takes_missing(self) -> bool:
         """Whether NaN is a value like any other: where everything is a tree."""
-        return all(isinstance(part, Forest) for _, part in self.parts)
+        return self.all_trees
 
     def forest(self, target: str) -> Forest:
         """All parts as one forest; refused where one of them is no tree."""

@@ -101,7 +101,7 @@ def source(form: Form, language: Language, name: str) -> str:
             used.append(function)
         statements.append(f"total += {'' if factor == 1.0 else f'{float(factor)!r} * '}{call};")
     filled = {table: np.concatenate(parts).astype(_TABLES[table]) for table, parts in tables.items() if parts}
-    if used == [language.forest] or language.forest in used:
+    if language.forest in used:
         for table in ("FEATURE", "THRESHOLD", "MISSING_LEFT", "LEFT", "RIGHT"):
             if not filled[table].size:  # trees of one leaf: a table must not be empty
                 filled[table] = np.zeros(1, _TABLES[table])

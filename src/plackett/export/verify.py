@@ -16,7 +16,7 @@ from plackett.catalogue import formats
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.export._forest import Forest
-from plackett.export._form import Form, form_of
+from plackett.export._form import Form, Network, form_of
 
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export"]
 __public__ = ["verify_export"]
@@ -207,7 +207,7 @@ def verify_export(
     pieces = zip(np.split(expected - shift, ends[:-1]), np.split(found, ends[:-1]), strict=True)
     scale = max(1.0, float(np.abs(expected).max()))
     tolerance = max(getattr(known, "tolerance", 0.0), 0.0 if form.all_trees and len(form.parts) == 1 else _ROUNDING)
-    if any(type(part).__name__ == "Network" for _, part in form.parts):
+    if any(isinstance(part, Network) for _, part in form.parts):
         tolerance = max(tolerance, 1e-5)
     made = []
     for name, (ours, theirs) in zip(groups, pieces, strict=True):
