@@ -129,6 +129,16 @@ def test_exports_score_as_the_ranker(rankers, tmp_path, to, kind):
         assert proof.tolerance == 1e-5
 
 
+@pytest.mark.parametrize("to", TREES)
+def test_trees_of_one_leaf(tmp_path, to):
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    X, y, _ = table(False)
+    for n in (1, 3):  # the start of boosting is a tree without splits, and so is a tree on constant labels
+        ranker = pk.from_sklearn(GradientBoostingRegressor(n_estimators=n).fit(X, y if n > 1 else np.ones(len(X))))
+        proved(ranker, X, to, tmp_path)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("to", ["java", "go", "rust"])
 @pytest.mark.parametrize("kind", ["blend", "mlp", "silu", "sigmoid"])
@@ -223,15 +233,46 @@ def test_rankers_without_a_form_are_refused(tmp_path):
     ):
         with pytest.raises(DataError, match=match):
             pk.write_c(ranker, tmp_path / "model.c")
+
+    with pytest.raises(DataError, match="give a fitted ranker"):
+        pk.write_c(object(), tmp_path / "model.c")
+
+
+def pipeline(method, ranker, missing):
     import sklearn
     from sklearn.pipeline import make_pipeline
 
+    X, y, qid = table(missing)
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(pk.QueryNormalizer(), pk.LinearRegression()).fit(X, y, qid=qid)
-    with pytest.raises(DataError, match="needs all documents of a query"):
-        pk.write_c(pipeline, tmp_path / "model.c")
-    with pytest.raises(DataError, match="give a fitted ranker"):
-        pk.write_c(object(), tmp_path / "model.c")
+        return make_pipeline(pk.QueryNormalizer(method), ranker).fit(X, y, qid=qid), X
+
+
+@pytest.mark.parametrize(
+    "to", ["c", "javascript", *(pytest.param(to, marks=pytest.mark.full) for to in ("java", "go", "rust"))]
+)
+@pytest.mark.parametrize("method", ["minmax", "zscore", "sum"])
+def test_source_code_normalises_the_documents_of_a_query(tmp_path, to, method):
+    """Constant features, missing values and a column of nothing but missing values included."""
+    model, X = pipeline(method, pk.LambdaMART(n_estimators=4, **TREE), True)
+    rows = X[:24].copy()
+    rows[:, 3], rows[:, 0] = 2.5, np.nan
+    for part in (X[:30], rows):
+        assert proved(model, part, to, tmp_path).difference == 0.0
+
+
+def test_pipelines_that_cannot_be_exported(tmp_path):
+    model, _ = pipeline("minmax", pk.LinearRegression(), False)
+    for to in ("vespa", "onnx", "solr", "ranklib", "lightgbm"):
+        with pytest.raises(DataError, match="needs all documents of a query|cannot be written"):
+            format_named(to).write(model, tmp_path / "model")
+    model, _ = pipeline("rank", pk.LinearRegression(), False)
+    with pytest.raises(DataError, match="normalisation by 'rank'"):
+        pk.write_c(model, tmp_path / "model.c")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    with pytest.raises(DataError, match="StandardScaler cannot be exported"):
+        pk.write_c(make_pipeline(StandardScaler(), model[-1]), tmp_path / "model.c")
 
 
 def test_names_of_features_and_files(rankers, tmp_path):

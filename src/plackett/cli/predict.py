@@ -16,7 +16,7 @@ from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 def predict(
     model: Annotated[
         Path,
-        typer.Argument(help="Model saved by `plackett train` or `save`, or a model of RankLib, QuickRank or svm_rank."),
+        typer.Argument(help="Model saved by `plackett train` or `save`, or a model file of another tool."),
     ],
     data: Annotated[Path, typer.Argument(help="Dataset, in any format that `convert` reads; labels are not needed.")],
     out: Annotated[

@@ -60,7 +60,7 @@ def largest_double(values: np.ndarray) -> np.ndarray:
     Rankers round features to float32 before they compare. With this threshold an engine need not.
 
     >>> t = largest_double(np.float32([1.0]))[0]
-    >>> np.float32(t) <= 1.0 < np.float32(np.nextafter(t, 2.0))
+    >>> bool(np.float32(t) <= 1.0 < np.float32(np.nextafter(t, 2.0)))
     True
     """
     low = np.asarray(values, np.float32)
@@ -173,7 +173,7 @@ class Forest:
         leaves = np.array([0, *(len(tree.value) for tree in trees)])
 
         def column(name: str, dtype: type) -> np.ndarray:
-            parts = [np.asarray(getattr(tree, name), dtype) for tree in trees]
+            parts: list[np.ndarray] = [np.asarray(getattr(tree, name), dtype) for tree in trees]
             return np.concatenate([np.empty(0, dtype), *parts]).astype(dtype)
 
         return cls(
@@ -235,9 +235,8 @@ def _ranges(trees: TreeArrays, s: int) -> _Ranges:
         words = trees.set_words[trees.set_offsets[number] : trees.set_offsets[number + 1]]
         member = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(np.int8)
         edges = np.flatnonzero(np.diff(member, prepend=0, append=0))  # the first category of each run, in and out
-        bounds = [_last_before(int(edge)) for edge in edges]
-        sides = [1 - i % 2 for i in range(len(bounds) + 1)]
-        return [*bounds, infinity], sides, 0  # below -1 and NaN: right
+        ends = [_last_before(int(edge)) for edge in edges]
+        return [*ends, infinity], [1 - i % 2 for i in range(len(ends) + 1)], 0  # below -1 and NaN: right
     threshold = floor32(trees.threshold[s])
     if trees.decision[s] & DEFAULT_LEFT:  # x <= t < 0, or nearly 0
         pieces = [(threshold, 0), (_BELOW_ZERO, 1), (np.float32(ZERO), 0), (infinity, 1)]

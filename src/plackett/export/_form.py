@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
 from plackett.export._forest import Forest, Tree
 from plackett.rankers.base import Ranker
 
-__all__ = ["Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
+__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,19 @@ class Form:
         Factor and function of each part.
     algorithm
         The ranker it comes from.
+    normalised
+        Method of a `QueryNormalizer` before the ranker; empty if there is none.
     """
 
     names: tuple[str, ...]
     parts: tuple[tuple[float, Part], ...]
     algorithm: str
+    normalised: str = ""
 
     @property
     def takes_missing(self) -> bool:
         """Whether NaN is a value like any other: where everything is a tree."""
-        return all(isinstance(part, Forest) for _, part in self.parts)
+        return self.all_trees
 
     def forest(self, target: str) -> Forest:
         """All parts as one forest; refused where one of them is no tree."""
@@ -87,8 +91,11 @@ class Form:
     def line(self, target: str) -> Line:
         """All parts as one linear function; refused where one of them is none."""
         self.only((Line,), target, "a linear function")
-        weights = sum((factor * part.weights for factor, part in self.parts), np.zeros(len(self.names)))  # type: ignore[union-attr]
-        return Line(weights, float(sum(factor * part.intercept for factor, part in self.parts)))  # type: ignore[union-attr]
+        weights, intercept = np.zeros(len(self.names)), 0.0
+        for factor, part in self.parts:
+            if isinstance(part, Line):
+                weights, intercept = weights + factor * part.weights, intercept + factor * part.intercept
+        return Line(weights, intercept)
 
     def only(self, kinds: tuple[type, ...], target: str, what: str) -> None:
         """Refuse parts of other kinds than a target has."""
@@ -109,6 +116,8 @@ class Form:
         return all(isinstance(part, Line) for _, part in self.parts)
 
 
+#: Methods of normalisation that source code has, in the order of their numbers there.
+METHODS = ("minmax", "zscore", "sum")
 _WORDS: dict[type, str] = {Forest: "trees", Line: "a linear part", Network: "a network"}
 
 
@@ -131,8 +140,10 @@ def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
     return names
 
 
-def form_of(model: Any, feature_names: Sequence[str] | None = None) -> Form:
+def form_of(model: Any, feature_names: Sequence[str] | None = None, *, lists: bool = False) -> Form:
     """The exported form of a fitted ranker; raises a `DataError` that says why if it has none.
+
+    With ``lists``, the target scores all documents of a query together, so that they can be normalised before.
 
     >>> import plackett as pk
     >>> ranker = pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
@@ -140,17 +151,29 @@ def form_of(model: Any, feature_names: Sequence[str] | None = None) -> Form:
     True
     """
     if hasattr(model, "steps"):
-        steps = ", ".join(type(step).__name__ for _, step in model.steps[:-1])
-        raise DataError(
-            f"a pipeline with {steps} cannot be exported: the step needs all documents of a query, and engines score "
-            "one document at a time. Normalise where the features are computed, and export the ranker alone "
-            "(pipeline[-1])"
-        )
+        method = _normalisation([step for _, step in model.steps[:-1]], lists)
+        return replace(form_of(model.steps[-1][1], feature_names), normalised=method)
     if not isinstance(model, Ranker):
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
     model._check_fitted()
     parts = _parts(model)
     return Form(names_of(model, feature_names), tuple(parts), type(model).__name__)
+
+
+def _normalisation(steps: list[Any], lists: bool) -> str:
+    """The method of the query normaliser that is the only step before a ranker."""
+    words = ", ".join(type(step).__name__ for step in steps)
+    if [type(step).__name__ for step in steps] != ["QueryNormalizer"]:
+        raise DataError(f"a pipeline with {words or 'no steps'} cannot be exported; one with a QueryNormalizer can")
+    if not lists:
+        raise DataError(
+            f"a pipeline with {words} cannot be exported to this target: the step needs all documents of a query, and "
+            "the target scores one document at a time. Normalise where the features are computed and export the ranker "
+            "alone (pipeline[-1]), or export to source code, which scores lists"
+        )
+    if steps[0].method not in METHODS:
+        raise DataError(f"normalisation by {steps[0].method!r} cannot be exported; {', '.join(METHODS)} can")
+    return str(steps[0].method)
 
 
 def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
@@ -179,7 +202,7 @@ def output_factor(ranker: Ranker) -> float:
         if hasattr(ranker, "_n_trees"):
             n_trees = ranker.scorer_.trees.n_trees
             twin._n_trees = lambda: n_trees
-        found = twin._score_rows(_Rows())
+        found = twin._score_rows(cast(RankingDataset, _Rows()))
     except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
         raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
     factor = float(found[0])

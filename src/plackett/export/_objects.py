@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import struct
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,7 +15,6 @@ __all__ = ["Fields", "read_object"]
 
 #: Larger files are not models.
 _MOST_BYTES = 1 << 30
-_MOST_DEPTH = 5000
 _NUMBERS = {"i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4", "D": ">f8"}
 
 
@@ -34,7 +32,7 @@ def read_object(path: Path) -> Fields:
         else:
             found = json.loads(content)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: not a JSON file ({error})") from None
+        raise DataError(f"{path}: not a JSON file, as save_model writes it ({error})") from None
     except RecursionError:
         raise DataError(f"{path}: nested too deeply to be a model") from None
     except _DamagedError as error:
@@ -195,7 +193,7 @@ class Fields:
             array = np.asarray(self.value, np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
                 found = array.astype(dtype)
-        except (ValueError, TypeError, OverflowError, struct.error):
+        except (ValueError, TypeError, OverflowError):
             self.fail("expected a list of numbers")
         if found.ndim != 1 or (finite and not np.isfinite(array).all()) or np.isnan(array).any():
             self.fail("expected a list of finite numbers")

@@ -14,7 +14,7 @@ from plackett import __version__
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Line, Network
+from plackett.export._form import METHODS, Form, Line, Network
 
 __all__ = ["ACTIVATIONS", "Language", "identifier", "source", "write_source"]
 
@@ -42,6 +42,9 @@ class Language:
         model, the number of features and the statements that add up the parts.
     forest, line, network
         The functions, for models that need them.
+    lists
+        What takes the place of ``foot`` for models that normalise the features of a query's documents together;
+        ``{method}`` is the number of the method.
     """
 
     comment: str
@@ -51,6 +54,7 @@ class Language:
     line: str
     network: str
     foot: str
+    lists: str
 
 
 def identifier(path: Path, pattern: str = r"[A-Za-z_][A-Za-z0-9_]*") -> str:
@@ -97,13 +101,16 @@ def source(form: Form, language: Language, name: str) -> str:
             used.append(function)
         statements.append(f"total += {'' if factor == 1.0 else f'{float(factor)!r} * '}{call};")
     filled = {table: np.concatenate(parts).astype(_TABLES[table]) for table, parts in tables.items() if parts}
-    if used == [language.forest] or language.forest in used:
+    if language.forest in used:
         for table in ("FEATURE", "THRESHOLD", "MISSING_LEFT", "LEFT", "RIGHT"):
             if not filled[table].size:  # trees of one leaf: a table must not be empty
                 filled[table] = np.zeros(1, _TABLES[table])
     if not statements:
         raise DataError("the model has no trees")
     words = {"name": name, "n": str(len(form.names)), "widest": str(_widest(form))}
+    foot = language.foot
+    if form.normalised:
+        foot, words["method"] = language.lists, str(METHODS.index(form.normalised))
 
     def text(template: str, **more: str) -> str:
         for word, value in (words | more).items():
@@ -121,9 +128,9 @@ def source(form: Form, language: Language, name: str) -> str:
         )
     )
     declared = "".join(language.table(table, values) for table, values in filled.items())
-    indent = re.search(r"^([ \t]*)\{sum\}", language.foot, re.MULTILINE)
+    indent = re.search(r"^([ \t]*)\{sum\}", foot, re.MULTILINE)
     joined = f"\n{indent[1] if indent else ''}".join(statements)
-    return text("\n".join([head, language.head, declared, *used, language.foot.replace("{sum}", joined)]))
+    return text("\n".join([head, language.head, declared, *used, foot.replace("{sum}", joined)]))
 
 
 def write_source(form: Form, language: Language, path: Path, name: str) -> None:

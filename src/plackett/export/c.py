@@ -104,22 +104,80 @@ void {name}_scores(const float *rows, long n, double *scores) {
 }
 """
 
-LANGUAGE = Language("//", _table, "#include <math.h>\n", _FOREST, _LINE, _NETWORK, _FOOT)
+#: With normalisation, the documents of a query are scored together.
+_LISTS = """static double score(const float *x) {
+    double total = 0.0;
+    {sum}
+    return total;
+}
+
+static void normalise(float *rows, long n) {
+    for (int j = 0; j < {n}; j++) {
+        double low = INFINITY, high = -INFINITY, total = 0.0, size = 0.0, count = 0.0, spread = 0.0;
+        for (long i = 0; i < n; i++) {
+            const double v = rows[i * {n} + j];
+            if (v != v) continue;
+            if (v < low) low = v;
+            if (v > high) high = v;
+            total += v;
+            size += fabs(v);
+            count += 1.0;
+        }
+        const double mean = total / (count > 1.0 ? count : 1.0);
+        for (long i = 0; i < n; i++) {
+            const double d = rows[i * {n} + j] - mean;
+            if (d == d) spread += d * d;
+        }
+        double shift = 0.0, divisor = INFINITY;
+        if ({method} == 0) shift = low;
+        if ({method} == 1) shift = mean;
+        if ({method} == 0 && high > low) divisor = high - low;
+        if ({method} == 1 && high > low) divisor = sqrt(spread / (count - 1.0));
+        if ({method} == 2 && size > 0.0) divisor = size;
+        for (long i = 0; i < n; i++) rows[i * {n} + j] = (float)((rows[i * {n} + j] - shift) / divisor);
+    }
+}
+
+/* The scores of the n documents of one query, one after the other; returns 0 unless memory is short. */
+int {name}_scores(const float *rows, long n, double *scores) {
+    const size_t bytes = (size_t)n * {n} * sizeof(float);
+    float *copy = malloc(bytes > 0 ? bytes : 1);
+    if (copy == NULL) return 1;
+    memcpy(copy, rows, bytes);
+    normalise(copy, n);
+    for (long i = 0; i < n; i++) scores[i] = score(copy + i * {n});
+    free(copy);
+    return 0;
+}
+"""
+
+LANGUAGE = Language(
+    "//",
+    _table,
+    "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n",
+    _FOREST,
+    _LINE,
+    _NETWORK,
+    _FOOT,
+    _LISTS,
+)
 
 
 @fulfils("peers.quickrank", paper="Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016")
 def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
-    r"""Write a fitted ranker as C99 source code that needs nothing but ``math.h``.
+    r"""Write a fitted ranker as C99 source code without dependencies.
 
     ``model.c`` has the functions ``double model_score(const float *x)`` and ``void model_scores(const float *rows, long
     n, double *scores)``, with the name of the file. Trees and blends of trees give the scores of `predict` bit for bit;
     linear models differ in the last digits (the order of summation), networks by less than 1e-5 (ours compute in
-    float32). Compile without ``-ffast-math``, which ignores NaN.
+    float32). Compile without ``-ffast-math``, which ignores NaN. A pipeline of a `QueryNormalizer` and a ranker has
+    only the second function, for the documents of one query.
 
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
+        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name up to the first dot becomes the name of the functions.
     feature_names
@@ -135,14 +193,25 @@ def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequenc
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
 
 
 def score_c(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by the compiled file."""
     name = identifier(path)
     with workshop() as folder:
-        command = [tool("gcc"), "-std=c99", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-x", "c", path.resolve()]
+        command: list[str | Path] = [
+            tool("gcc"),
+            "-std=c99",
+            "-O1",
+            "-Wall",
+            "-Werror",
+            "-shared",
+            "-fPIC",
+            "-x",
+            "c",
+            path.resolve(),
+        ]
         run_tool([*command, "-o", "model.so", "-lm"], folder)
         function = getattr(ctypes.CDLL(str(folder / "model.so")), f"{name}_scores")
         rows, scores = np.ascontiguousarray(X, np.float32), np.empty(len(X))

@@ -184,7 +184,8 @@ def _reversed_bits(number: int, bits: int) -> int:
 
 def _nested(tree: Fields, place: dict[int, int], above: dict[int, bool], scale: float) -> NodeTable:
     rows: list[tuple[int, float, bool, float, float]] = []
-    left, right = [], []
+    left: list[int] = []
+    right: list[int] = []
     stack = [(tree, -1, 0)]
     while stack:
         field, parent, side = stack.pop()

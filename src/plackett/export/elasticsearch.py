@@ -80,7 +80,8 @@ def _query(name: str) -> dict[str, Any]:
 def _nodes(tree: Tree) -> list[dict[str, Any]]:
     # infinity is not JSON; no double is above the largest one but infinity itself
     thresholds = np.minimum(largest_double(tree.threshold), np.finfo(np.float64).max).tolist()
-    number, nodes = tree.numbers(), []
+    number = tree.numbers()
+    nodes: list[dict[str, Any]] = []
     for node, index in number.items():
         if node < 0:
             nodes.append({"node_index": index, "leaf_value": tree.value[~node]})

@@ -134,8 +134,71 @@ func Scores(rows [][]float32) []float64 {
 }
 """
 
+#: With normalisation, the documents of a query are scored together.
+_LISTS = """func score(x []float32) float64 {
+	total := 0.0
+	{sum}
+	return total
+}
+
+func normalise(rows [][]float32) {
+	for j := 0; j < {n}; j++ {
+		low, high := math.Inf(1), math.Inf(-1)
+		total, size, count, spread := 0.0, 0.0, 0.0, 0.0
+		for _, row := range rows {
+			v := float64(row[j])
+			if v != v {
+				continue
+			}
+			low, high = math.Min(low, v), math.Max(high, v)
+			total += v
+			size += math.Abs(v)
+			count++
+		}
+		mean := total / math.Max(count, 1)
+		for _, row := range rows {
+			d := float64(row[j]) - mean
+			if d == d {
+				spread += float64(d * d)
+			}
+		}
+		shift, divisor := 0.0, math.Inf(1)
+		switch {
+		case {method} == 0 && high > low:
+			divisor = high - low
+		case {method} == 1 && high > low:
+			divisor = math.Sqrt(spread / (count - 1))
+		case {method} == 2 && size > 0:
+			divisor = size
+		}
+		if {method} == 0 {
+			shift = low
+		} else if {method} == 1 {
+			shift = mean
+		}
+		for _, row := range rows {
+			row[j] = float32((float64(row[j]) - shift) / divisor)
+		}
+	}
+}
+
+// Scores are the scores of the documents of one query.
+func Scores(rows [][]float32) []float64 {
+	rest := make([][]float32, len(rows))
+	for i, row := range rows {
+		rest[i] = append([]float32(nil), row...)
+	}
+	normalise(rest)
+	scores := make([]float64, len(rows))
+	for i, x := range rest {
+		scores[i] = score(x)
+	}
+	return scores
+}
+"""
+
 LANGUAGE = Language(
-    "//", _table, 'package {name}\n\nimport "math"\n\nvar _ = math.Inf\n', _FOREST, _LINE, _NETWORK, _FOOT
+    "//", _table, 'package {name}\n\nimport "math"\n\nvar _ = math.Inf\n', _FOREST, _LINE, _NETWORK, _FOOT, _LISTS
 )
 
 _DRIVER = """package main
@@ -180,12 +243,14 @@ def write_go(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequen
 
     ``model.go`` is the package ``model`` with ``Score(x []float32) float64`` and ``Scores(rows [][]float32)
     []float64``. Trees and blends of trees give the scores of `predict` bit for bit; linear models differ in the last
-    digits, networks by less than 1e-5.
+    digits, networks by less than 1e-5. A pipeline of a `QueryNormalizer` and a ranker has only the second function, for
+    the documents of one query.
 
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
+        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name up to the first dot, in small letters and digits, becomes the name of the package.
     feature_names
@@ -201,7 +266,7 @@ def write_go(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequen
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names), LANGUAGE, path, _package(path))
+    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, _package(path))
 
 
 def _package(path: Path) -> str:

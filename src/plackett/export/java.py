@@ -155,7 +155,54 @@ _FOOT = """    /** The score of one document. */
 }
 """
 
-LANGUAGE = Language("//", _table, _HEAD, _FOREST, _LINE, _NETWORK, _FOOT)
+#: With normalisation, the documents of a query are scored together.
+_LISTS = """    private static double score(float[] x) {
+        double total = 0.0;
+        {sum}
+        return total;
+    }
+
+    private static void normalise(float[][] rows) {
+        for (int j = 0; j < {n}; j++) {
+            double low = Double.POSITIVE_INFINITY, high = Double.NEGATIVE_INFINITY;
+            double total = 0.0, size = 0.0, count = 0.0, spread = 0.0;
+            for (float[] row : rows) {
+                final double v = row[j];
+                if (Double.isNaN(v)) continue;
+                low = Math.min(low, v);
+                high = Math.max(high, v);
+                total += v;
+                size += Math.abs(v);
+                count += 1.0;
+            }
+            final double mean = total / Math.max(count, 1.0);
+            for (float[] row : rows) {
+                final double d = row[j] - mean;
+                if (!Double.isNaN(d)) spread += d * d;
+            }
+            double shift = 0.0, divisor = Double.POSITIVE_INFINITY;
+            if ({method} == 0) shift = low;
+            if ({method} == 1) shift = mean;
+            if ({method} == 0 && high > low) divisor = high - low;
+            if ({method} == 1 && high > low) divisor = Math.sqrt(spread / (count - 1.0));
+            if ({method} == 2 && size > 0.0) divisor = size;
+            for (float[] row : rows) row[j] = (float) ((row[j] - shift) / divisor);
+        }
+    }
+
+    /** The score of each document of one query. */
+    public static double[] scores(float[][] rows) {
+        float[][] copy = new float[rows.length][];
+        for (int i = 0; i < rows.length; i++) copy[i] = rows[i].clone();
+        normalise(copy);
+        double[] scores = new double[rows.length];
+        for (int i = 0; i < rows.length; i++) scores[i] = score(copy[i]);
+        return scores;
+    }
+}
+"""
+
+LANGUAGE = Language("//", _table, _HEAD, _FOREST, _LINE, _NETWORK, _FOOT, _LISTS)
 
 _DRIVER = """import java.io.*;
 import java.nio.*;
@@ -182,12 +229,14 @@ def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
 
     ``Model.java`` has ``public static double score(float[] x)`` and ``double[] scores(float[][] rows)`` in the class of
     that name. Trees and blends of trees give the scores of `predict` bit for bit; linear models differ in the last
-    digits, networks by less than 1e-5. Tables are stored in base 64, so that large models compile too.
+    digits, networks by less than 1e-5. Tables are stored in base 64, so that large models compile too. A pipeline of a
+    `QueryNormalizer` and a ranker has only the second function, for the documents of one query.
 
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
+        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name becomes the name of the class.
     feature_names
@@ -203,7 +252,7 @@ def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
 
 
 def score_java(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

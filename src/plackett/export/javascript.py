@@ -113,7 +113,54 @@ _FOOT = """  /** The score of one document. */
 if (typeof module !== "undefined") module.exports = {name};
 """
 
-LANGUAGE = Language("//", _table, "const {name} = (() => {", _FOREST, _LINE, _NETWORK, _FOOT)
+#: With normalisation, the documents of a query are scored together.
+_LISTS = """  function score(x) {
+    let total = 0;
+    {sum}
+    return total;
+  }
+
+  function normalise(rows) {
+    for (let j = 0; j < {n}; j++) {
+      let low = Infinity, high = -Infinity, total = 0, size = 0, count = 0, spread = 0;
+      for (const row of rows) {
+        const v = row[j];
+        if (v !== v) continue;
+        low = Math.min(low, v);
+        high = Math.max(high, v);
+        total += v;
+        size += Math.abs(v);
+        count += 1;
+      }
+      const mean = total / Math.max(count, 1);
+      for (const row of rows) {
+        const d = row[j] - mean;
+        if (d === d) spread += d * d;
+      }
+      let shift = 0, divisor = Infinity;
+      if ({method} === 0) shift = low;
+      if ({method} === 1) shift = mean;
+      if ({method} === 0 && high > low) divisor = high - low;
+      if ({method} === 1 && high > low) divisor = Math.sqrt(spread / (count - 1));
+      if ({method} === 2 && size > 0) divisor = size;
+      for (const row of rows) row[j] = (row[j] - shift) / divisor;
+    }
+  }
+
+  /** The score of each document of one query. */
+  function scores(rows) {
+    const copy = Array.from(rows, (row) => Float32Array.from(row));
+    normalise(copy);
+    return copy.map(score);
+  }
+
+  return { scores };
+})();
+
+if (typeof module !== "undefined") module.exports = {name};
+"""
+
+LANGUAGE = Language("//", _table, "const {name} = (() => {", _FOREST, _LINE, _NETWORK, _FOOT, _LISTS)
 
 _DRIVER = """const fs = require("fs");
 const model = require(process.argv[2]);
@@ -132,12 +179,14 @@ def write_javascript(ranker: Any, path: str | os.PathLike[str], *, feature_names
 
     ``model.js`` defines (and in Node exports) an object with the functions ``score(x)`` and ``scores(rows)``. Numbers
     are rounded to float32 first, as `predict` does. Trees and blends of trees then give its scores bit for bit; linear
-    models differ in the last digits, networks by less than 1e-5.
+    models differ in the last digits, networks by less than 1e-5. A pipeline of a `QueryNormalizer` and a ranker has
+    only the second function, for the documents of one query.
 
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
+        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name up to the first dot becomes the name of the object.
     feature_names
@@ -153,7 +202,7 @@ def write_javascript(ranker: Any, path: str | os.PathLike[str], *, feature_names
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
 
 
 def score_javascript(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

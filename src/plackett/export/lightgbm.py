@@ -38,7 +38,8 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
 
     Scores are LightGBM's raw scores (``raw_score=True``), the same as its predictions for ranking and regression. The
     ranker is a `LambdaMART` (objective ``lambdarank``), `XENDCG` (``rank_xendcg``), `RandomForest` (``boosting=rf``) or
-    `MART`. Version 4 files with one score per row and constant leaves are supported. The text is parsed and checked
+    `MART`. Files of version 3 and 4 (LightGBM 2.3 and later) with one score per row and constant leaves are
+    supported. The text is parsed and checked
     here: LightGBM itself never sees the file.
 
     Parameters
@@ -69,12 +70,12 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
     average = "\naverage_output\n" in head
     names = re.search(r"^feature_names=(.*)$", head, re.MULTILINE)
     words = names[1].split(" ") if names else []
-    head = _IGNORED.sub("", head)
+    head = _IGNORED.sub("", head).replace("\nversion=v3\n", "\nversion=v4\n")  # the same lines
     head = re.sub(
         r"^feature_names=.*$", "feature_names=" + " ".join(f"Column_{j}" for j in range(len(words))), head, flags=re.M
     )
     try:
-        trees = parse_trees(head + text[len(head) if cut < 0 else cut :])
+        trees = parse_trees(head if cut < 0 else head + text[cut:])
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     if trees.n_outputs != 1:

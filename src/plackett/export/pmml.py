@@ -124,7 +124,8 @@ def _model(form: Form, model: Any, output: tuple[str, ...]) -> Iterator[str]:
             yield f'<NumericPredictor name={quoteattr(name)} coefficient="{weight!r}"/>'
         yield "</RegressionTable></RegressionModel>"
     else:
-        yield from _network(form, *model, output)
+        network, factor = model
+        yield from _network(form, network, factor, output)
 
 
 def _nodes(tree: Tree, names: Sequence[str]) -> Iterator[str]:

@@ -128,7 +128,55 @@ pub fn scores(rows: &[f32]) -> Vec<f64> {
 }
 """
 
-LANGUAGE = Language("//", _table, "", _FOREST, _LINE, _NETWORK, _FOOT)
+#: With normalisation, the documents of a query are scored together.
+_LISTS = """fn score(x: &[f32]) -> f64 {
+    let mut total = 0.0;
+    {sum}
+    total
+}
+
+fn normalise(rows: &mut [f32]) {
+    for j in 0..{n} {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut total, mut size, mut count, mut spread) = (0.0, 0.0, 0.0, 0.0);
+        for row in rows.chunks_exact({n}) {
+            let v = row[j] as f64;
+            if v.is_nan() {
+                continue;
+            }
+            low = f64::min(low, v);
+            high = f64::max(high, v);
+            total += v;
+            size += v.abs();
+            count += 1.0;
+        }
+        let mean = total / f64::max(count, 1.0);
+        for row in rows.chunks_exact({n}) {
+            let d = row[j] as f64 - mean;
+            if !d.is_nan() {
+                spread += d * d;
+            }
+        }
+        let (shift, divisor) = match {method} {
+            0 => (low, if high > low { high - low } else { f64::INFINITY }),
+            1 => (mean, if high > low { f64::sqrt(spread / (count - 1.0)) } else { f64::INFINITY }),
+            _ => (0.0, if size > 0.0 { size } else { f64::INFINITY }),
+        };
+        for row in rows.chunks_exact_mut({n}) {
+            row[j] = ((row[j] as f64 - shift) / divisor) as f32;
+        }
+    }
+}
+
+/// The scores of the documents of one query, which follow each other in one slice.
+pub fn scores(rows: &[f32]) -> Vec<f64> {
+    let mut copy = rows.to_vec();
+    normalise(&mut copy);
+    copy.chunks_exact({n}).map(score).collect()
+}
+"""
+
+LANGUAGE = Language("//", _table, "", _FOREST, _LINE, _NETWORK, _FOOT, _LISTS)
 
 _DRIVER = """#[path = "{name}.rs"]
 mod model;
@@ -150,12 +198,14 @@ def write_rust(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
 
     ``model.rs`` has ``pub fn score(x: &[f32]) -> f64`` and ``pub fn scores(rows: &[f32]) -> Vec<f64>``. Trees and
     blends of trees give the scores of `predict` bit for bit; linear models differ in the last digits, networks by less
-    than 1e-5.
+    than 1e-5. A pipeline of a `QueryNormalizer` and a ranker has only the second function, for the documents of one
+    query.
 
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
+        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write.
     feature_names
@@ -171,7 +221,7 @@ def write_rust(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
 
 
 def score_rust(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

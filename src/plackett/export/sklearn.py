@@ -30,10 +30,11 @@ def from_sklearn(model: Any) -> Ranker:
     linear models with ``coef_`` and ``intercept_``       `LinearRegression`
     ====================================================  ==========================================
 
-    A regressor's score is its prediction. A classifier's is its `decision_function` where it has one, and otherwise the
-    probability of its second class. A pipeline of `StandardScaler`, `MinMaxScaler` or `MaxAbsScaler` and a linear model
-    is one linear model. Rankers round features to float32, as scikit-learn's trees do (`HistGradientBoosting…` does
-    not, so give it float32 to compare). Values closer to 0 than 1e-35 count as 0. Splits by category are rejected.
+    A regressor's score is its prediction (of a generalised linear model, its linear part, in the same order). A
+    classifier's is its `decision_function` where it has one, and otherwise the probability of its second class. A
+    pipeline of `StandardScaler`, `MinMaxScaler` or `MaxAbsScaler` and a linear model is one linear model. Rankers round
+    features to float32, as scikit-learn's trees do (`HistGradientBoosting…` does not, so give it float32 to compare).
+    Values closer to 0 than 1e-35 count as 0. Splits by category are rejected.
 
     There is no reader of files: scikit-learn's are pickles, and reading a pickle runs code. Load it yourself, if you
     trust it.
@@ -102,8 +103,6 @@ def _linear(model: Any, name: str) -> tuple[str, Any]:
     weights = weights.reshape(-1, model.n_features_in_)
     if weights.shape[0] != 1:
         raise DataError(f"this {name} has {weights.shape[0]} scores per row; a ranker has one")
-    if name in ("PoissonRegressor", "GammaRegressor", "TweedieRegressor"):
-        pass  # the logarithm of the prediction, in the same order
     intercept = np.asarray(model.intercept_, np.float64).reshape(-1)[:1]
     return "pointwise.linear_regression:LinearRegression", LinearScorer(weights.T.copy(), intercept.copy())
 

@@ -143,7 +143,11 @@ def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
         weights = np.array([params["weights"][feature["name"]] for feature in model["features"]], np.float32)
         return (rows * weights).sum(axis=1, dtype=np.float32)
     if model["class"].endswith("NeuralNetworkModel"):
-        functions = {"sigmoid": lambda z: 1 / (1 + np.exp(-z)), "tanh": np.tanh, "identity": lambda z: z}
+        functions: dict[str, Any] = {
+            "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+            "tanh": np.tanh,
+            "identity": lambda z: z,
+        }
         for layer in params["layers"]:
             matrix, bias = (np.array(layer[word], np.float32) for word in ("matrix", "bias"))
             rows = functions[layer["activation"]](rows @ matrix.T + bias)

@@ -16,7 +16,7 @@ from plackett.catalogue import formats
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.export._forest import Forest
-from plackett.export._form import Form, form_of, names_of
+from plackett.export._form import Form, Network, form_of
 
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export"]
 __public__ = ["verify_export"]
@@ -31,7 +31,7 @@ class ProofRow(NamedTuple):
     """One kind of rows: how many, and the largest difference to the scores of the ranker."""
 
     rows: str
-    count: int
+    size: int
     difference: float
     #: Why a difference is expected; empty where it is not.
     exception: str = ""
@@ -72,7 +72,7 @@ class Proof:
         lines = [f"{self.target}, {self.by}; allowed difference {self.tolerance:.0e}"]
         for row in self.rows:
             note = f"   ({row.exception})" if row.exception else ""
-            lines.append(f"  {row.rows:<24}{row.count:>6} rows   largest difference {row.difference:.2g}{note}")
+            lines.append(f"  {row.rows:<24}{row.size:>6} rows   largest difference {row.difference:.2g}{note}")
         lines.append("  the export is right" if self.holds else "  THE EXPORT DIFFERS FROM THE MODEL")
         return "\n".join(lines)
 
@@ -84,7 +84,7 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
     if len(X) == 0:
         raise DataError("the data to verify with has no rows")
 
-    def changed(feature: np.ndarray, value: np.ndarray) -> np.ndarray:
+    def changed(feature: np.ndarray, value: Any) -> np.ndarray:
         rows = X[rng.integers(len(X), size=feature.size)].copy()
         rows[np.arange(feature.size), feature] = value
         return rows
@@ -181,12 +181,12 @@ def verify_export(
     known = format_named(to)
     if not hasattr(known, "score"):
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
-    form = form_of(ranker, feature_names)
+    form = form_of(ranker, feature_names, lists=True)
     X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
     X = np.asarray(dense(X), np.float32)
     if X.shape[1] != len(form.names):
         raise DataError(f"the data has {X.shape[1]} features, and the ranker {len(form.names)}")
-    groups = hard_rows(form, X, random_state)
+    groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}
     skipped = getattr(known, "refuses", ())
     groups = {name: rows for name, rows in groups.items() if name not in skipped}
@@ -197,7 +197,7 @@ def verify_export(
     rows = np.concatenate(list(groups.values()))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = _scores(ranker, rows)
-        found = np.asarray(known.score(Path(path), rows, names_of(ranker, feature_names)), np.float64)
+        found = np.asarray(known.score(Path(path), rows, form.names), np.float64)
     if found.shape != expected.shape:
         raise DataError(f"{len(rows)} rows, but {found.shape} scores from {known.proof}")
     ends = np.cumsum([len(group) for group in groups.values()])
@@ -207,7 +207,7 @@ def verify_export(
     pieces = zip(np.split(expected - shift, ends[:-1]), np.split(found, ends[:-1]), strict=True)
     scale = max(1.0, float(np.abs(expected).max()))
     tolerance = max(getattr(known, "tolerance", 0.0), 0.0 if form.all_trees and len(form.parts) == 1 else _ROUNDING)
-    if any(type(part).__name__ == "Network" for _, part in form.parts):
+    if any(isinstance(part, Network) for _, part in form.parts):
         tolerance = max(tolerance, 1e-5)
     made = []
     for name, (ours, theirs) in zip(groups, pieces, strict=True):
@@ -228,7 +228,7 @@ def _set_apart(
 def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:
     """Scores without the checks of `predict`, which refuses infinite values."""
     data = RankingDataset(X=rows, y=None, offsets=np.array([0, len(rows)]), qids=np.arange(1))
-    return ranker._score_rows(data)
+    return ranker.predict(data) if hasattr(ranker, "steps") else ranker._score_rows(data)
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:
