@@ -117,7 +117,6 @@ from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
 from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.aggregation.fusing import aggregate as aggregate
-from plackett.serve.application import application as application
 from plackett.experiments.published import beside_published as beside_published
 from plackett.data.permutations import best_order as best_order
 from plackett.rankers.calibration import calibrate as calibrate
