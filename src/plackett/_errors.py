@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning", "reading"]
+__all__ = ["ClusterError", "DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning", "reading"]
 
 
 class PlackettWarning(UserWarning):
@@ -23,6 +23,10 @@ class MeasureError(ValueError):
 
 class LossError(ValueError):
     """A loss that does not fit the data, the model or the solver it was given."""
+
+
+class ClusterError(RuntimeError):
+    """A worker that holds a part of the data failed and could not be replaced."""
 
 
 class MissingExtraError(ImportError):
