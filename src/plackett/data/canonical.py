@@ -10,6 +10,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import take_rows
 
 __all__ = ["canonical_order", "row_keys"]
 
@@ -69,12 +70,13 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         moved[rows] = np.arange(data.n_rows)
         preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
         preferences = preferences.regrouped(None, offsets)
-    per_row = ("X", "y", "sample_weight", "positions", "subtopics")
+    per_row = ("y", "sample_weight", "positions", "subtopics")
     per_query = ("qids", "query_weight", "subtopic_weight")
     taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
     taken = {
         name: None if value is None else value[rows if name in per_row else queries] for name, value in taken.items()
     }
+    taken["X"] = take_rows(data.X, rows)
     return RankingDataset(**taken, offsets=offsets, preferences=preferences, feature_names=data.feature_names)
 
 

@@ -335,7 +335,7 @@ _LEAST_VALUE = 1e-35
 def _nothing_to_split(X: Any) -> bool:
     """Whether all values are 0 to LightGBM, which then has no feature and gives up."""
     values = X.data if not isinstance(X, np.ndarray) else X
-    blocks = (values[start : start + 65_536] for start in range(0, values.shape[0], 65_536))
+    blocks = (values[start : start + 4_096] for start in range(0, values.shape[0], 4_096))
     return all(bool((np.abs(block) <= _LEAST_VALUE).all()) for block in blocks)
 
 
