@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import tempfile
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-__all__ = ["is_mapped", "take_rows"]
+__all__ = ["is_mapped", "release_memory", "take_rows"]
 
 #: A smaller table is copied in memory.
 _LEAST_BYTES = 16 * 1024 * 1024
@@ -57,3 +60,18 @@ def _on_disk(size: int) -> mmap.mmap | None:
         except OSError:
             return None
         return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_WRITE)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # not the GNU C library
+        return None
+
+
+def release_memory() -> None:
+    """Give memory that was freed back to the system, which the C library puts off."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)

@@ -12,6 +12,7 @@ from plackett._errors import LossError
 from plackett.data.canonical import canonical_order
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import is_mapped, release_memory
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
@@ -312,7 +313,7 @@ def lightgbm_dataset(
     """The data as LightGBM's; validation data with the training data's as ``reference``."""
     # a constant other than 0 is a feature, and cannot be split either
     X = np.ones(data.X.shape, np.float32) if reference is None and _nothing_to_split(data.X) else data.X
-    return lgb.Dataset(
+    made = lgb.Dataset(
         X,
         label=np.zeros(data.n_rows, np.float32),  # the gradients know the labels
         group=data.group,
@@ -321,6 +322,10 @@ def lightgbm_dataset(
         reference=reference,
         free_raw_data=False,
     )
+    if is_mapped(X):  # data that may be larger than memory: what was needed to find the bins goes before training
+        made.construct()
+        release_memory()
+    return made
 
 
 #: LightGBM's names of the shares of features that a tree and a split see.
