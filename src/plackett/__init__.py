@@ -9,12 +9,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from plackett._errors import DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
+from plackett._errors import ClusterError, DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
 from plackett._index import PACKAGES, PUBLIC
 
 __version__ = "0.1.0"
 
-__all__ = ["DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning", *PACKAGES, *PUBLIC]
+__all__ = [
+    "ClusterError",
+    "DataError",
+    "LossError",
+    "MeasureError",
+    "MissingExtraError",
+    "PlackettWarning",
+    *PACKAGES,
+    *PUBLIC,
+]
 
 
 def __getattr__(name: str) -> Any:

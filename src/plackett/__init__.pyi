@@ -196,11 +196,13 @@ from plackett.export.ranklib_scores import write_ranklib_scores as write_ranklib
 from plackett.data.trec import write_run as write_run
 from plackett.export.svm_rank import write_svm_rank as write_svm_rank
 from plackett.evaluation.risk import zrisk as zrisk
+from plackett._errors import ClusterError as ClusterError
 from plackett._errors import DataError as DataError
 from plackett._errors import LossError as LossError
 from plackett._errors import MeasureError as MeasureError
 from plackett._errors import MissingExtraError as MissingExtraError
 from plackett._errors import PlackettWarning as PlackettWarning
+from plackett import cluster as cluster
 from plackett import data as data
 from plackett import datasets as datasets
 from plackett import evaluation as evaluation

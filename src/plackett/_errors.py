@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "CellError",
+    "ClusterError",
     "DataError",
     "LossError",
     "MeasureError",
@@ -42,6 +43,10 @@ class MeasureError(ValueError):
 
 class LossError(ValueError):
     """A loss that does not fit the data, the model or the solver it was given."""
+
+
+class ClusterError(RuntimeError):
+    """A worker that holds a part of the data failed and could not be replaced."""
 
 
 class MissingExtraError(ImportError):

@@ -337,7 +337,7 @@ def stubs(package: Path) -> dict[Path, str]:
             continue
         lines = [_stub_line(name, module, symbol) for name, (module, symbol) in names.items()]
         if not room:
-            errors = "DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning"
+            errors = "ClusterError", "DataError", "LossError", "MeasureError", "MissingExtraError", "PlackettWarning"
             lines += [_stub_line(name, "plackett._errors", name) for name in errors]
             lines += [f"from plackett import {name} as {name}\n" for name in rooms if name not in CALLABLE]
             lines += [f"def {name}() -> dict[str, {kind}]: ...\n" for name, kind in CALLABLE.items()]

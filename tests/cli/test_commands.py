@@ -238,3 +238,17 @@ def test_installed_program(folder):
     code = "from plackett.cli import main; main()"
     out = subprocess.run([sys.executable, "-c", code, "info", folder / "none.txt"], capture_output=True, text=True)
     assert out.returncode == 1 and out.stderr.startswith("error: ") and out.stderr.count("\n") == 1 and not out.stdout
+
+
+def test_convert_streams_large_text(run, folder, monkeypatch):
+    """Rows that stand together are converted part by part; others are read as a whole."""
+    from plackett.cli import convert
+
+    monkeypatch.setattr(convert, "LARGE", 0)
+    pk.write_letor(pk.read_letor(folder / "train.txt"), folder / "grouped.txt")
+    for name in ("train", "grouped"):
+        code, out, _ = run("convert", folder / f"{name}.txt", folder / f"{name}.plackett")
+        assert code == 0 and "20 queries, 160 documents, 3 features" in out
+        found, expected = pk.load(folder / f"{name}.plackett"), pk.read_letor(folder / f"{name}.txt")
+        assert np.array_equal(found.X, expected.X) and np.array_equal(found.y, expected.y)
+        assert found.qids.tolist() == expected.qids.tolist()

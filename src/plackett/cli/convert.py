@@ -9,6 +9,9 @@ import typer
 
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables, sizes
 
+#: Text of this many bytes is converted part by part.
+LARGE = 1 << 27
+
 
 @reads_tables
 def convert(
@@ -31,7 +34,26 @@ def convert(
     if number_queries and format is not LETOR:
         raise typer.BadParameter(f"{format.name} keeps query ids as they are", param_hint="--number-queries")
     check_out(target, force, "TARGET")
-    data = read_data(source, columns, labels_needed="if there")
-    options: dict[str, Any] = {"qids": "number"} if number_queries else {}
-    write(data, target, **options)
+    data = _streamed(source, target)
+    if data is None:
+        data = read_data(source, columns, labels_needed="if there")
+        options: dict[str, Any] = {"qids": "number"} if number_queries else {}
+        write(data, target, **options)
     print(f"{target}: {sizes(data)}")
+
+
+def _streamed(source: Path, target: Path) -> Any:
+    """Convert large text to the native format part by part; None if it has to be read as a whole."""
+    from plackett._errors import DataError
+    from plackett.data._bytes import bare_suffix
+    from plackett.data.files import LETOR, NATIVE, format_of
+    from plackett.data.streaming import letor_to_native
+
+    if format_of(source) is not LETOR or bare_suffix(target) not in NATIVE.suffixes:
+        return None
+    if not source.is_file() or source.stat().st_size < LARGE:
+        return None
+    try:
+        return letor_to_native(source, target)
+    except DataError:  # rows of a query that do not stand together can still be grouped; other errors come again
+        return None

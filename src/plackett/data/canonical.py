@@ -11,6 +11,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import take_rows
 
 __all__ = ["canonical_order", "row_keys"]
 
@@ -86,7 +87,7 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
         preferences = preferences.regrouped(None, offsets)
     relations = data.relations and {name: relation.moved(rows) for name, relation in data.relations.items()}
-    per_row = ("X", "y", "sample_weight", "positions", "subtopics")
+    per_row = ("y", "sample_weight", "positions", "subtopics")
     per_query = ("qids", "query_weight", "subtopic_weight", "query_features")
     taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
     taken = {
@@ -94,6 +95,7 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
     }
     return RankingDataset(
         **taken,
+        X=take_rows(data.X, rows),
         offsets=offsets,
         preferences=preferences,
         relations=relations and MappingProxyType(relations),

@@ -17,7 +17,7 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Linear", "deviation", "moments", "spread"]
+__all__ = ["Linear", "deviation", "lbfgs", "moments", "spread"]
 
 _SPREAD_ROWS = 4096
 
@@ -133,9 +133,18 @@ class _Problem:
             out[d] = gradient.sum(axis=0)
         return out
 
+    @property
+    def n_features(self) -> int:
+        return self.data.n_features
+
+    def loss_and_slope(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Sum of the losses of all queries, and its gradient for the weights."""
+        losses, gradient, _ = self.bound.evaluate(self.scores(self.data.X, weights))
+        return losses.sum(), self.pull_back(self.data.X, gradient)
+
     def penalised(self, weights: np.ndarray) -> np.ndarray:
         """The weights without the intercept."""
-        return weights[: self.data.n_features]
+        return weights[: self.n_features]
 
 
 def spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
@@ -166,13 +175,13 @@ def moments(X: Any, weight: np.ndarray, n_jobs: int | None) -> tuple[float, np.n
     return total, mean, square
 
 
-def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
+def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     """Quasi-Newton; with an L1 part over positive and negative parts of the weights, which makes it smooth."""
     from scipy.optimize import Bounds, minimize
 
     model, shape = problem.model, problem.shape
     l1, l2 = model.alpha * model.l1_ratio, model.alpha * (1.0 - model.l1_ratio)
-    d = problem.data.n_features * shape[1]
+    d = problem.n_features * shape[1]
     best = first.copy()
 
     def unpack(flat: np.ndarray) -> np.ndarray:
@@ -184,10 +193,10 @@ def _lbfgs(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights = unpack(flat)
-        losses, gradient, _ = problem.bound.evaluate(problem.scores(problem.data.X, weights))
+        total, slope = problem.loss_and_slope(weights)
         kept = problem.penalised(weights)
-        value = losses.sum() / problem.total + 0.5 * l2 * (kept**2).sum()
-        slope = problem.pull_back(problem.data.X, gradient) / problem.total
+        value = total / problem.total + 0.5 * l2 * (kept**2).sum()
+        slope /= problem.total
         problem.penalised(slope)[...] += l2 * kept
         if l1 == 0.0:
             return value, slope.ravel()
@@ -258,4 +267,4 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     return best
 
 
-_SOLVERS = {"lbfgs": _lbfgs, "sgd": _sgd}
+_SOLVERS = {"lbfgs": lbfgs, "sgd": _sgd}

@@ -12,6 +12,7 @@ from plackett._errors import LossError
 from plackett.data.canonical import canonical_order
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import is_mapped, release_memory
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
@@ -318,7 +319,7 @@ def lightgbm_dataset(
     """The data as LightGBM's; validation data with the training data's as ``reference``."""
     # a constant other than 0 is a feature, and cannot be split either
     X = np.ones(data.X.shape, np.float32) if reference is None and _nothing_to_split(data.X) else data.X
-    return lgb.Dataset(
+    made = lgb.Dataset(
         X,
         label=np.zeros(data.n_rows, np.float32),  # the gradients know the labels
         group=data.group,
@@ -327,6 +328,10 @@ def lightgbm_dataset(
         reference=reference,
         free_raw_data=False,
     )
+    if is_mapped(X):  # data that may be larger than memory: what was needed to find the bins goes before training
+        made.construct()
+        release_memory()
+    return made
 
 
 #: LightGBM's names of the shares of features that a tree and a split see.
@@ -341,7 +346,7 @@ _LEAST_VALUE = 1e-35
 def _nothing_to_split(X: Any) -> bool:
     """Whether all values are 0 to LightGBM, which then has no feature and gives up."""
     values = X.data if not isinstance(X, np.ndarray) else X
-    blocks = (values[start : start + 65_536] for start in range(0, values.shape[0], 65_536))
+    blocks = (values[start : start + 4_096] for start in range(0, values.shape[0], 4_096))
     return all(bool((np.abs(block) <= _LEAST_VALUE).all()) for block in blocks)
 
 

@@ -1,0 +1,18 @@
+"""Data in shards, on the processes of one machine or on the machines of a Dask cluster."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(
+    __name__,
+    named={
+        "DaskShards": "dask",
+        "LocalShards": "local",
+        "SerialShards": "shards",
+        "Shards": "shards",
+        "evaluate": "evaluation",
+        "feature_statistics": "statistics",
+        "fit_linear": "linear",
+    },
+)

@@ -1,0 +1,172 @@
+"""Linear rankers by L-BFGS over shards: each step sums losses and gradients where the data are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett import __version__
+from plackett._errors import LossError
+from plackett._provenance import fulfils
+from plackett.cluster.shards import Shards, check_ids
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+from plackett.models.linear import Linear, deviation, lbfgs, moments
+from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.linear import LinearScorer
+
+__all__ = ["fit_linear"]
+
+
+@fulfils("scale.parallel", paper="Chu et al. 2006, Map-reduce for machine learning on multicore")
+def fit_linear(ranker: Any, shards: Shards) -> Any:
+    r"""Fit a linear ranker to data in shards.
+
+    The objective is a sum over queries, and so is its gradient,
+
+    .. math:: \nabla F(v) = \sum_s \sum_{q \in s} w_q \nabla L_q(X_q v) + \alpha v,
+
+    so that each shard s computes its part and the parts are added (map and reduce). The steps are those of `fit` on one
+    machine; the weights are equal up to the rounding of sums that are added in another order.
+
+    Parameters
+    ----------
+    ranker
+        A ranker made of a smooth loss and a linear model: `ListNet`, `ListMLE`, `RankNet` with ``model="linear"`` and
+        others. Validation data are not used. Labels, not features, travel to this process once.
+    shards
+        The data; the queries of the shards are distinct.
+
+    Returns
+    -------
+    The ranker, fitted.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=20, random_state=0)
+    >>> ranker = fit_linear(pk.ListNet(), pk.cluster.SerialShards(data, 3))
+    >>> bool(np.allclose(ranker.coef_, pk.ListNet().fit(data).coef_, rtol=1e-4, atol=1e-6))
+    True
+    """
+    from plackett.rankers.base import GradientTrained
+
+    if not isinstance(ranker, GradientTrained) or not isinstance(ranker.make_model(), Linear):
+        raise LossError(f"{type(ranker).__name__} is not a loss with a linear model; fit it on one machine")
+    for name in ("early_stopping_rounds", "validation_fraction", "calibration"):
+        if getattr(ranker, name) is not None:
+            raise LossError(f"{name}={getattr(ranker, name)!r} needs validation data, which fit_linear does not use")
+    model, loss = ranker.make_model(), ranker.make_loss()
+    if not (loss.has_value and loss.smooth) or model.solver not in ("auto", "lbfgs"):
+        raise LossError(f"{loss} has to be smooth, and solver 'auto' or 'lbfgs': others need the data in one place")
+    check_ids(shards)
+    problem = _Problem(model, loss, shards)
+    monitor = ranker._monitor(None)
+    weights = lbfgs(problem, np.zeros(problem.shape), monitor)
+    ranker.scorer_ = problem.scorer(weights)
+    ranker.n_features_in_, ranker.history_ = problem.n_features, []
+    sizes = {"queries": problem.n_queries, "rows": problem.n_rows, "features": problem.n_features}
+    shards_used = len(problem.sizes)
+    ranker.card_ = {
+        "algorithm": type(ranker).__name__,
+        "plackett": __version__,
+        "data": sizes | {"shards": shards_used},
+    }
+    ranker.__dict__.pop("feature_names_in_", None)
+    if problem.names is not None:
+        ranker.feature_names_in_ = np.array(problem.names, dtype=object)
+    return ranker
+
+
+class _Problem:
+    """What `lbfgs` asks for, as sums over shards."""
+
+    def __init__(self, model: Linear, loss: Loss, shards: Shards) -> None:
+        self.model, self.shards = model, shards
+        about = shards.gather(_about)
+        self.sizes = [part[1].shape[0] for part in about]
+        self.names = about[0][3]
+        if len({(part[2], part[3]) for part in about}) > 1:
+            raise LossError("the shards have different features")
+        self.n_features = about[0][2]
+        labels = np.concatenate([part[1] for part in about])
+        groups = np.concatenate([part[0] for part in about])
+        self.n_queries, self.n_rows = groups.size, labels.size
+        self.loss = loss.settle(RankingDataset.from_arrays(None, labels, group=groups))
+        bound = shards.gather(_bound_sizes, (self.loss, model.n_jobs))
+        self.total = max(sum(weight for _, weight in bound), np.finfo(float).tiny)
+        self.scale = np.ones(self.n_features)
+        if model.standardize:
+            self.scale = deviation(*_merged(shards.gather(_moments, model.n_jobs)))
+        self.intercept = not loss.shift_invariant
+        self.shape = (self.n_features + self.intercept, bound[0][0])
+
+    def loss_and_slope(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Sum of the losses of all queries, and its gradient for the weights."""
+        d = self.n_features
+        asked = (
+            self.loss,
+            weights[:d] / self.scale[:, None],
+            weights[d] if self.intercept else None,
+            self.model.n_jobs,
+        )
+        value, slope, constant = self.shards.sum(_loss_and_slope, asked)
+        out = np.empty(self.shape)
+        out[:d] = slope / self.scale[:, None]
+        if self.intercept:
+            out[d] = constant
+        return value, out
+
+    def penalised(self, weights: np.ndarray) -> np.ndarray:
+        """The weights without the intercept."""
+        return weights[: self.n_features]
+
+    def note(self, monitor: Any, weights: np.ndarray) -> tuple[bool, bool]:
+        """Report a finished round to the monitor."""
+        return monitor.judge(lambda valid: np.zeros(0))
+
+    def scorer(self, weights: np.ndarray) -> LinearScorer:
+        """The ranker's scorer for these weights."""
+        intercept = weights[-1] if self.intercept else np.zeros(self.shape[1])
+        return LinearScorer(weights[: self.n_features] / self.scale[:, None], np.array(intercept))
+
+
+def _merged(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray, np.ndarray]:
+    """Moments of the whole from those of the parts (Chan, Golub, LeVeque 1979)."""
+    total = sum(part[0] for part in parts)
+    mean = sum(part[0] * part[1] for part in parts) / total
+    square = sum(part[2] + part[0] * (part[1] - mean) ** 2 for part in parts)
+    return total, mean, square
+
+
+def _about(shard: RankingDataset, _: Any) -> tuple[np.ndarray, np.ndarray, int, Any]:
+    return shard.group, np.asarray(shard.labels), shard.n_features, shard.feature_names
+
+
+def _moments(shard: RankingDataset, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
+    return moments(shard.X, shard.row_weight, n_jobs)
+
+
+def _bound(shard: RankingDataset, loss: Loss, n_jobs: int | None) -> BoundLoss:
+    """The loss on the shard, made once in each worker."""
+    key = "cluster", loss
+    if key not in shard.memo:
+        shard.memo[key] = loss.bind(shard, n_jobs=n_jobs)
+    return shard.memo[key]
+
+
+def _bound_sizes(shard: RankingDataset, asked: Any) -> tuple[int, float]:
+    bound = _bound(shard, *asked)
+    return bound.n_outputs, float(bound.query_weight.sum())
+
+
+def _loss_and_slope(shard: RankingDataset, asked: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    loss, weights, intercept, n_jobs = asked
+    bound = _bound(shard, loss, n_jobs)
+    scores = table_times(shard.X, weights, n_jobs)
+    if intercept is not None:
+        scores += intercept
+    losses, gradient, _ = bound.evaluate(scores[:, 0] if bound.n_outputs == 1 else scores)
+    gradient = gradient.reshape(-1, bound.n_outputs)
+    return float(losses.sum()), transposed_times(shard.X, gradient, n_jobs), gradient.sum(axis=0)

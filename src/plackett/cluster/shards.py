@@ -1,0 +1,110 @@
+"""The one interface to data in parts: a sum over the parts."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import ranges
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["SerialShards", "Shards", "add", "cut", "open_shard"]
+
+#: What a worker is asked to do: a function at the top of a module, called with its shard and an argument.
+Function = Callable[[RankingDataset, Any], Any]
+
+
+class Shards(ABC):
+    """A dataset cut into parts of whole queries, each held by a worker.
+
+    Whatever is a sum over queries is computed where the data are: the argument travels there and the sums travel back.
+    A back end implements `gather`. A shard is never left out: a worker that fails is replaced, or there is an error.
+    """
+
+    @abstractmethod
+    def gather(self, function: Function, argument: Any = None) -> list[Any]:
+        """Call ``function(shard, argument)`` on every shard; the results in the order of the shards."""
+
+    def sum(self, function: Function, argument: Any = None) -> Any:
+        """The sum of ``function(shard, argument)`` over the shards: of numbers, arrays, or tuples of these.
+
+        Added in the order of the shards, so that the result does not depend on which worker is first.
+
+        >>> data = RankingDataset.from_arrays([[1.0], [2.0], [4.0]], [0, 1, 2], qid=[1, 1, 2])
+        >>> SerialShards(data, 2).sum(lambda shard, power: (shard.X**power).sum(), 2)
+        np.float32(21.0)
+        """
+        return reduce(add, self.gather(function, argument))
+
+    def close(self) -> None:  # noqa: B027
+        """Let the workers go."""
+
+    def __enter__(self) -> Shards:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+
+class SerialShards(Shards):
+    """Shards in this process, one after another: for tests, and to see what an algorithm does."""
+
+    def __init__(self, data: Any, n_shards: int = 2) -> None:
+        self.shards = [open_shard(part) for part in cut(data, n_shards)]
+
+    def gather(self, function: Function, argument: Any = None) -> list[Any]:
+        """Call the function on every shard."""
+        return [function(shard, argument) for shard in self.shards]
+
+
+def cut(data: Any, n_shards: int) -> list[RankingDataset | Path]:
+    """A dataset as at most ``n_shards`` parts of whole queries with about the same number of rows.
+
+    Files are parts already: paths of native files, each with whole queries.
+    """
+    if isinstance(data, RankingDataset):
+        if n_shards < 1:
+            raise DataError(f"n_shards={n_shards}; give 1 or more")
+        if data.n_queries == 0:
+            raise DataError("there are no queries to share out")
+        return [data.select(np.arange(lo, hi)) for lo, hi in ranges(data.offsets, n_shards)]
+    paths = [data] if isinstance(data, (str, os.PathLike)) else list(data)
+    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+        raise DataError("give a RankingDataset, or paths of native files with whole queries in each")
+    return [Path(path).resolve() for path in paths]
+
+
+def open_shard(part: RankingDataset | Path) -> RankingDataset:
+    """The data of a part; files are mapped into memory."""
+    if isinstance(part, RankingDataset):
+        return part
+    from plackett.data.files import read
+
+    return read(part)
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two results of the same form."""
+    if isinstance(a, tuple):
+        return tuple(add(x, y) for x, y in zip(a, b, strict=True))
+    return a + b
+
+
+def check_ids(shards: Shards) -> None:
+    """Reject a query that is in two shards: it would be learned from as two."""
+    ids = [qid for part in shards.gather(_ids) for qid in part]
+    if len(set(ids)) != len(ids):
+        seen: set[Any] = set()
+        twice = next(qid for qid in ids if qid in seen or seen.add(qid))
+        raise DataError(f"query {twice!r} is in more than one shard; a shard has whole queries")
+
+
+def _ids(shard: RankingDataset, _: Any) -> Sequence[Any]:
+    return shard.qids.tolist()

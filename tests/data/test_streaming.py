@@ -1,0 +1,64 @@
+"""Text becomes the same native file whether it is read at once or part by part; mapped tables stay on the disk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.data import mapped
+from plackett.data.streaming import letor_to_native
+from whole_dataset import assert_same
+
+
+@pytest.fixture
+def text(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 7)).astype(np.float32)
+    X[rng.random((400, 7)) < 0.3] = 0
+    data = pk.RankingDataset.from_arrays(X, rng.integers(0, 3, 400), np.repeat(np.arange(40), 10))
+    pk.write_letor(data, tmp_path / "a.txt")
+    return tmp_path / "a.txt"
+
+
+@pytest.mark.parametrize("chunk", [1, 5_000, 1 << 26])
+def test_streamed_files_are_the_same(text, tmp_path, chunk):
+    found = letor_to_native(text, tmp_path / "a.plackett", chunk_bytes=chunk)
+    assert_same(found, pk.read_letor(text))
+    assert mapped.is_mapped(found.X)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.plackett", "a.txt"]
+
+
+def test_ids_of_mixed_kinds_and_comments(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("1 qid:1 1:2 # docid = x\n0 qid:b 1:3 # docid = y\n2 qid:b 2:1 # docid = z\n")
+    assert_same(letor_to_native(path, tmp_path / "a.plackett", chunk_bytes=1), pk.read_letor(path))
+
+
+def test_bad_text_leaves_no_file(tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1 1:2\n0 qid:1 1:x\n")
+    with pytest.raises(pk.DataError, match="2"):
+        letor_to_native(tmp_path / "a.txt", tmp_path / "a.plackett")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_rows_of_a_mapped_table_are_copied_to_the_disk(text, tmp_path, monkeypatch):
+    data = letor_to_native(text, tmp_path / "a.plackett")
+    rows = np.random.default_rng(0).permutation(400)
+    for least in (1, 1 << 30):
+        monkeypatch.setattr(mapped, "_LEAST_BYTES", least)
+        found = mapped.take_rows(data.X, rows)
+        assert np.array_equal(found, data.X[rows]) and mapped.is_mapped(found) == (least == 1)
+    monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(mapped.os, "posix_fallocate", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+    found = mapped.take_rows(data.X, rows)
+    assert np.array_equal(found, data.X[rows]) and not mapped.is_mapped(found)
+    mapped.release_memory()
+
+
+@pytest.mark.parametrize("make", [lambda: pk.LambdaMART(n_estimators=5, n_jobs=1), lambda: pk.ListNet()])
+def test_training_from_a_mapped_table_is_the_same(text, tmp_path, monkeypatch, make):
+    monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
+    data = letor_to_native(text, tmp_path / "a.plackett")
+    here = pk.read_letor(text)
+    assert np.array_equal(make().fit(data).predict(here), make().fit(here).predict(here))
