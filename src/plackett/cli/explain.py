@@ -31,7 +31,7 @@ def explain(
         typer.Option(help="With --document: why this document is ranked above it, and what would change that."),
     ] = None,
     top: Annotated[int, typer.Option(help="Number of rows to show.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:
