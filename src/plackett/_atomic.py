@@ -25,7 +25,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file next to ``path``; at the end of the block it replaces ``path`` in one step.
 
     If the block fails, the temporary file is removed and ``path`` is unchanged. What a killed process left behind
-    (``.name.machine-process-number.tmp``) is removed by the next one that writes the same file, after a while.
+    (``.name.machine-process-number.tmp``) is removed by the next one that writes the same file, after a while. A device
+    or a pipe is written into, never replaced.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
@@ -34,6 +35,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> target.read_bytes()
     b'new'
     """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # also the pipe of >(command)
+        with open(path, "wb") as special:
+            yield special
+        return
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file that is replaced
     temporary = target.with_name(f"{_prefix(target)}{_machine()}-{os.getpid()}-{secrets.token_hex(6)}.tmp")
     _remove_left_behind(target)
