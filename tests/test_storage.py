@@ -217,6 +217,7 @@ def test_pipes_and_devices_are_written_into_and_never_replaced(tmp_path):
         os.mknod(tmp_path / "full", 0o666 | stat.S_IFCHR, os.makedev(1, 7))
     except PermissionError:
         return
-    with pytest.raises(OSError, match="No space left"), replacing(tmp_path / "full") as file:
+    with pytest.raises(OSError, match="No space left") as caught, replacing(tmp_path / "full") as file:
         file.write(b"x" * 100_000)
+    assert caught.value.filename == str(tmp_path / "full")
     assert stat.S_ISCHR((tmp_path / "full").stat().st_mode) and len(list(tmp_path.iterdir())) == 2
