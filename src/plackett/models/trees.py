@@ -194,7 +194,7 @@ class Trees:
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
                 raise LossError(f"{name}={value!r}; give a number, or 'auto'")
-        if self.num_leaves != "auto" and not self.num_leaves >= 2:
+        if not isinstance(self.num_leaves, str) and not self.num_leaves >= 2:
             raise LossError(f"num_leaves={self.num_leaves}; a tree needs at least 2 leaves")
         if self.num_leaves == "auto":
             found["num_leaves"] = MOST_LEAVES if self.boosting == "forest" else leaves_for(data)
