@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import stat
+import threading
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plackett import DataError, _storage
+from plackett._atomic import replacing
 
 ARRAYS = {
     "weights": np.arange(12, dtype=np.float32).reshape(3, 4),
@@ -191,3 +194,30 @@ def test_corruption_is_an_error_or_harmless(image, data):
     except DataError:
         return
     assert sum(array.nbytes for array in arrays.values()) < len(raw)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no pipes and devices in the file system")
+def test_pipes_and_devices_are_written_into_and_never_replaced(tmp_path):
+    """A user with the rights to do so must not lose /dev/full by saving to it."""
+    os.mkfifo(tmp_path / "pipe")
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    reader.start()
+    with replacing(tmp_path / "pipe") as file:
+        file.write(b"through")
+    reader.join(10)
+    assert found == [b"through"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    ends = os.pipe()
+    with replacing(f"/dev/fd/{ends[1]}") as file:  # as in --out >(command)
+        file.write(b"through")
+    assert os.read(ends[0], 100) == b"through"
+    for end in ends:
+        os.close(end)
+    try:
+        os.mknod(tmp_path / "full", 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+    except PermissionError:
+        return
+    with pytest.raises(OSError, match="No space left") as caught, replacing(tmp_path / "full") as file:
+        file.write(b"x" * 100_000)
+    assert caught.value.filename == str(tmp_path / "full")
+    assert stat.S_ISCHR((tmp_path / "full").stat().st_mode) and len(list(tmp_path.iterdir())) == 2

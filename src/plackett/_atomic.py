@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -25,7 +26,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file next to ``path``; at the end of the block it replaces ``path`` in one step.
 
     If the block fails, the temporary file is removed and ``path`` is unchanged. What a killed process left behind
-    (``.name.machine-process-number.tmp``) is removed by the next one that writes the same file, after a while.
+    (``.name.machine-process-number.tmp``) is removed by the next one that writes the same file, after a while. A device
+    or a pipe is written into, never replaced.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
@@ -34,12 +36,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> target.read_bytes()
     b'new'
     """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # also the pipe of >(command)
+        with _naming(path), open(path, "wb") as special:
+            yield special
+        return
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file that is replaced
     temporary = target.with_name(f"{_prefix(target)}{_machine()}-{os.getpid()}-{secrets.token_hex(6)}.tmp")
     _remove_left_behind(target)
     # not `tempfile`: its files are readable by their owner only, this one gets the permissions of any new file
     try:
-        with open(temporary, "xb") as file:
+        with _naming(path), open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -51,6 +57,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in errors of a full or failing disk, which do not say what was being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            error.filename = os.fspath(path)
+        raise
 
 
 def _prefix(target: Path) -> str:

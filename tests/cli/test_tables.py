@@ -429,6 +429,8 @@ def test_exit_codes_have_one_rule(run, holes, tmp_path):
         ("plan", "-j", "100", "-m", "nDCX"),
         ("plan", "-j", "100", "--pilot", data, "-a", "NoSuch"),
         ("convert", data, tmp_path / "a.unknown"),
+        ("auto", data, "-m", "nDCX", "--out", tmp_path / "m"),
+        ("auto", data, "-a", "NoSuch", "--out", tmp_path / "m"),
         ("study", "no-such-study"),
         ("list", "--kind", "nonsense"),
     ]

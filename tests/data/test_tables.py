@@ -93,7 +93,7 @@ def test_refusals(tmp_path):
     with pytest.raises(DataError, match=r"a\.parquet: not a parquet file"):
         read_parquet(tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text("qid,label\n1,2,3\n")
-    with pytest.raises(DataError, match=r"a\.csv: not a table with separator ','"):
+    with pytest.raises(DataError, match=r"a\.csv: line 2 has 3 fields, but there are 2 columns"):
         read_csv(tmp_path / "a.csv")
     (tmp_path / "b.csv").touch()
     with pytest.raises(DataError, match=r"b\.csv"):
@@ -135,3 +135,24 @@ def test_data_keep_texts_that_look_like_formulas(tmp_path):
     files.write(data, tmp_path / "a.csv")
     found = files.read(tmp_path / "a.csv")
     assert (found.qids.tolist(), found.docids.tolist()) == (["=1+1"], ['=HYPERLINK("x")'])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"qid,label,a\n1,1,2\n1,0\n1,0,3,4\n", "line 4 has 4 fields, but there are 3 columns"),
+        (b'qid,label,a\n1,1,"x\ny",7\n', "line 2 has 4 fields"),
+        (b'qid,label,a\n1,1,2\n"1,1,2\n', "line 3: a quoted field does not end"),
+        ("qid,label,a\n1,1,2\n".encode("utf-16"), "UTF-16"),
+        ("qid,label,gr\u00f6\u00dfe\n1,1,2\n".encode("latin-1"), "byte 12 is not UTF-8"),
+        (b"qid,label,a,a\n1,1,2,3\n", "two columns are called 'a'"),
+        (b"qid;label;a\n1;1;2\n", "separated by ';', not by ','"),
+        (b"qid,label,a\n1,1,1e39\n1,0,2\n", "line 2, column 'a': 1e.39 is not a finite number"),
+    ],
+)
+def test_damaged_text_is_described_without_the_parameters_of_polars(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=message) as caught:
+        read_csv(tmp_path / "a.csv")
+    assert "\n" not in str(caught.value) and "schema" not in str(caught.value).lower()

@@ -280,3 +280,16 @@ def test_a_few_dozen_documents_are_enough_to_learn():
     np.testing.assert_array_equal(ours.predict(X), given.predict(X))
     with pytest.raises(LossError, match="min_child_samples='some'"):
         pk.LambdaMART(min_child_samples="some").fit(X[few], y[few], qid=qid[few])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"num_leaves": 1}, "at least 2 leaves"),
+        ({"random_state": -1}, "0 or more"),
+        ({"random_state": 1.5}, "0 or more"),
+    ],
+)
+def test_bad_parameters_are_refused_in_our_words(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        pk.LambdaMART(**parameters).fit(task())

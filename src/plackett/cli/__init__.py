@@ -14,7 +14,7 @@ def main() -> None:
     or would overwrite something: nothing was done. It is 1 if a file is missing, damaged or does not fit, something is
     not installed, or the work failed. Ctrl-C gives 130. A message on stderr says what is wrong.
     """
-    from plackett import DataError, LossError, MeasureError, MissingExtraError
+    from plackett import MissingExtraError
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
     from plackett.cli.lean import own_process
@@ -26,7 +26,7 @@ def main() -> None:
     try:
         with messages_on_stderr():
             app()
-    except (DataError, LossError, MeasureError, MissingExtraError) as error:
+    except (ValueError, MissingExtraError) as error:  # the errors of data, losses and measures are among the first
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_measures, check_out, option, reads_tables
 from plackett.cli.messages import waiting
 from plackett.cli.output import print_json, print_table
 from plackett.cli.train import fit_and_keep
@@ -43,15 +43,20 @@ def auto(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:
     """Choose, blend and train rankers for the data. Ctrl-C stops and saves the best so far (exit code 130)."""
     from plackett.cli.reading import read_data, read_like
     from plackett.experiments.auto.ranker import AutoRanker
+    from plackett.experiments.contestants import contestants
 
     check_out(out, force)
+    check_measures([measure])
+    if candidate:
+        with option("--candidate / -a"):
+            contestants(candidate)
     ranker = AutoRanker(
         time_budget=budget,
         n_trials=trials,

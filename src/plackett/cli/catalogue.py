@@ -11,10 +11,10 @@ from plackett.cli.output import print_json, print_table
 
 def list_items(
     kind: Annotated[str | None, typer.Option(help="Only this kind: measure, loss, ranker, data, …")] = None,
-    ids: Annotated[bool, typer.Option("--ids", help="Show the ids of the inventory and the modules.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    ids: Annotated[bool, typer.Option("--ids", help="Show inventory ids and modules instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what the package has: kind, name, what it is, and the paper it comes from."""
+    """List rankers, measures, losses and everything else in the package, with the papers they come from."""
     from plackett._names import hint
     from plackett.catalogue import items
 

@@ -20,7 +20,9 @@ def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files with --data.")],
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements.")] = None,
     data: Annotated[Path | None, typer.Option(help="Dataset with labels, instead of judgements.")] = None,
-    measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", "-m", help="Measure, such as nDCG@10; may be repeated.")
+    ] = None,
     test: Annotated[str, typer.Option(help="fisher, t, wilcoxon, bootstrap, sign, tukey.")] = "fisher",
     correction: Annotated[str, typer.Option(help="holm, bonferroni, bh, none.")] = "holm",
     baseline: Annotated[

@@ -47,7 +47,7 @@ def evaluate(
         Path | None, typer.Option(help="Write the value of each query to this file (.csv, .tsv, .parquet, .json).")
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:

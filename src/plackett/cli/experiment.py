@@ -37,7 +37,9 @@ def experiment(
             "--algorithm", "-a", help="LambdaMART, 'ListNet(alpha=0.1)', lightgbm.LGBMRanker, …; may be repeated."
         ),
     ],
-    measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="May be repeated.")] = None,
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", "-m", help="Measure, such as nDCG@10; may be repeated.")
+    ] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation data, with a single training dataset.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test data, with a single training dataset.")] = None,
     folds: Annotated[int, typer.Option(help="Number of folds for cross-validation, unless --test is given.")] = 5,

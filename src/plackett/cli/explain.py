@@ -30,8 +30,8 @@ def explain(
         str | None,
         typer.Option(help="With --document: why this document is ranked above it, and what would change that."),
     ] = None,
-    top: Annotated[int, typer.Option(help="Number of rows to show.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    top: Annotated[int, typer.Option(min=1, help="Number of rows to show.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:

@@ -18,7 +18,7 @@ _ROWS = ("fused", "fused, equal weights")
 def fuse(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Two or more TREC runs.")],
     out: Annotated[Path, typer.Option(help="Where to write the fused run.")],
-    method: Annotated[str, typer.Option(help="`plackett list --kind aggregation` shows them.")] = "RRF",
+    method: Annotated[str, typer.Option(help="Fusion method; `plackett list --kind aggregation` shows all.")] = "RRF",
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as k=60; may be repeated.")
     ] = None,
@@ -30,7 +30,7 @@ def fuse(
     measure: Annotated[str, typer.Option("--measure", "-m", help="Measure to fit the weights by.")] = "nDCG@10",
     tag: Annotated[str, typer.Option(help="Name of the run, in its last column.")] = "plackett",
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fuse TREC runs into one."""
     from plackett.aggregation.fusing import find_method

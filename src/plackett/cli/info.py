@@ -21,7 +21,7 @@ def info(
     path: Annotated[
         Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv), saved model, TREC run or qrels.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:

@@ -25,9 +25,12 @@ def plan(
         Path | None, typer.Option(help="Dataset of judged queries, to measure a learning curve on.")
     ] = None,
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", help="Ranker to train on the pilot; `plackett list --kind ranker`.")
+        str,
+        typer.Option(
+            "--algorithm", "-a", help="Ranker to train on the pilot; `plackett list --kind ranker` shows all."
+        ),
     ] = "RankSVM",
-    measure: Annotated[str, typer.Option("--measure", "-m", help="What to measure on the pilot.")] = "nDCG@10",
+    measure: Annotated[str, typer.Option("--measure", "-m", help="Measure for the pilot.")] = "nDCG@10",
     n_features: Annotated[
         int | None, typer.Option("--n-features", min=1, help="Number of features, without a pilot.")
     ] = None,
@@ -35,7 +38,7 @@ def plan(
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the chart to this .svg file.")] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:

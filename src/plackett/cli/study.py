@@ -24,7 +24,7 @@ def study(
         list[str] | None,
         typer.Option(
             help="A file, a folder with folds, or a public dataset such as ohsumed; may be repeated. "
-            "Synthetic data by default."
+            "Default: synthetic data."
         ),
     ] = None,
     out: Annotated[
@@ -41,7 +41,7 @@ def study(
         int | None, typer.Option(min=1, help="Settings to try per ranker and fold, for studies that tune rankers.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed of synthetic data and rankers.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores by default.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads. Default: all cores.")] = None,
     force: Force = False,
     *,
     columns: TableColumns,

@@ -45,7 +45,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Random seed; the same as -p random_state=…")] = None,
     force: Force = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the model card with all parameters.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:

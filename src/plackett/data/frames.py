@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["from_frame", "to_polars"]
 
 
+#: The largest feature: they are stored in single precision.
+_LARGEST = float(np.finfo(np.float32).max)
+
+
 def from_frame(
     frame: Any,
     *,
@@ -149,9 +153,12 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
                 table = table.insert_column(place + j, column)
         elif not is_number(dtype):
             _refuse_text(table[name])
-        elif dtype.is_float() and (infinite := table[name].is_infinite()).any():
-            row = infinite.arg_max() or 0
-            raise CellError(name, row, f"{table[name][row]} is not a finite number; leave a missing value empty")
+        elif (huge := table[name].cast(pl.Float64).fill_nan(None).abs() > _LARGEST).any():
+            row = huge.arg_max() or 0
+            raise CellError(
+                name, row, f"{table[name][row]} is not a finite number of single precision (up to 3.4e38); leave a "
+                "missing value empty"
+            )  # fmt: skip
     if sparse:
         return _sparse(table, height), table.columns
     X = table.cast(pl.Float32).to_numpy(order="c") if table.width else np.empty((height, 0), np.float32)

@@ -93,6 +93,7 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     options: dict[str, Any] = {"separator": separator or _separator(path)}
     try:
         names = pl.read_csv(raw, n_rows=0, infer_schema=False, **options).columns
+        _check_header(path, raw, options["separator"])
         ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
         ids |= {name for name in names if is_alias(name, "qid") or is_alias(name, "docid")}
         as_text = {name: pl.String for name in names if name in ids}
@@ -102,13 +103,55 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
         except pl.exceptions.ComputeError:  # a column that began with whole numbers went on with others
             table = pl.read_csv(raw, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: not a table with separator {options['separator']!r}: {error}") from None
+        raise DataError(f"{path}: {_what_is_wrong(raw, options['separator'], error)}") from None
     whole = [name for name in as_text if table[name].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all()]
     table = table.with_columns(pl.col(whole).cast(pl.Int64))
     table = table.rename(_with_quotes(raw, options["separator"], table.columns))
     words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
     table = table.with_columns(_without_missing(table[name]) for name in words)
     return _named(path, table, columns, lambda row: f"line {_line(raw, options['separator'], row)}")
+
+
+def _check_header(path: Any, raw: bytes, separator: str) -> None:
+    """Refuse text of another encoding or separator, and columns of the same name, which polars renames."""
+    first = raw[:_HEADER].split(b"\n", 1)[0]
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in first:
+        raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
+    try:
+        text = raw[:_HEADER].decode("utf-8-sig") if len(raw) <= _HEADER else first.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: byte {error.start} is not UTF-8 ({error.object[error.start]:#x}); save it as UTF-8"
+        ) from None
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{path}: two columns are called {twice!r}; rename one")
+    others = [other for other in ";\t,|" if other != separator and other in text.partition("\n")[0]]
+    if len(header) == 1 and others:
+        raise DataError(f"{path}: the columns are separated by {others[0]!r}, not by {separator!r}; {_SEPARATORS}")
+
+
+#: What to do about another separator.
+_SEPARATORS = "give separator=… in Python, or save the table with commas (.csv) or tabs (.tsv)"
+
+
+def _what_is_wrong(raw: bytes, separator: str, error: Exception) -> str:
+    """The line where a table goes wrong, in our own words; those of polars speak of its parameters."""
+    if not raw.strip():
+        return "the file is empty"
+    records = csv.reader(io.StringIO(raw.decode("utf-8-sig", "replace"), newline=""), delimiter=separator, strict=True)
+    width, line = None, 1
+    try:
+        for record in records:
+            width = len(record) if width is None else width
+            if len(record) > width:
+                return f"line {line} has {len(record)} fields, but there are {width} columns"
+            line = records.line_num + 1
+    except csv.Error:
+        return f"line {line}: a quoted field does not end"
+    first = str(error).strip().partition("\n")[0]
+    return f"not a table with separator {separator!r}: {first}"
 
 
 def _line(raw: bytes, separator: str, row: int) -> int:

@@ -195,6 +195,8 @@ class Trees:
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
                 raise LossError(f"{name}={value!r}; give a number, or 'auto'")
+        if not isinstance(self.num_leaves, str) and not self.num_leaves >= 2:
+            raise LossError(f"num_leaves={self.num_leaves}; a tree needs at least 2 leaves")
         if self.num_leaves == "auto":
             found["num_leaves"] = FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)
         if self.min_child_samples == "auto":

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from plackett._errors import DataError
+from plackett._optional import optional
 from plackett.experiments.report.view import DASHES, MAX_DRAWN, SYMBOLS
 
 __all__ = ["by_name", "colour", "dash", "figure", "symbol"]
@@ -17,10 +18,7 @@ _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, 
 
 def figure(traces: list[dict[str, Any]], layout: dict[str, Any]) -> Any:
     """The figure, in the report's light colours."""
-    try:
-        from plotly.graph_objects import Figure
-    except ImportError as error:
-        raise ImportError(f"plots need {error.name}: pip install plackett[report]") from error
+    make = optional("plotly.graph_objects", "plots need").Figure
     look = {
         "template": "none",
         "margin": layout["margin"] | {"t": 40},  # Plotly's buttons stand there
@@ -29,7 +27,7 @@ def figure(traces: list[dict[str, Any]], layout: dict[str, Any]) -> Any:
         "font": {"family": _FONT, "size": 13, "color": "--ink"},
         "hoverlabel": {"bgcolor": "--panel", "bordercolor": "--line", "font": {"color": "--ink"}, "align": "left"},
     }
-    return Figure(data=_resolved(traces, ""), layout=_resolved(layout | look, ""))
+    return make(data=_resolved(traces, ""), layout=_resolved(layout | look, ""))
 
 
 def colour(number: int) -> str:

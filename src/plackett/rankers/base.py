@@ -181,6 +181,9 @@ class Ranker(FittedAttributes, Estimator):
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
+        seed = self.random_state
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+            raise DataError(f"random_state={seed!r}; give a whole number of 0 or more, or None")
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
         monitor = self._monitor(valid, after)
