@@ -41,6 +41,7 @@ from plackett.text.retrieval.two_stage import TwoStage as TwoStage
 from plackett.text.features.document import UrlFeature as UrlFeature
 from plackett.text.retrieval.vector_space import VectorSpace as VectorSpace
 from plackett.text.features.extract import extract as extract
+from plackett.text.features.letor_meta import features_of_meta as features_of_meta
 from plackett.text.features.letor import gov2_features as gov2_features
 from plackett.text.features.letor import gov_features as gov_features
 from plackett.text.features.letor import ohsumed_features as ohsumed_features
