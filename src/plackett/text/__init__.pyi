@@ -48,6 +48,7 @@ from plackett.text.features.letor import ohsumed_features as ohsumed_features
 from plackett.text.retrieval.binary_independence import probability_order as probability_order
 from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
+from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
 from plackett.text.index.field import Field as Field
