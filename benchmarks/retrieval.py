@@ -54,7 +54,7 @@ class Collection(NamedTuple):
     queries: dict[str, str]
     judgements: dict[str, dict[str, float]]
     field: str
-    more: list[Any] = []
+    more: tuple[Any, ...] = ()
 
 
 def _qrels(path: Path, query: int, document: int, label: int | None, skip: int = 0) -> dict[str, dict[str, float]]:
@@ -71,7 +71,7 @@ def cranfield(folder: Path) -> Collection:
     raw = _qrels(folder / "cranfield/cranqrel", 0, 1, 2)
     labels = {q: {d: 5 - g if g > 0 else 1.0 for d, g in own.items()} for q, own in raw.items()}
     queries = {str(i): text for i, text in enumerate(read_queries(folder / "cranfield/cran.qry").values(), 1)}
-    more: list[Any] = [{"model": "BM25", "fields": ["title", "all"]}, {"length": "title"}]
+    more = ({"model": "BM25", "fields": ["title", "all"]}, {"length": "title"})
     return Collection(list(read_smart(folder / "cranfield/cran.all.1400")), queries, labels, "text", more)
 
 
@@ -105,7 +105,7 @@ def movies(folder: Path, n_queries: int = 1500) -> Collection:
             labels.setdefault(qid, {})[docid] = float(grade)
     able = sorted(q for q in queries if max(labels[q].values()) > 0)
     chosen = np.random.default_rng(0).choice(able, min(n_queries, len(able)), replace=False).tolist()
-    more: list[Any] = [
+    more = [
         {"model": "BM25", "fields": list(names)},
         {"model": "LMIR.DIR", "mu": 50, "fields": ["title", "overview"]},
         BM25F(weights={"title": 4.0, "overview": 1.0, "actors": 2.0, "characters": 1.0, "director": 1.0}),
@@ -115,7 +115,7 @@ def movies(folder: Path, n_queries: int = 1500) -> Collection:
         {"attribute": "rating"},
         {"attribute": "year"},
     ]
-    return Collection(documents, {q: queries[q] for q in chosen}, {q: labels[q] for q in chosen}, "all", more)
+    return Collection(documents, {q: queries[q] for q in chosen}, {q: labels[q] for q in chosen}, "all", tuple(more))
 
 
 def scifact(folder: Path) -> Collection:
@@ -126,7 +126,7 @@ def scifact(folder: Path) -> Collection:
         documents.append(Document(record["_id"], {"title": record["title"], "text": record["text"]}))
     labels = _qrels(folder / "scifact/qrels/test.tsv", 0, 1, 2, skip=1)
     queries = read_queries(folder / "scifact/queries.jsonl")
-    return Collection(documents, {q: queries[q] for q in labels}, labels, "all", [{"model": "BM25", "field": "title"}])
+    return Collection(documents, {q: queries[q] for q in labels}, labels, "all", ({"model": "BM25", "field": "title"},))
 
 
 def nfcorpus(folder: Path) -> Collection:

@@ -8,6 +8,7 @@ from plackett.text.features.document import AttributeFeature as AttributeFeature
 from plackett.text.retrieval.bm25 import BM25 as BM25
 from plackett.text.retrieval.bm25f import BM25F as BM25F
 from plackett.text.retrieval.bm25_plus import BM25Plus as BM25Plus
+from plackett.text.features.bilinear import BilinearFeature as BilinearFeature
 from plackett.text.retrieval.binary_independence import BinaryIndependence as BinaryIndependence
 from plackett.text.retrieval.boolean import Boolean as Boolean
 from plackett.text.retrieval.dirichlet import Dirichlet as Dirichlet
@@ -44,6 +45,7 @@ from plackett.text.features.extract import extract as extract
 from plackett.text.features.letor_meta import features_of_meta as features_of_meta
 from plackett.text.features.letor import gov2_features as gov2_features
 from plackett.text.features.letor import gov_features as gov_features
+from plackett.text.features.hashed import hashed_crosses as hashed_crosses
 from plackett.text.features.letor import ohsumed_features as ohsumed_features
 from plackett.text.retrieval.binary_independence import probability_order as probability_order
 from plackett.text.documents.reading import read_documents as read_documents
