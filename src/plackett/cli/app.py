@@ -18,9 +18,11 @@ from plackett.cli import (
     experiment,
     explain,
     fuse,
+    index,
     info,
     plan,
     predict,
+    search,
     study,
     train,
 )
@@ -60,6 +62,8 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "fuse": fuse.fuse,
     "study": study.study,
     "plan": plan.plan,
+    "index": index.index,
+    "search": search.search,
 }
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}

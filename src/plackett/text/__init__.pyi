@@ -3,6 +3,7 @@ from typing import Any
 
 from plackett.text.analysis import Analyzer as Analyzer
 from plackett.text.index.index import Index as Index
+from plackett.text.pipeline import SearchPipeline as SearchPipeline
 from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.search.searching import search as search
 from plackett.text.document import Document as Document
