@@ -99,6 +99,7 @@ from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.text.pipeline import SearchPipeline as SearchPipeline
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
@@ -179,6 +180,7 @@ from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
 from plackett.rankers.scorer import scorer as scorer
+from plackett.text.search.searching import search as search
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho
 from plackett.data.splits import split_queries as split_queries

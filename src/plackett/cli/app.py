@@ -19,10 +19,12 @@ from plackett.cli import (
     explain,
     extract,
     fuse,
+    index,
     info,
     links,
     plan,
     predict,
+    search,
     study,
     train,
 )
@@ -64,6 +66,8 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "fuse": fuse.fuse,
     "study": study.study,
     "plan": plan.plan,
+    "index": index.index,
+    "search": search.search,
 }
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}

@@ -34,6 +34,7 @@ from plackett.text.retrieval.risk_minimization import RiskMinimization as RiskMi
 from plackett.text.retrieval.rocchio import Rocchio as Rocchio
 from plackett.text.retrieval.svm_feedback import SVMFeedback as SVMFeedback
 from plackett.text.features.scaled_log import ScaledLog as ScaledLog
+from plackett.text.pipeline import SearchPipeline as SearchPipeline
 from plackett.text.retrieval.sequential_dependence import SequentialDependence as SequentialDependence
 from plackett.text.retrieval.tf_idf import TFIDF as TFIDF
 from plackett.text.features.table import TableFeature as TableFeature
@@ -51,6 +52,7 @@ from plackett.text.retrieval.binary_independence import probability_order as pro
 from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
 from plackett.text.retrieval.reading import read_queries as read_queries
+from plackett.text.search.searching import search as search
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
 from plackett.text.index.field import Field as Field

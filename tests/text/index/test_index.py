@@ -16,6 +16,7 @@ import pytest
 
 from plackett import DataError
 from plackett.text import Analyzer, Document, Index, IndexWriter, Link
+from plackett.text.index.collecting import GAP
 from plackett.text.index.manifest import FILE
 from text.index.naive import check_field
 
@@ -42,7 +43,7 @@ def check_index(index, documents):
     assert index.numbers([d.id for d in documents] + ["?"]).tolist() == [*range(len(documents)), -1]
     for name in ("title", "body"):
         check_field(index.field(name), [PLAIN.sequence(document.fields[name]) for document in documents])
-    both = [[*PLAIN.sequence(d.fields["title"]), None, *PLAIN.sequence(d.fields["body"])] for d in documents]
+    both = [[*PLAIN.sequence(d.fields["title"]), *[None] * GAP, *PLAIN.sequence(d.fields["body"])] for d in documents]
     check_field(index.field("all"), both)
     assert index.values("year").tolist() == [document.fields["year"] for document in documents]
     for i, document in enumerate(documents):
@@ -116,7 +117,7 @@ def test_everything_deleted_leaves_an_empty_index(tmp_path):
 def test_fields_that_come_later(tmp_path):
     """A combined field is complete although its parts appear one after the other, in a batch or between commits."""
     one, two = Document("1", {"title": "lift"}), Document("2", {"body": "drag"})
-    texts = [["lift", None], [None, "drag"]]
+    texts = [["lift", *[None] * GAP], [*[None] * GAP, "drag"]]
     index = Index.build([one, two], analyzer=PLAIN)
     check_field(index.field("all"), texts)
     for document in (one, two):

@@ -16,12 +16,14 @@ from plackett.text.index.table import Table, concatenate
 from plackett.text.index.terms import TermTable, combine, number_by_order
 from plackett.text.index.values import text_of
 
-__all__ = ["Draft", "drafts"]
+__all__ = ["GAP", "Draft", "drafts"]
 
 #: Documents that are analysed together.
 _BATCH = 2_000
 #: Terms after which a segment is complete: it takes some twenty bytes each to put it together.
 SEGMENT_TERMS = 1 << 26
+#: Positions between the fields of a combined one: a phrase with stop words inside does not reach across.
+GAP = 4
 
 
 class Draft:
@@ -55,7 +57,7 @@ class Draft:
         """The fields, one at a time; each is given once, to save memory."""
         for name, parts in self.settings.combined.items():
             streams = [self._part(name, part) for part in parts]
-            yield self._field(name, [combine(batch) for batch in zip(*streams, strict=True)])
+            yield self._field(name, [combine(batch, GAP) for batch in zip(*streams, strict=True)])
         for name in list(self._streams):
             yield self._field(name, self._streams.pop(name))
 

@@ -156,12 +156,12 @@ def number_by_order(terms: Sequence[str], streams: Sequence[Stream]) -> tuple[St
     return strings([terms[row].encode() for row in rows]), Stream(offsets, joined)
 
 
-def combine(streams: Sequence[Stream]) -> Stream:
+def combine(streams: Sequence[Stream], gap: int = 1) -> Stream:
     """One stream of several of the same texts: each text's terms one stream after the other, with gaps between."""
     result = streams[0]
     for stream in streams[1:]:
-        offsets = result.offsets + stream.offsets + np.arange(result.offsets.size)
-        terms = np.empty(offsets[-1], np.int32)
+        offsets = result.offsets + stream.offsets + gap * np.arange(result.offsets.size)
+        terms = np.full(offsets[-1], -1, np.int32)
         _combine(offsets, terms, result.offsets, result.terms, stream.offsets, stream.terms)
         result = Stream(offsets, terms)
     return result
@@ -230,8 +230,7 @@ def _combine(offsets, terms, a_offsets, a, b_offsets, b):  # type: ignore[no-unt
         for j in range(a_offsets[i], a_offsets[i + 1]):
             terms[end] = a[j]
             end += 1
-        terms[end] = -1
-        end += 1
+        end = offsets[i + 1] - (b_offsets[i + 1] - b_offsets[i])
         for j in range(b_offsets[i], b_offsets[i + 1]):
             terms[end] = b[j]
             end += 1

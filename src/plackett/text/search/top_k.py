@@ -22,7 +22,7 @@ _WINDOW = 1 << 15
 #: Sums of a window that are compared with the threshold together.
 _BLOCK = 64
 #: Only those documents that were touched are looked at if they are fewer than this part of a window.
-_SPARSE = 16
+_SPARSE = 64
 
 
 class Impacts:
@@ -187,7 +187,8 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
     begin, current = np.empty(m, np.int64), np.empty(m, np.int64)
     for j in range(m):
         current[j] = offsets[terms[j]]
-    sums = np.zeros(_WINDOW, np.float32)
+    rows = np.zeros((_WINDOW // _BLOCK, _BLOCK), np.float32)  # loops over a row use vector registers
+    sums = rows.reshape(-1)
     n = 0
     threshold = np.float32(0.0)  # a document must be above it once there are k
     for base in range(0, n_documents, _WINDOW):
@@ -217,15 +218,16 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
                         if n == best.size:
                             threshold = best[0]
             continue
-        for block in range(0, width, _BLOCK):
+        for r in range((width + _BLOCK - 1) // _BLOCK):
             above = 0
-            for i in range(block, block + _BLOCK):
-                above += sums[i] > threshold
+            for i in range(_BLOCK):
+                above += rows[r, i] > threshold
             if above > 0:
-                for i in range(block, min(block + _BLOCK, width)):
-                    score = sums[i]
-                    if score > threshold and (allowed.size == 0 or allowed[base + i]):
-                        n = _push(best, found, n, score, np.int32(base + i))
+                for i in range(_BLOCK):
+                    score = rows[r, i]
+                    document = base + r * _BLOCK + i
+                    if score > threshold and (allowed.size == 0 or allowed[document]):
+                        n = _push(best, found, n, score, np.int32(document))
                         if n == best.size:
                             threshold = best[0]
         sums[:width] = np.float32(0.0)

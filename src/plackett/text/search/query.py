@@ -1,0 +1,361 @@
+"""The query language: words, phrases, fields, Boolean operators, ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._names import nearest, question
+from plackett.text.index.index import Index
+from plackett.text.search.phrases import phrase_mask
+
+__all__ = ["All", "Any", "Clauses", "Node", "Not", "Phrase", "Range", "Value", "Words", "parse"]
+
+#: Deepest nesting of parentheses.
+_DEEPEST = 50
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<open>\() | (?P<close>\)) |
+        (?P<sign>[+-])(?=\S) |
+        (?P<operator>AND|OR|NOT)(?![^\s()]) |
+        (?:(?P<field>[^\s():"+<>=-][^\s():"<>=]*):(?=\S))? (?:
+            "(?P<phrase>[^"]*)(?P<end>"?) |
+            (?P<compare>[<>]=?|=)(?P<bound>[^\s()"]+) |
+            (?P<low>[^\s()".]*(?:\.[^\s()".]+)*)\.\.(?P<high>[^\s()"]*) |
+            (?P<word>[^\s()"]+)
+        )
+    )""",
+    re.VERBOSE,
+)
+
+
+class Node:
+    """A part of a query."""
+
+    #: Whether it only selects documents, and has no terms to score.
+    filters = False
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document: whether it matches."""
+        raise NotImplementedError
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score documents by; what is excluded has none."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class Words(Node):
+    """Any of the words of a text (usually one) in a field."""
+
+    text: str
+    field: str
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        field = index.field(self.field)
+        mask = np.zeros(field.n_documents, np.bool_)
+        for term in field.term_ids(index.analyzer.tokens(self.text)):
+            if term >= 0:
+                mask[field.postings.documents[field.postings.offsets[term] : field.postings.offsets[term + 1]]] = True
+        return mask
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score by."""
+        yield from ((self.field, token) for token in index.analyzer.tokens(self.text))
+
+
+@dataclass(frozen=True)
+class Phrase(Node):
+    """Words side by side in a field."""
+
+    text: str
+    field: str
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        return phrase_mask(index.field(self.field), index.analyzer.words(self.text))
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score by."""
+        yield from ((self.field, token) for token in index.analyzer.words(self.text) if token is not None)
+
+
+@dataclass(frozen=True)
+class Range(Node):
+    """Numbers or dates between two bounds, each of which may be missing."""
+
+    field: str
+    low: str = ""
+    high: str = ""
+    with_low: bool = True
+    with_high: bool = True
+    filters = True
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document; a missing value is in no range."""
+        values = index.values(self.field)
+        kind = index.kinds[self.field]
+        if kind not in ("number", "date"):
+            raise DataError(f"{self.field!r} holds {kind}; ranges are of numbers and dates")
+        mask = ~(np.isnat(values) if kind == "date" else np.isnan(values))
+        if self.low:
+            first, last = _bounds(self.low, kind, self.field)
+            mask &= values >= first if self.with_low else values > last
+        if self.high:
+            first, last = _bounds(self.high, kind, self.field)
+            mask &= values <= last if self.with_high else values < first
+        return mask
+
+
+@dataclass(frozen=True)
+class Value(Node):
+    """One value of a keyword, a number or a date."""
+
+    field: str
+    value: str
+    filters = True
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        if index.kinds[self.field] in ("number", "date"):
+            return Range(self.field, self.value, self.value).mask(index)
+        found: np.ndarray = index.values(self.field) == self.value
+        return found
+
+
+@dataclass(frozen=True)
+class Not(Node):
+    """What does not match."""
+
+    node: Node
+    filters = True
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        return ~self.node.mask(index)
+
+
+@dataclass(frozen=True)
+class All(Node):
+    """What matches all parts."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def filters(self) -> bool:  # type: ignore[override]
+        """Whether all parts only select."""
+        return all(node.filters for node in self.nodes)
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        return np.logical_and.reduce([node.mask(index) for node in self.nodes])
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score by."""
+        for node in self.nodes:
+            yield from node.terms(index)
+
+
+@dataclass(frozen=True)
+class Any(Node):
+    """What matches any part."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def filters(self) -> bool:  # type: ignore[override]
+        """Whether all parts only select."""
+        return all(node.filters for node in self.nodes)
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        return np.logical_or.reduce([node.mask(index) for node in self.nodes])
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score by."""
+        for node in self.nodes:
+            yield from node.terms(index)
+
+
+@dataclass(frozen=True)
+class Clauses(Node):
+    """Parts without operators: some required, some excluded, the others welcome.
+
+    Filters (ranges, values of keywords) are required. If nothing else is, at least one of the others must match.
+    """
+
+    required: tuple[Node, ...] = ()
+    excluded: tuple[Node, ...] = ()
+    optional: tuple[Node, ...] = ()
+
+    @property
+    def filters(self) -> bool:  # type: ignore[override]
+        """Whether all parts only select."""
+        return all(node.filters for node in (*self.required, *self.optional))
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is nothing but words: every document that scores matches."""
+        return not self.required and not self.excluded and all(isinstance(node, Words) for node in self.optional)
+
+    def mask(self, index: Index) -> np.ndarray:
+        """Boolean by document."""
+        masks = [node.mask(index) for node in self.required]
+        masks += [~node.mask(index) for node in self.excluded]
+        if self.optional and all(node.filters for node in self.required):
+            masks.append(Any(self.optional).mask(index))
+        return np.logical_and.reduce(masks) if masks else np.zeros(index.n_documents, np.bool_)
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score by."""
+        for node in (*self.required, *self.optional):
+            yield from node.terms(index)
+
+
+def parse(text: str, index: Index, field: str | None = None) -> Clauses:
+    """Read a query; ``field`` is that of words that name none.
+
+    ==========================  ======================================================================
+    ``blue whale``              either word; the more, the better
+    ``"blue whale"``            the words side by side
+    ``+blue -whale``            required, excluded
+    ``blue AND (whale OR NOT sky)``  operators, in capitals
+    ``title:whale``             in a field
+    ``year:>=1990``             numbers and dates: ``<``, ``<=``, ``>``, ``>=``, ``=``
+    ``released:2020-01..2021``  from and to; either may be left out
+    ``genre:Comedy``            a keyword field, exactly
+    ==========================  ======================================================================
+
+    Examples
+    --------
+    >>> from plackett.text.document import Document
+    >>> index = Index.build([Document("a", {"body": "blue whales", "year": 1990}), Document("b", {"body": "blue sky"})])
+    >>> parse('blue -"blue sky" year:>1980', index).mask(index).tolist()
+    [True, False]
+    """
+    return _Parser(text, index, field or index.default_field).parse()
+
+
+class _Parser:
+    """Reads tokens from left to right."""
+
+    def __init__(self, text: str, index: Index, default: str) -> None:
+        self.index, self.default = index, default
+        self.tokens: list[re.Match[str]] = []
+        at = 0
+        while at < len(text.rstrip()):
+            match = _TOKEN.match(text, at)
+            if match is None or match.end() == at:
+                raise DataError(f"query, column {at + 1}: cannot be read from here: {text[at : at + 20]!r}")
+            if match["phrase"] is not None and not match["end"]:
+                raise DataError(f"query, column {match.start('phrase')}: the quotation mark is not closed")
+            self.tokens.append(match)
+            at = match.end()
+        self.at = 0
+
+    def parse(self) -> Clauses:
+        found = self.clauses(0)
+        if self.at < len(self.tokens):
+            raise DataError(f"query, column {self.tokens[self.at].end()}: a closing parenthesis without an opening one")
+        return found
+
+    def next(self, kind: str, text: str | None = None) -> bool:
+        """Whether the next token is of a kind; if so it is taken."""
+        if self.at < len(self.tokens) and self.tokens[self.at][kind] and text in (None, self.tokens[self.at][kind]):
+            self.at += 1
+            return True
+        return False
+
+    def clauses(self, depth: int) -> Clauses:
+        if depth > _DEEPEST:
+            raise DataError(f"query: more than {_DEEPEST} parentheses inside each other")
+        parts: dict[str, list[Node]] = {"": [], "+": [], "-": []}
+        while self.at < len(self.tokens) and not self.tokens[self.at]["close"]:
+            sign = ""
+            if self.next("sign"):
+                sign = self.tokens[self.at - 1]["sign"]
+            node = self.either(depth)
+            if isinstance(node, Not) and not sign:
+                parts["-"].append(node.node)
+            else:
+                parts["+" if node.filters and not sign else sign].append(node)
+        return Clauses(tuple(parts["+"]), tuple(parts["-"]), tuple(parts[""]))
+
+    def either(self, depth: int) -> Node:
+        nodes = [self.both(depth)]
+        while self.next("operator", "OR"):
+            nodes.append(self.both(depth))
+        return nodes[0] if len(nodes) == 1 else Any(tuple(nodes))
+
+    def both(self, depth: int) -> Node:
+        nodes = [self.unit(depth)]
+        while self.next("operator", "AND"):
+            nodes.append(self.unit(depth))
+        return nodes[0] if len(nodes) == 1 else All(tuple(nodes))
+
+    def unit(self, depth: int) -> Node:
+        if self.next("operator", "NOT"):
+            if depth > _DEEPEST:
+                raise DataError(f"query: more than {_DEEPEST} times NOT")
+            return Not(self.unit(depth + 1))
+        if self.next("open"):
+            found = self.clauses(depth + 1)
+            if not self.next("close"):
+                raise DataError("query: a parenthesis is not closed")
+            return found
+        if self.at == len(self.tokens) or self.tokens[self.at]["close"] or self.tokens[self.at]["operator"]:
+            what = "the end" if self.at == len(self.tokens) else repr(self.tokens[self.at].group().strip())
+            raise DataError(f"query: a word or a parenthesis is missing before {what}")
+        token = self.tokens[self.at]
+        self.at += 1
+        return self.leaf(token)
+
+    def leaf(self, token: re.Match[str]) -> Node:
+        name = token["field"]
+        if token["sign"]:
+            raise DataError(f"query, column {token.start('sign') + 1}: a sign belongs in front of a word")
+        if name is None:
+            if token["phrase"] is not None:
+                return Phrase(token["phrase"], self.default)
+            return Words(token.group().strip(), self.default)
+        index = self.index
+        if name not in index.kinds and name not in index.fields:
+            known = sorted({*index.kinds, *index.fields})
+            near = nearest(name, known, 3)
+            if not near:  # a time of day or an address has a colon too
+                return Words(token.group().strip(), self.default)
+            where = f"query, column {token.start('field') + 1}"
+            raise DataError(f"{where}: the index has no field {name!r}; {question(near)}")
+        if name in index.fields:
+            if token["phrase"] is not None:
+                return Phrase(token["phrase"], name)
+            return Words(token.group().strip()[len(name) + 1 :], name)
+        if token["compare"]:
+            operator, bound = token["compare"], token["bound"]
+            if operator == "=":
+                return Value(name, bound)
+            lower = operator[0] == ">"
+            with_bound = operator.endswith("=")
+            return Range(name, bound, with_low=with_bound) if lower else Range(name, "", bound, with_high=with_bound)
+        if token["low"] is not None:
+            return Range(name, token["low"], token["high"])
+        return Value(name, token["phrase"] if token["phrase"] is not None else token["word"])
+
+
+def _bounds(text: str, kind: str, field: str) -> tuple[np.generic, np.generic]:
+    """First and last value that a text means: a year, a month or a day is a span of time."""
+    try:
+        if kind == "number":
+            return np.float64(text), np.float64(text)
+        date = np.datetime64(text)
+        after = date + np.timedelta64(1, np.datetime_data(date.dtype)[0])
+        return date.astype("M8[us]"), after.astype("M8[us]") - np.timedelta64(1, "us")
+    except (ValueError, OverflowError):
+        example = "2024-05-31" if kind == "date" else "1990"
+        raise DataError(f"{field}: {text!r} is no {kind}; write it as {example}") from None
