@@ -28,6 +28,7 @@ LIBRARIES = {
     "pandas": Library("pandas", "pandas"),
     "pyarrow": Library("pyarrow", "pandas"),
     "Stemmer": Library("PyStemmer", "text"),
+    "yaml": Library("PyYAML", "text"),
     "selectolax": Library("selectolax", "text"),
 }
 

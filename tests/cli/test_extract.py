@@ -47,7 +47,9 @@ def test_files_hold_what_python_gives(folder, name):
 
 
 def test_candidates_and_folds(folder):
-    result = _call(folder, "--candidates", "BM25", "--candidates", "LMIR.DIR", "--out", folder / "pool.parquet", "--json")
+    result = _call(
+        folder, "--candidates", "BM25", "--candidates", "LMIR.DIR", "--out", folder / "pool.parquet", "--json"
+    )
     assert result.exit_code == 0, result.exception
     assert json.loads(result.output)["features"] == ["BM25()", "Dirichlet(mu=20)", "query idf_sum"]
     judged = _call(folder, "--judgements", folder / "qrels", "--candidates", "judged", "--out", folder / "j.parquet")

@@ -18,7 +18,9 @@ def links(
     out: Annotated[Path | None, typer.Option(help="Table with a row per page: .csv or .parquet.")] = None,
     damping: Annotated[float, typer.Option(help="Probability of following a link.", min=0.0, max=1.0)] = 0.85,
     seeds: Annotated[Path | None, typer.Option(help="Trusted pages, one per line: adds TrustRank.")] = None,
-    names_are_urls: Annotated[bool, typer.Option("--urls", help="Names of the pages are URLs: adds their features.")] = False,
+    names_are_urls: Annotated[
+        bool, typer.Option("--urls", help="Names of the pages are URLs: adds their features.")
+    ] = False,
     url_field: Annotated[str | None, typer.Option(help="Field of the index with URLs.")] = None,
     self_links: Annotated[bool, typer.Option(help="Count links from a page to itself.")] = False,
     top: Annotated[int, typer.Option(help="Pages to show.", min=0)] = 10,
@@ -60,6 +62,8 @@ def links(
         print_json(record | ({"out": str(out)} if out is not None else {}))
         return
     print(f"{graph.n_nodes} pages, {graph.n_links} links, {dangling} pages without links")
-    shown = [name for name in ("docid", "inlinks", "outlinks", "pagerank", "authority", "trustrank") if name in table.columns]
+    shown = [
+        name for name in ("docid", "inlinks", "outlinks", "pagerank", "authority", "trustrank") if name in table.columns
+    ]
     rows = [[f"{v:.5f}" if isinstance(v, float) else str(v) for v in row] for row in best.select(shown).iter_rows()]
     print_table(shown, rows, title="by PageRank", numbers=list(range(1, len(shown))))

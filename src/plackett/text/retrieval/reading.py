@@ -24,8 +24,8 @@ def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Read queries by id from a file.
 
     Formats: JSON lines with ``id`` (or ``qid``, ``_id``, ``query_id``) and ``text`` (or ``query``, ``title``); TREC
-    topics (``<top>``); SMART (``.I``, ``.W``); else a line per query: id, tab, text. A file without tabs has a query per
-    line, numbered from 1. ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+    topics (``<top>``); SMART (``.I``, ``.W``); else a line per query: id, tab, text. A file without tabs has a query
+    per line, numbered from 1. ``.gz``, ``.xz`` and ``.zst`` are decompressed.
 
     Examples
     --------
