@@ -82,7 +82,7 @@ def vaswani(folder: Path) -> Collection:
     return Collection(documents, read_queries(folder / "vaswani_npl/query-text.trec"), labels, "text")
 
 
-def movies(folder: Path, n_queries: int = 1500) -> Collection:
+def movies(folder: Path, n_queries: int = 600) -> Collection:
     """Films with titles, overviews, cast and popularity; a sample of the queries."""
     names = ("title", "overview", "director", "actors", "characters", "tags", "genres")
     documents = []

@@ -32,8 +32,8 @@ def hashed_crosses(
     """A sparse feature for each pair of a query term and a document term, hashed into a number of columns.
 
     A linear ranker on them learns which words of documents answer which words of queries: synonyms have no common
-    term, but a column. The value is 1 + ln of the term's count in the document (times its count in the query), scaled so
-    that each row has length 1. Half of the crosses have their sign turned, so that collisions cancel on average.
+    term, but a column. The value is 1 + ln of the term's count in the document (times its count in the query), scaled
+    so that each row has length 1. Half of the crosses have their sign turned, so that collisions cancel on average.
 
     Parameters
     ----------
