@@ -149,11 +149,11 @@ def features_of_meta(
     for j, feature in enumerate(features):
         s = streams.index(feature.stream)
         found = meta.streams[s]
-        unmatched = np.zeros(len(meta.docids), np.bool_)
+        unmatched: np.ndarray = np.zeros(len(meta.docids), np.bool_)
         if isinstance(feature, ModelFeature) and isinstance(feature.model, TermModel):
             values = feature.model.of_matches(found)
             if isinstance(feature.model, (BM25, LanguageModel)):
-                unmatched = ~(found.counts.reshape(len(meta.docids), -1) > 0).any(axis=1)
+                unmatched = found.counts.reshape(len(meta.docids), -1).max(axis=1, initial=0) == 0
         elif isinstance(feature, QueryFeature):
             values = query_values(found, feature.statistic)
         else:
