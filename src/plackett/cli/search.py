@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,8 +72,6 @@ def search(
 
 def model_of(name: str) -> Any:
     """A retrieval model by its name; None for BM25, which search itself has."""
-    from importlib import import_module
-
     from plackett.catalogue import find, items
 
     if name.lower() == "bm25":
@@ -102,23 +100,7 @@ def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: An
 
 def _declarations(path: Path) -> Any:
     """Feature declarations of a YAML or JSON file."""
-    from plackett._errors import DataError
-    from plackett._optional import optional
-
-    text = path.read_text(encoding="utf-8")
-    try:
-        if path.suffix.lower() == ".json":
-            found = json.loads(text)
-        else:
-            yaml = optional("yaml", "features in YAML need")
-            found = yaml.safe_load(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: {error}") from None
-    if isinstance(found, dict) and set(found) == {"features"}:
-        found = found["features"]
-    if not isinstance(found, list):
-        raise DataError(f"{path}: features are a list, found a {type(found).__name__}")
-    return found
+    return import_module("plackett.text.features.declaration").features_of_file(path)
 
 
 def _why(pipeline: Any, hit: Any) -> list[tuple[str, float, str]]:
