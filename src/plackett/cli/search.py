@@ -93,14 +93,8 @@ def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: An
         if ranker is not None or model is not None:
             raise typer.BadParameter(f"{index} has a ranker and a model of its own; leave --ranker and --model out")
         return SearchPipeline.load(index)
-    declared = None if features is None else _declarations(features)
     loaded = None if ranker is None else load(ranker)
-    return SearchPipeline(Index.open(index), loaded, declared, model=model, candidates=candidates)
-
-
-def _declarations(path: Path) -> Any:
-    """Feature declarations of a YAML or JSON file."""
-    return import_module("plackett.text.features.declaration").features_of_file(path)
+    return SearchPipeline(Index.open(index), loaded, features, model=model, candidates=candidates)
 
 
 def _why(pipeline: Any, hit: Any) -> list[tuple[str, float, str]]:
