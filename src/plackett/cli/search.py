@@ -53,8 +53,8 @@ def search(
         hits = list(pipeline.search(query, k, plain=plain, filters=filters))
     why = [_why(pipeline, hit) for hit in hits] if explain else []
     if as_json:
-        rows = [_record(hit) for hit in hits]
-        print_json([row | {"why": parts} for row, parts in zip(rows, why, strict=True)] if explain else rows)
+        records = [_record(hit) for hit in hits]
+        print_json([r | {"why": parts} for r, parts in zip(records, why, strict=True)] if explain else records)
         return
     if not hits:
         print("nothing found")
