@@ -77,13 +77,17 @@ def test_a_folder_without_a_ranker(tmp_path):
         pipeline.save(tmp_path / "p")
 
 
-def test_a_folder_with_features_and_ranker(tmp_path):
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_folder_with_features_and_ranker(tmp_path, as_file):
     pytest.importorskip("plackett.text.features")
     index = make_index()
     declarations = [{"model": "BM25"}, {"attribute": "year"}]
     rng = np.random.default_rng(0)
     X = rng.random((60, 2)).astype(np.float32)
     ranker = pk.ListNet().fit(X, (X[:, 1] > 0.5).astype(int), qid=np.repeat(np.arange(6), 10))
+    if as_file:
+        (tmp_path / "f.yaml").write_text("- model: BM25\n- attribute: year\n")
+        declarations = tmp_path / "f.yaml"
     pipeline = SearchPipeline(index, ranker, declarations)
     pipeline.save(tmp_path / "p")
     loaded = SearchPipeline.load(tmp_path / "p")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,8 +53,8 @@ def search(
         hits = list(pipeline.search(query, k, plain=plain, filters=filters))
     why = [_why(pipeline, hit) for hit in hits] if explain else []
     if as_json:
-        rows = [_record(hit) for hit in hits]
-        print_json([row | {"why": parts} for row, parts in zip(rows, why, strict=True)] if explain else rows)
+        records = [_record(hit) for hit in hits]
+        print_json([r | {"why": parts} for r, parts in zip(records, why, strict=True)] if explain else records)
         return
     if not hits:
         print("nothing found")
@@ -72,8 +72,6 @@ def search(
 
 def model_of(name: str) -> Any:
     """A retrieval model by its name; None for BM25, which search itself has."""
-    from importlib import import_module
-
     from plackett.catalogue import find, items
 
     if name.lower() == "bm25":
@@ -95,30 +93,8 @@ def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: An
         if ranker is not None or model is not None:
             raise typer.BadParameter(f"{index} has a ranker and a model of its own; leave --ranker and --model out")
         return SearchPipeline.load(index)
-    declared = None if features is None else _declarations(features)
     loaded = None if ranker is None else load(ranker)
-    return SearchPipeline(Index.open(index), loaded, declared, model=model, candidates=candidates)
-
-
-def _declarations(path: Path) -> Any:
-    """Feature declarations of a YAML or JSON file."""
-    from plackett._errors import DataError
-    from plackett._optional import optional
-
-    text = path.read_text(encoding="utf-8")
-    try:
-        if path.suffix.lower() == ".json":
-            found = json.loads(text)
-        else:
-            yaml = optional("yaml", "features in YAML need")
-            found = yaml.safe_load(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: {error}") from None
-    if isinstance(found, dict) and set(found) == {"features"}:
-        found = found["features"]
-    if not isinstance(found, list):
-        raise DataError(f"{path}: features are a list, found a {type(found).__name__}")
-    return found
+    return SearchPipeline(Index.open(index), loaded, features, model=model, candidates=candidates)
 
 
 def _why(pipeline: Any, hit: Any) -> list[tuple[str, float, str]]:

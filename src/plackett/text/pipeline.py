@@ -23,6 +23,8 @@ __public__ = ["SearchPipeline"]
 
 FILE = "pipeline.json"
 _KIND, _VERSION = "plackett pipeline", 1
+#: Names that a file of declarations may have.
+_FEATURES = ("features.json", "features.yaml")
 #: A larger file of settings or features is refused.
 _LARGEST = 1 << 24
 
@@ -47,9 +49,9 @@ class SearchPipeline:
     ranker
         A fitted ranker; without one the retrieval model's order stays.
     features
-        The features that the ranker was trained on: declarations (a list, see the guide to features), or an object with
-        ``names`` and ``matrix(index, queries, offsets, documents)`` such as `plackett.text.FeatureSet`. A pipeline of
-        declarations can be saved.
+        The features that the ranker was trained on: a file of declarations or a list of them (see the guide to
+        features), or an object with ``names`` and ``matrix(index, queries, offsets, documents)`` such as
+        `plackett.text.FeatureSet`. A pipeline of declarations can be saved.
     model
         Retrieval model of the candidates; by default BM25, which understands the query language of `plackett.search`.
     candidates
@@ -142,7 +144,7 @@ class SearchPipeline:
             "format_version": _VERSION,
             "candidates": self.candidates,
             "model": None if self.model is None else {"name": self.model.name, "parameters": asdict(self.model)},
-            "features": self._declarations,
+            "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
         }
         with replacing(folder / FILE) as file:
             file.write(json.dumps(words, ensure_ascii=False, indent=1).encode())
@@ -165,20 +167,36 @@ class SearchPipeline:
                 f"{folder / FILE}: format {words.get('format_version')!r:.20}; this plackett reads {_VERSION}"
             )
         candidates, model, features = words.get("candidates"), words.get("model"), words.get("features")
-        if type(candidates) is not int or not (features is None or isinstance(features, list)):
+        if type(candidates) is not int or features not in (None, *_FEATURES):
             raise DataError(f"{folder / FILE}: damaged (candidates {candidates!r:.40}, features {features!r:.40})")
         ranker = _load_ranker(folder / "ranker.plackett") if features is not None else None
         return cls(
             Index.open(folder / "index"),
             ranker,
-            features,
+            None if features is None else folder / features,
             model=None if model is None else _model(model, folder / FILE),
             candidates=candidates,
         )
 
 
 def _feature_set(declarations: Any) -> Any:
-    return import_module("plackett.text.features.feature_set").FeatureSet(declarations)
+    kind = import_module("plackett.text.features.feature_set").FeatureSet
+    return kind.read(declarations) if isinstance(declarations, (str, os.PathLike)) else kind(declarations)
+
+
+def _save_declarations(declarations: Any, folder: Path) -> str:
+    """Write declarations, or copy the file that has them; return the name of the file."""
+    if isinstance(declarations, (str, os.PathLike)):
+        content = Path(declarations).read_bytes()
+        name = "features.json" if Path(declarations).suffix.lower() == ".json" else "features.yaml"
+    else:
+        try:
+            content, name = json.dumps(declarations, ensure_ascii=False, indent=1).encode(), "features.json"
+        except TypeError as error:
+            raise DataError(f"features cannot be saved: {error}; give a list of mappings, or a file") from None
+    with replacing(folder / name) as file:
+        file.write(content)
+    return name
 
 
 def _model(words: Any, path: Path) -> Any:
