@@ -1,8 +1,8 @@
 """Text, side by side: ``python benchmarks/text.py [analysis|index|search] [documents]``.
 
 Documents are drawn: 15 to 60 words of a Zipf distribution without its most frequent ones, as after the removal of stop
-words. Processor time of one thread is measured. `analysis` compares with ``re`` and PyStemmer; `index` measures time and
-memory of indexing texts into a folder; `search` compares the best 100 documents of BM25 with tantivy and bm25s on the
+words. Processor time is measured, with one thread. `analysis` compares with ``re`` and PyStemmer; `index` measures the
+cost of indexing texts into a folder; `search` compares the best 100 documents of BM25 with tantivy and bm25s on the
 same tokens (pip install tantivy bm25s).
 """
 

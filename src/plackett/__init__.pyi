@@ -96,6 +96,7 @@ from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.text.pipeline import SearchPipeline as SearchPipeline
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank

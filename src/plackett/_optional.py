@@ -35,6 +35,7 @@ LIBRARIES = {
     "dask": Library("Dask", "cluster"),
     "distributed": Library("Dask", "cluster"),
     "Stemmer": Library("PyStemmer", "text"),
+    "yaml": Library("PyYAML", "text"),
     "selectolax": Library("selectolax", "text"),
 }
 

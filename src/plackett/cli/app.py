@@ -19,11 +19,15 @@ from plackett.cli import (
     experiment,
     explain,
     export,
+    extract,
     fuse,
+    index,
     info,
+    links,
     plan,
     predict,
     serve,
+    search,
     study,
     train,
 )
@@ -55,6 +59,8 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "convert-model": convert_model.convert_model,
     "export": export.export,
     "import": export.import_model,
+    "extract": extract.extract,
+    "links": links.links,
     "train": train.train,
     "auto": auto.auto,
     "predict": predict.predict,
@@ -67,6 +73,8 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "study": study.study,
     "plan": plan.plan,
     "serve": serve.serve,
+    "index": index.index,
+    "search": search.search,
 }
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}

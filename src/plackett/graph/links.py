@@ -274,7 +274,8 @@ def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | Non
             line = int((given.is_null() | ~(given > 0)).arg_max() or 0) + 1
             raise DataError(f"{path}: link {line}: weight {frame.to_series(2)[line - 1]!r}; give a positive number")
         weights = given.to_numpy()
-    return LinkGraph.from_arrays(*columns, len(known), weights=weights, names=known.to_list(), self_links=self_links)
+    ends = columns[0], columns[1]
+    return LinkGraph.from_arrays(*ends, len(known), weights=weights, names=known.to_list(), self_links=self_links)
 
 
 def _text_links(path: Path) -> Any:

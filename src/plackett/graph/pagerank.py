@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
-from plackett._names import nearest, question
 from plackett._provenance import fulfils
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
@@ -89,7 +88,7 @@ def pagerank(
     if not 0 <= damping <= 1:
         raise DataError(f"damping={damping}; give a probability")
     if solver not in SOLVERS:
-        raise DataError(f"solver={solver!r}; {question(nearest(solver, SOLVERS, 3) or SOLVERS)}")
+        raise DataError(f"solver={solver!r}; give one of {', '.join(SOLVERS)}")
     if solver != "power" and damping == 1:
         raise DataError(f"solver={solver!r} needs a damping below 1; use 'power'")
     n = graph.n_nodes

@@ -36,7 +36,7 @@ def power(
         if extrapolate:
             recent = [*recent[-2:], now]
             if t % _EVERY == 0 and len(recent) == 3:
-                new = _quadratic(*recent, new)
+                new = _quadratic(recent[0], recent[1], recent[2], new)
                 recent = []
         now = new
     return now, False

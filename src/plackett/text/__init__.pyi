@@ -8,6 +8,7 @@ from plackett.text.features.document import AttributeFeature as AttributeFeature
 from plackett.text.retrieval.bm25 import BM25 as BM25
 from plackett.text.retrieval.bm25f import BM25F as BM25F
 from plackett.text.retrieval.bm25_plus import BM25Plus as BM25Plus
+from plackett.text.features.bilinear import BilinearFeature as BilinearFeature
 from plackett.text.retrieval.binary_independence import BinaryIndependence as BinaryIndependence
 from plackett.text.retrieval.boolean import Boolean as Boolean
 from plackett.text.retrieval.dirichlet import Dirichlet as Dirichlet
@@ -33,6 +34,7 @@ from plackett.text.retrieval.risk_minimization import RiskMinimization as RiskMi
 from plackett.text.retrieval.rocchio import Rocchio as Rocchio
 from plackett.text.retrieval.svm_feedback import SVMFeedback as SVMFeedback
 from plackett.text.features.scaled_log import ScaledLog as ScaledLog
+from plackett.text.pipeline import SearchPipeline as SearchPipeline
 from plackett.text.retrieval.sequential_dependence import SequentialDependence as SequentialDependence
 from plackett.text.retrieval.tf_idf import TFIDF as TFIDF
 from plackett.text.features.table import TableFeature as TableFeature
@@ -41,12 +43,15 @@ from plackett.text.retrieval.two_stage import TwoStage as TwoStage
 from plackett.text.features.document import UrlFeature as UrlFeature
 from plackett.text.retrieval.vector_space import VectorSpace as VectorSpace
 from plackett.text.features.extract import extract as extract
+from plackett.text.features.letor_meta import features_of_meta as features_of_meta
 from plackett.text.features.letor import gov2_features as gov2_features
 from plackett.text.features.letor import gov_features as gov_features
+from plackett.text.features.hashed import hashed_crosses as hashed_crosses
 from plackett.text.features.letor import ohsumed_features as ohsumed_features
 from plackett.text.retrieval.binary_independence import probability_order as probability_order
 from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
+from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.search.searching import search as search
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link

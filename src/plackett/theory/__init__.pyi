@@ -36,6 +36,7 @@ from plackett.theory.bounds.margin import best_margin as best_margin
 from plackett.theory.bipartite_boosting import bipartite_rankboost as bipartite_rankboost
 from plackett.theory.rankboost_bounds import boosted_distribution as boosted_distribution
 from plackett.theory.complexity.boosted_vc import boosted_vc as boosted_vc
+from plackett.theory.capture_recapture import capture_recapture as capture_recapture
 from plackett.theory.consistency.check import check_consistency as check_consistency
 from plackett.theory.classifier_as_ranker import classification_error as classification_error
 from plackett.theory.cohen_ranker_bound import cohen_ranker_bound as cohen_ranker_bound

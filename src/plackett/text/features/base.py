@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -46,7 +47,7 @@ class Job:
         while cuts[-1] < n:
             upto = int(np.searchsorted(self.offsets, self.offsets[cuts[-1]] + rows, side="right")) - 1
             cuts.append(min(max(upto, cuts[-1] + 1), n))
-        return list(zip(cuts[:-1], cuts[1:], strict=True))
+        return list(pairwise(cuts))
 
 
 class Batch:

@@ -55,7 +55,9 @@ def feature_of(given: Any) -> list[Feature]:
     if isinstance(given, str):
         return feature_of({"set": given} if given in SETS else {"model": given})
     if not isinstance(given, Mapping):
-        raise DataError(f"{given!r:.100} is no feature; give a Feature, a model, or a mapping such as {{'model': 'BM25'}}")
+        raise DataError(
+            f"{given!r:.100} is no feature; give a Feature, a model, or a mapping such as {{'model': 'BM25'}}"
+        )
     keys = [key for key in given if key in _KEYS]
     if len(keys) != 1 and not ("links" in keys or "url" in keys):
         what = f"has {' and '.join(keys)}" if keys else "has none of them"
@@ -114,7 +116,9 @@ def _made(kind: Any, parameters: Mapping[str, Any], what: str) -> Any:
         if name not in known:
             near = nearest(str(name), known, 3)
             raise DataError(f"{what} has no parameter {name!r}; {question(near) if near else ', '.join(known)}")
-    missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in parameters]
+    missing = [
+        n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in parameters
+    ]
     if missing:
         raise DataError(f"{what} needs {', '.join(missing)}")
     for name, value in parameters.items():

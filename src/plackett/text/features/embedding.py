@@ -57,7 +57,9 @@ class EmbeddingFeature(Feature):
             if qid in self.queries:
                 vector = np.asarray(self.queries[qid], np.float64)
                 if vector.shape != (size,):
-                    raise DataError(f"query {qid!r} has a vector of shape {vector.shape}; documents have {size} numbers")
+                    raise DataError(
+                        f"query {qid!r} has a vector of shape {vector.shape}; documents have {size} numbers"
+                    )
                 queries[q] = vector
         if self.similarity == "cosine":
             documents, queries = _directions(documents), _directions(queries)

@@ -124,7 +124,7 @@ class FeatureSet:
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
         if offsets.size != len(asked) + 1 or offsets[-1] != documents.size:
             raise DataError(f"{len(asked)} queries need {len(asked) + 1} offsets that end at {documents.size}")
-        if documents.size and not (0 <= documents.min() and documents.max() < index.n_documents):
+        if documents.size and not (documents.min() >= 0 and documents.max() < index.n_documents):
             raise DataError(f"candidates must be numbers of documents, from 0 to {index.n_documents - 1}")
         job = Job(index, asked, offsets, documents)
         ranges = job.batches(_ROWS)

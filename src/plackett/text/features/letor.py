@@ -119,8 +119,8 @@ def gov2_features(
 ) -> list[Feature]:
     """The 46 features of LETOR 4.0's Gov2 sets (MQ2007, MQ2008).
 
-    1–40 are eight families (Σ tf, Σ idf, Σ tf·idf, length, BM25, LMIR.ABS, LMIR.DIR, LMIR.JM) on five streams; 41 PageRank,
-    42 in-links, 43 out-links, 44 slashes in the URL, 45 length of the URL, 46 child pages.
+    1–40 are eight families (Σ tf, Σ idf, Σ tf·idf, length, BM25, LMIR.ABS, LMIR.DIR, LMIR.JM) on five streams;
+    41 PageRank, 42 in-links, 43 out-links, 44 slashes in the URL, 45 length of the URL, 46 child pages.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ def gov_features(
     """The 64 features of LETOR 3.0's Gov sets (topic distillation, homepage and named page finding).
 
     1–40 as in `gov2_features`; 41–48 propagation along the site map and hyperlinks, of terms and of scores; 49–55 HITS,
-    PageRank, HostRank and their topical forms; 56–60 counts of links, URL, children; 61–64 BM25 and language models on a
-    title that was extracted from the body.
+    PageRank, HostRank and their topical forms; 56–60 counts of links, URL, children; 61–64 BM25 and language models on
+    a title that was extracted from the body.
 
     Parameters
     ----------

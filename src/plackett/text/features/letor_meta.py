@@ -19,6 +19,8 @@ from plackett.text.features.model import ModelFeature
 from plackett.text.features.query import QueryFeature, query_values
 from plackett.text.features.transforms import TRANSFORMS
 from plackett.text.retrieval.base import TermModel
+from plackett.text.retrieval.bm25 import BM25
+from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Collection, Matches
 
 __all__ = ["LetorMeta", "features_of_meta", "read_letor_meta"]
@@ -123,8 +125,13 @@ def _query(file: Path, collections: list[Collection]) -> LetorMeta:
     return LetorMeta(qid, docids, matches, present)
 
 
-def features_of_meta(meta: LetorMeta, features: list[Feature], streams: list[str]) -> np.ndarray:
-    """Features of a query's documents from its statistics, NaN where a document lacks the stream.
+@fulfils("LR-02", paper="Qin, Liu, Xu, Li 2010")
+def features_of_meta(
+    meta: LetorMeta, features: list[Feature], streams: list[str], *, missing: str = "null"
+) -> np.ndarray:
+    """Features of a query's documents from its statistics, with LETOR's rules for missing values.
+
+    BM25, its logarithm and language models are missing where a document has none of the query's terms in the stream.
 
     Parameters
     ----------
@@ -132,16 +139,31 @@ def features_of_meta(meta: LetorMeta, features: list[Feature], streams: list[str
         Features that need term statistics only, such as those of `ohsumed_features`.
     streams
         Names by which the features call the streams.
+    missing
+        ``"null"``: missing values are NaN (the files ``Feature-null``); ``"min"``: they are 0 for BM25 and its
+        logarithm and the query's smallest value for language models (the files ``Feature-min``).
     """
+    if missing not in ("null", "min"):
+        raise DataError(f"missing={missing!r}; give 'null' or 'min'")
     out = np.empty((len(meta.docids), len(features)))
     for j, feature in enumerate(features):
         s = streams.index(feature.stream)
         found = meta.streams[s]
+        unmatched: np.ndarray = np.zeros(len(meta.docids), np.bool_)
         if isinstance(feature, ModelFeature) and isinstance(feature.model, TermModel):
             values = feature.model.of_matches(found)
+            if isinstance(feature.model, (BM25, LanguageModel)):
+                unmatched = found.counts.reshape(len(meta.docids), -1).max(axis=1, initial=0) == 0
         elif isinstance(feature, QueryFeature):
             values = query_values(found, feature.statistic)
         else:
             raise DataError(f"feature {feature.title!r} needs more than term statistics")
-        out[:, j] = np.where(meta.present[:, s], TRANSFORMS[feature.transform](values), np.nan)
+        column = TRANSFORMS[feature.transform](values)
+        if missing == "min" and unmatched.any():
+            language = isinstance(getattr(feature, "model", None), LanguageModel)
+            fill = float(column[~unmatched].min(initial=np.inf)) if language else 0.0
+            column[unmatched] = fill if np.isfinite(fill) else np.nan
+        else:
+            column[unmatched] = np.nan
+        out[:, j] = np.where(meta.present[:, s], column, np.nan)
     return out

@@ -56,6 +56,4 @@ class ModelFeature(Feature):
     def _values(self, batch: Batch) -> np.ndarray:
         if isinstance(self.model, TermModel):
             return self.model.of_matches(batch.matches(self.field), batch.field(self.field), 1)
-        return self.model.scores(
-            batch.index, batch.queries, batch.offsets, batch.documents, field=self.field, n_jobs=1
-        )
+        return self.model.scores(batch.index, batch.queries, batch.offsets, batch.documents, field=self.field, n_jobs=1)

@@ -72,8 +72,8 @@ class QueryFeature(Feature):
     Parameters
     ----------
     statistic
-        ``"length"`` in terms, ``"known"`` terms, ``"idf_sum"``, ``"idf_mean"``, ``"idf_max"``, ``"idf_min"`` of ln(N / n),
-        ``"log_idf_sum"`` of ln ln(N / n), ``"inverse_cf_sum"`` of ln(1 + N / cf).
+        ``"length"`` in terms, ``"known"`` terms, ``"idf_sum"``, ``"idf_mean"``, ``"idf_max"``, ``"idf_min"`` of
+        ln(N / n), ``"log_idf_sum"`` of ln ln(N / n), ``"inverse_cf_sum"`` of ln(1 + N / cf).
     field
         Field whose frequencies are taken.
     name, transform

@@ -25,7 +25,7 @@ class TableFeature(Feature):
         A polars or pandas frame, or the name of a CSV or parquet file.
     column
         Its column with the numbers.
-    on
+    by
         Columns with ids: ``("docid",)``, ``("qid",)`` or ``("qid", "docid")``. Pairs that the table lacks are NaN.
     name, transform
         See `Feature`.
@@ -42,17 +42,17 @@ class TableFeature(Feature):
 
     table: Any = field(hash=False, compare=False)
     column: str
-    on: Sequence[str] = ("docid",)
+    by: Sequence[str] = ("docid",)
 
     def _check(self) -> None:
-        object.__setattr__(self, "on", tuple(self.on))
-        if self.on not in (("docid",), ("qid",), ("qid", "docid")):
-            raise DataError(f"table: on={self.on!r}; give ('docid',), ('qid',) or ('qid', 'docid')")
+        object.__setattr__(self, "by", tuple(self.by))
+        if self.by not in (("docid",), ("qid",), ("qid", "docid")):
+            raise DataError(f"table: by={self.by!r}; give ('docid',), ('qid',) or ('qid', 'docid')")
         frame = _frame(self.table)
-        for name in (*self.on, self.column):
+        for name in (*self.by, self.column):
             if name not in frame.columns:
                 raise DataError(f"the table has no column {name!r}; it has {', '.join(frame.columns)}")
-        object.__setattr__(self, "_found", _values_by_key(frame, self.on, self.column))
+        object.__setattr__(self, "_found", _values_by_key(frame, self.by, self.column))
 
     @property
     def stream(self) -> str:
@@ -65,10 +65,10 @@ class TableFeature(Feature):
     def _values(self, batch: Batch) -> np.ndarray:
         found: dict[tuple[str, ...], float] = self._found  # type: ignore[attr-defined]
         parts = {
-            "docid": batch.index.ids.take(batch.documents).to_numpy().tolist() if "docid" in self.on else [],
-            "qid": np.array(batch.queries.ids, object)[batch.query].tolist() if "qid" in self.on else [],
+            "docid": batch.index.ids.take(batch.documents).to_numpy().tolist() if "docid" in self.by else [],
+            "qid": np.array(batch.queries.ids, object)[batch.query].tolist() if "qid" in self.by else [],
         }
-        keys = zip(*(parts[name] for name in self.on), strict=True)
+        keys = zip(*(parts[name] for name in self.by), strict=True)
         return np.array([found.get(key, np.nan) for key in keys], np.float64)
 
 

@@ -31,8 +31,8 @@ class TopicalFeature(Feature):
     statistic
         ``"pagerank"``, ``"authority"`` or ``"hub"``.
     topics
-        A row per document of the index and a column per topic: how much it belongs to it. None: one topic, with which it
-        is plain PageRank or HITS.
+        A row per document of the index and a column per topic: how much it belongs to it. None: one topic, with which
+        it is plain PageRank or HITS.
     name, transform
         See `Feature`.
     """

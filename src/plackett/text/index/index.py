@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,14 @@ from plackett.text.document import Document
 from plackett.text.index.collecting import drafts
 from plackett.text.index.field import Field
 from plackett.text.index.manifest import FILE, Manifest
-from plackett.text.index.segment import MemorySegment, Segment, StoredSegment, compose_field, compose_table
+from plackett.text.index.segment import (
+    MemorySegment,
+    Segment,
+    StoredSegment,
+    compose_field,
+    compose_table,
+    write_segment,
+)
 from plackett.text.index.settings import Settings
 from plackett.text.index.table import Links, Table
 from plackett.text.index.writer import IndexWriter, read_live
@@ -121,6 +129,18 @@ class Index:
                 continue
             return cls(manifest.settings, segments, live)
         raise AssertionError("unreachable")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the live documents as an index of one segment to a new folder."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise DataError(f"{folder}: the folder is not empty; use a new one")
+        segments: tuple[dict[str, Any], ...] = ()
+        if self.n_documents:
+            fields = (self.field(name) for name in self.fields)
+            segments = ({**write_segment(folder, "000001", self.table, fields), "deleted": None},)
+        Manifest(self.settings, 1, 2, segments).write(folder)
 
     def __repr__(self) -> str:
         return f"Index({self.n_documents} documents, fields {', '.join(self.fields)})"

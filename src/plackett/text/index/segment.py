@@ -21,7 +21,7 @@ __all__ = ["MemorySegment", "Segment", "StoredSegment", "compose_field", "compos
 
 _TABLE, _FIELD = "index documents", "index field"
 #: Arrays of a field, in the order of its parts.
-_PARTS = {"stream": Stream, "postings": Postings, "forward": Forward}
+_PARTS: dict[str, Any] = {"stream": Stream, "postings": Postings, "forward": Forward}
 _DTYPES = {"offsets": np.int64, "position_offsets": np.int64}
 
 
@@ -109,7 +109,7 @@ class StoredSegment(Segment):
         if name not in self._fields:
             path, arrays = self._folder / self.entry["fields"][name], self._files[name]
             try:
-                groups = [
+                groups: Any = [
                     group(*(_typed(arrays[f"{part}.{key}"], (_DTYPES.get(key, np.int32),)) for key in group._fields))
                     for part, group in _PARTS.items()
                 ]
@@ -209,7 +209,7 @@ def _one_stream(vocabularies: Sequence[Strings], streams: Sequence[Stream]) -> t
         seen = np.zeros(len(vocabulary) + 1, np.bool_)
         seen[stream.terms] = True  # -1 is the last entry
         used.append(np.flatnonzero(seen[:-1]))
-    texts = [[vocabulary[i] for i in rows] for vocabulary, rows in zip(vocabularies, used, strict=True)]
+    texts = [[vocabulary[i] for i in rows.tolist()] for vocabulary, rows in zip(vocabularies, used, strict=True)]
     every = sorted(set().union(*texts))
     number = {text: i for i, text in enumerate(every)}
     offsets = join_offsets([stream.offsets for stream in streams])

@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -66,9 +65,9 @@ class TermTable:
         row = 0
         while True:
             words = self._words
-            row, words.n[0] = _tokenize(
-                row, column.data, column.offsets, self._classes, self._fold, *words.arrays, words.n[0], offsets, found
-            )
+            place = row, column.data, column.offsets
+            table = words.keys, words.numbers, words.offsets, words.pool, words.n[0]
+            row, words.n[0] = _tokenize(*place, self._classes, self._fold, *table, offsets, found)  # type: ignore[call-arg,arg-type]
             if row == len(column):
                 return Stream(offsets, found[: offsets[-1]])
             self._words = words.grown(int(column.offsets[row + 1] - column.offsets[row]))
@@ -178,10 +177,6 @@ class _Words:
     def empty(cls, room: int, room_bytes: int) -> _Words:
         keys, numbers = np.zeros(4 * room, np.uint64), np.full(4 * room, -1, np.int32)
         return cls(keys, numbers, np.zeros(room + 1, np.int64), np.empty(room_bytes, np.uint8), 0)
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return self.keys, self.numbers, self.offsets, self.pool
 
     def grown(self, text_bytes: int) -> _Words:
         """A larger table with the same words, and with room for those of a text of this many bytes."""

@@ -56,9 +56,9 @@ def _before(value, term, other, other_term):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _expand(
+def _expand(  # type: ignore[no-untyped-def]
     lo, hi, offsets, documents, weights, factors, starts, doc_terms, counts, logarithmic, signed, terms, values, sizes
-):  # type: ignore[no-untyped-def]
+):
     total = np.zeros(factors.size, np.float64)
     seen = np.zeros(factors.size, np.bool_)
     touched = np.empty(factors.size, np.int32)

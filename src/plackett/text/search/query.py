@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -354,7 +355,8 @@ def _bounds(text: str, kind: str, field: str) -> tuple[np.generic, np.generic]:
         if kind == "number":
             return np.float64(text), np.float64(text)
         date = np.datetime64(text)
-        after = date + np.timedelta64(1, np.datetime_data(date.dtype)[0])
+        unit: typing.Any = np.datetime_data(date.dtype)[0]
+        after = date + np.timedelta64(1, unit)
         return date.astype("M8[us]"), after.astype("M8[us]") - np.timedelta64(1, "us")
     except (ValueError, OverflowError):
         example = "2024-05-31" if kind == "date" else "1990"

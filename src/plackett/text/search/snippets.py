@@ -41,7 +41,7 @@ def snippet(
     spans = analyzer.spans(text)
     if not spans:
         return text.strip()[:200]
-    hits = [frozenset(t for t in terms if t in given) for _, _, terms in spans]
+    hits = [frozenset(t for t in terms if t is not None and t in given) for _, _, terms in spans]
     begin = _best_window(hits, given, words)
     end = min(begin + words, len(spans))
     first = 0 if begin == 0 else spans[begin][0]

@@ -1,0 +1,101 @@
+"""``plackett index``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plackett.cli.output import print_json
+
+
+def index(
+    documents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DOCS…",
+            help="Files of JSON lines, CSV, TSV, parquet, TREC or SMART text, folders of these or of HTML pages, or "
+            "ir_datasets:NAME.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the index.")],
+    form: Annotated[
+        str | None, typer.Option("--format", help="jsonl, table, trec, smart or html; by default found out.")
+    ] = None,
+    id_field: Annotated[str | None, typer.Option(help="Name of the id; by default id, _id, docid, docno, …")] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="name=text, keyword, number or date: what a field holds, where its first value misleads."),
+    ] = None,
+    stemmer: Annotated[str, typer.Option(help="A Snowball algorithm such as english or french, or none.")] = "english",
+    stop_words: Annotated[str, typer.Option(help="english, none, or a file with a word per line.")] = "english",
+    word_ngrams: Annotated[int, typer.Option(help="Longest sequence of words that is a term too.")] = 1,
+    anchors: Annotated[
+        bool, typer.Option("--anchors", help="Add a field of what links to a document are written with.")
+    ] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add to an index that exists; a document with a known id is replaced.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Index documents, to search them and to compute features."""
+    from itertools import chain
+
+    from plackett.text.analysis import Analyzer
+    from plackett.text.documents.anchors import with_anchors
+    from plackett.text.documents.reading import read_documents
+    from plackett.text.index.index import Index
+    from plackett.text.index.manifest import FILE
+    from plackett.text.index.writer import IndexWriter
+
+    exists = (out / FILE).exists()
+    if exists and not add:
+        raise typer.BadParameter(f"{out} holds an index; pass --add to add documents to it", param_hint="--out")
+    if add and not exists:
+        raise typer.BadParameter(f"{out} holds no index to add to", param_hint="--add")
+    kinds = dict(_kind(text) for text in kind or [])
+    analyzer = (
+        None
+        if exists
+        else Analyzer(
+            stemmer=None if stemmer == "none" else stemmer, stop_words=_stop_words(stop_words), word_ngrams=word_ngrams
+        )
+    )
+    if analyzer is not None:
+        analyzer.tokens("")  # a stemmer that does not exist is found before the long work
+    found = chain.from_iterable(read_documents(source, format=form, id_field=id_field) for source in documents)
+    with IndexWriter(out, analyzer=analyzer, kinds=kinds) as writer:
+        writer.add(with_anchors(found) if anchors else found, verbose=True)
+    built = Index.open(out)
+    fields = {name: built.field(name) for name in built.fields}
+    if as_json:
+        record = {name: {"terms": f.n_terms, "average_length": f.average_length} for name, f in fields.items()}
+        print_json({"index": str(out), "documents": built.n_documents, "kinds": dict(built.kinds), "fields": record})
+        return
+    print(f"{out}: {built.n_documents} documents")
+    for name, field in fields.items():
+        print(f"  {name}: {field.n_terms} terms, {field.average_length:.1f} a document")
+
+
+def _kind(text: str) -> tuple[str, str]:
+    from plackett.text.index.values import KINDS
+
+    name, equals, kind = text.rpartition("=")
+    if not equals or not name or kind not in KINDS:
+        raise typer.BadParameter(f"{text!r}; write name=kind, with one of {', '.join(KINDS)}", param_hint="--kind")
+    return name, kind
+
+
+def _stop_words(text: str) -> str | tuple[str, ...] | None:
+    from plackett.text.analysis import STOP_WORDS
+
+    if text == "none":
+        return None
+    if text in STOP_WORDS:
+        return text
+    path = Path(text)
+    if not path.is_file():
+        known = ", ".join(STOP_WORDS)
+        raise typer.BadParameter(f"{text!r} is neither {known}, none nor a file", param_hint="--stop-words")
+    return tuple(path.read_text(encoding="utf-8", errors="replace").split())

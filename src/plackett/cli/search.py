@@ -1,0 +1,130 @@
+"""``plackett search``."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plackett.cli.output import print_json, print_table
+
+
+def search(
+    index: Annotated[Path, typer.Argument(help="Folder of `plackett index`, or one saved with --save.")],
+    query: Annotated[
+        str, typer.Argument(help='Words, "phrases", +required, -excluded, AND, OR, NOT, field:word, year:>=1990.')
+    ],
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of documents to show.")] = 10,
+    field: Annotated[str | None, typer.Option(help="Field to search; by default all text.")] = None,
+    filters: Annotated[
+        str | None, typer.Option("--filter", help="Conditions that do not change the score, such as year:1990..1999.")
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Take the query as mere words.")] = False,
+    model: Annotated[str, typer.Option(help="Retrieval model; `plackett list --kind text` shows them.")] = "BM25",
+    ranker: Annotated[Path | None, typer.Option(help="Model of `plackett train` that ranks the candidates.")] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="File of feature declarations that the ranker was trained on.")
+    ] = None,
+    candidates: Annotated[int, typer.Option(min=1, help="Number of documents that the ranker ranks.")] = 100,
+    explain: Annotated[bool, typer.Option("--explain", help="Show why the documents are ranked as they are.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Save index, features and ranker as one folder, to search it later.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Search an index."""
+    from plackett.text.search.searching import search as find
+
+    chosen = model_of(model)
+    if (ranker is None) != (features is None):
+        raise typer.BadParameter("give --ranker and --features together", param_hint="--ranker")
+    pipeline = _pipeline(index, ranker, features, chosen, candidates)
+    if save is not None:
+        pipeline.save(save)
+    hits: list[Any]
+    if pipeline.ranker is None and pipeline.model is None:
+        hits = list(find(pipeline.index, query, k, field=field, plain=plain, filters=filters))
+    elif field is not None:
+        raise typer.BadParameter("only BM25 without a ranker searches a field; leave it out", param_hint="--field")
+    else:
+        hits = list(pipeline.search(query, k, plain=plain, filters=filters))
+    why = [_why(pipeline, hit) for hit in hits] if explain else []
+    if as_json:
+        records = [_record(hit) for hit in hits]
+        print_json([r | {"why": parts} for r, parts in zip(records, why, strict=True)] if explain else records)
+        return
+    if not hits:
+        print("nothing found")
+        return
+    marks = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("**", "**")
+    for rank, hit in enumerate(hits, 1):
+        print(f"{rank}. {hit.id}  {hit.score:.4f}  {_title(hit)}")
+        text = hit.snippet(marks=marks)
+        if text:
+            print(f"   {text}")
+        if explain:
+            rows = [[name, f"{value:.4g}", detail] for name, value, detail in why[rank - 1][:10]]
+            print_table(("because of", "adds", ""), rows, numbers=[1])
+
+
+def model_of(name: str) -> Any:
+    """A retrieval model by its name; None for BM25, which search itself has."""
+    from plackett.catalogue import find, items
+
+    if name.lower() == "bm25":
+        return None
+    item = find("text", name)
+    found = getattr(import_module(item.module), item.symbol)
+    if not item.module.startswith("plackett.text.retrieval."):
+        known = [each.name for each in items("text") if each.module.startswith("plackett.text.retrieval.")]
+        raise typer.BadParameter(f"{name!r} is no retrieval model; there are {', '.join(known)}", param_hint="--model")
+    return found()
+
+
+def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: Any, candidates: int) -> Any:
+    from plackett._load import load
+    from plackett.text.index.index import Index
+    from plackett.text.pipeline import FILE, SearchPipeline
+
+    if (index / FILE).exists():
+        if ranker is not None or model is not None:
+            raise typer.BadParameter(f"{index} has a ranker and a model of its own; leave --ranker and --model out")
+        return SearchPipeline.load(index)
+    loaded = None if ranker is None else load(ranker)
+    return SearchPipeline(Index.open(index), loaded, features, model=model, candidates=candidates)
+
+
+def _why(pipeline: Any, hit: Any) -> list[tuple[str, float, str]]:
+    """What adds to the score: features under a ranker, else query terms."""
+    if pipeline.ranker is None:
+        if pipeline.model is not None:
+            raise typer.BadParameter("explanations are of BM25 and of rankers", param_hint="--explain")
+        return [
+            (f"{part.field}:{part.term}", part.weight, f"{part.count} × here, in {part.document_frequency} documents")
+            for part in hit.explain()
+        ]
+    import numpy as np
+
+    from plackett.data.dataset import RankingDataset
+    from plackett.explanations.explain import explain as explained
+
+    names = list(hit.features)
+    row = np.array([list(hit.features.values())], np.float32)
+    data = RankingDataset.from_arrays(row, [0], qid=["q"], docids=[hit.id], feature_names=names)
+    frame = explained(pipeline.ranker, data, "q").document(hit.id)
+    return [(str(r["feature"]), float(r["contribution"]), f"value {r['value']:.4g}") for r in frame.to_dicts()]
+
+
+def _record(hit: Any) -> dict[str, Any]:
+    record = {"id": hit.id, "score": hit.score, "title": _title(hit), "snippet": hit.snippet()}
+    if getattr(hit, "features", None):
+        record |= {"retrieval_score": hit.retrieval_score, "features": dict(hit.features)}
+    return record
+
+
+def _title(hit: Any) -> str:
+    title = hit.document.fields.get("title", "")
+    return " ".join(title.split())[:100] if isinstance(title, str) else ""

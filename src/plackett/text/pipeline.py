@@ -1,0 +1,211 @@
+"""Retrieval, features and ranking as one object."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett.text.index.index import Index
+from plackett.text.search.searching import Hit, best_documents
+
+__all__ = ["RankedHit", "SearchPipeline"]
+
+__public__ = ["SearchPipeline"]
+
+FILE = "pipeline.json"
+_KIND, _VERSION = "plackett pipeline", 1
+#: Names that a file of declarations may have.
+_FEATURES = ("features.json", "features.yaml")
+#: A larger file of settings or features is refused.
+_LARGEST = 1 << 24
+
+
+@dataclass(frozen=True, repr=False)
+class RankedHit(Hit):
+    """A document that was found and ranked anew."""
+
+    #: Score of the retrieval model.
+    retrieval_score: float = 0.0
+    #: Features by name; none without a ranker.
+    features: Mapping[str, float] = field(default_factory=dict)
+
+
+class SearchPipeline:
+    """A search engine in one object: retrieve candidates, compute their features, rank them.
+
+    Parameters
+    ----------
+    index
+        The index.
+    ranker
+        A fitted ranker; without one the retrieval model's order stays.
+    features
+        The features that the ranker was trained on: a file of declarations or a list of them (see the guide to
+        features), or an object with ``names`` and ``matrix(index, queries, offsets, documents)`` such as
+        `plackett.text.FeatureSet`. A pipeline of declarations can be saved.
+    model
+        Retrieval model of the candidates; by default BM25, which understands the query language of `plackett.search`.
+    candidates
+        Number of documents that are ranked.
+
+    Examples
+    --------
+    >>> from plackett.text import Document, Index, SearchPipeline
+    >>> index = Index.build([Document("a", {"body": "blue whales"}), Document("b", {"body": "a blue sky"})])
+    >>> SearchPipeline(index).search("whale", k=1)
+    [Hit('a', 0.7549)]
+    """
+
+    _ids = ("infra.search_engine",)
+
+    def __init__(
+        self, index: Index, ranker: Any = None, features: Any = None, *, model: Any = None, candidates: int = 100
+    ) -> None:
+        if candidates < 1:
+            raise DataError(f"candidates must be at least 1, got {candidates}")
+        if (ranker is None) != (features is None):
+            raise DataError("a ranker needs the features that it was trained on, and features need a ranker")
+        self.index = index
+        self.ranker = ranker
+        self.model = model
+        self.candidates = candidates
+        self._declarations = None if hasattr(features, "matrix") else features
+        self.features = features if self._declarations is None else _feature_set(features)
+
+    def __repr__(self) -> str:
+        ranker = "no ranker" if self.ranker is None else type(self.ranker).__name__
+        return f"SearchPipeline({self.index!r}, {self.candidates} candidates, {ranker})"
+
+    def search(self, query: str, k: int = 10, *, plain: bool = False, filters: str | None = None) -> list[RankedHit]:
+        """The k best documents for a query.
+
+        Parameters
+        ----------
+        plain, filters
+            See `plackett.search`; only with BM25.
+        """
+        documents, scores, terms = self._retrieve(query, k, plain, filters)
+        ranked, rows = scores, None
+        if self.ranker is not None and documents.size:
+            rows = self.features.matrix(self.index, [query], [0, documents.size], documents)
+            ranked = np.asarray(self.ranker.predict(rows, qid=np.zeros(documents.size, np.int64)))
+        order = np.lexsort((np.arange(documents.size), -ranked))[:k]
+        names = [] if rows is None else self.features.names
+        return [
+            RankedHit(
+                self.index.id(int(documents[i])),
+                float(ranked[i]),
+                int(documents[i]),
+                self.index,
+                terms,
+                retrieval_score=float(scores[i]),
+                features={} if rows is None else dict(zip(names, rows[i].tolist(), strict=True)),
+            )
+            for i in order.tolist()
+        ]
+
+    def _retrieve(self, query: str, k: int, plain: bool, filters: str | None) -> tuple[np.ndarray, np.ndarray, Any]:
+        n = k if self.ranker is None else max(k, self.candidates)
+        if self.model is None:
+            return best_documents(self.index, query, n, plain=plain, filters=filters)
+        if filters:
+            raise DataError("filters are understood by BM25 alone; leave the model out")
+        found = self.model.search(self.index, [query], n)
+        name = self.index.default_field
+        terms = {name: dict.fromkeys(self.index.analyzer.tokens(query), 1)}
+        return np.asarray(found.documents), np.asarray(found.scores), terms
+
+    # ------------------------------------------------------------------------------------------------------- folders
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save index, features, ranker and settings as one new folder."""
+        folder = Path(path)
+        if folder.exists() and any(folder.iterdir()):
+            raise DataError(f"{folder}: the folder is not empty; use a new one")
+        if self.features is not None and self._declarations is None:
+            raise DataError(
+                "features made in Python cannot be saved; give the pipeline declarations: a list of mappings"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        self.index.save(folder / "index")
+        if self.ranker is not None:
+            self.ranker.save(folder / "ranker.plackett")
+        words = {
+            "kind": _KIND,
+            "format_version": _VERSION,
+            "candidates": self.candidates,
+            "model": None if self.model is None else {"name": self.model.name, "parameters": asdict(self.model)},
+            "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
+        }
+        with replacing(folder / FILE) as file:
+            file.write(json.dumps(words, ensure_ascii=False, indent=1).encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
+        """Load a folder that `save` wrote. Nothing of it is run as code."""
+        folder = Path(path)
+        try:
+            with open(folder / FILE, "rb") as file:
+                words = json.loads(file.read(_LARGEST).decode())
+        except (FileNotFoundError, NotADirectoryError):
+            raise DataError(f"{folder} holds no pipeline (there is no {FILE})") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{folder / FILE}: damaged ({error})") from None
+        if not isinstance(words, dict) or words.get("kind") != _KIND:
+            raise DataError(f"{folder / FILE}: not a pipeline")
+        if words.get("format_version") != _VERSION:
+            raise DataError(
+                f"{folder / FILE}: format {words.get('format_version')!r:.20}; this plackett reads {_VERSION}"
+            )
+        candidates, model, features = words.get("candidates"), words.get("model"), words.get("features")
+        if type(candidates) is not int or features not in (None, *_FEATURES):
+            raise DataError(f"{folder / FILE}: damaged (candidates {candidates!r:.40}, features {features!r:.40})")
+        ranker = _load_ranker(folder / "ranker.plackett") if features is not None else None
+        return cls(
+            Index.open(folder / "index"),
+            ranker,
+            None if features is None else folder / features,
+            model=None if model is None else _model(model, folder / FILE),
+            candidates=candidates,
+        )
+
+
+def _feature_set(declarations: Any) -> Any:
+    kind = import_module("plackett.text.features.feature_set").FeatureSet
+    return kind.read(declarations) if isinstance(declarations, (str, os.PathLike)) else kind(declarations)
+
+
+def _save_declarations(declarations: Any, folder: Path) -> str:
+    """Write declarations, or copy the file that has them; return the name of the file."""
+    if isinstance(declarations, (str, os.PathLike)):
+        content = Path(declarations).read_bytes()
+        name = "features.json" if Path(declarations).suffix.lower() == ".json" else "features.yaml"
+    else:
+        try:
+            content, name = json.dumps(declarations, ensure_ascii=False, indent=1).encode(), "features.json"
+        except TypeError as error:
+            raise DataError(f"features cannot be saved: {error}; give a list of mappings, or a file") from None
+    with replacing(folder / name) as file:
+        file.write(content)
+    return name
+
+
+def _model(words: Any, path: Path) -> Any:
+    if not isinstance(words, dict) or set(words) != {"name", "parameters"} or not isinstance(words["parameters"], dict):
+        raise DataError(f"{path}: damaged (the model is {words!r:.60})")
+    return import_module("plackett.text.features.declaration").model_of(words["name"], words["parameters"])
+
+
+def _load_ranker(path: Path) -> Any:
+    from plackett.rankers.storage import load
+
+    return load(path)

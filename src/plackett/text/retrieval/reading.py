@@ -1,0 +1,94 @@
+"""Files of queries."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from pathlib import Path
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data._compression import pieces
+
+__all__ = ["read_queries"]
+
+_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
+_TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.DOTALL | re.IGNORECASE)
+
+
+@fulfils("infra.search_engine")
+def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Read queries by id from a file.
+
+    Formats: JSON lines with ``id`` (or ``qid``, ``_id``, ``query_id``) and ``text`` (or ``query``, ``title``); TREC
+    topics (``<top>``); SMART (``.I``, ``.W``); else a line per query: id, tab, text. A file without tabs has a query
+    per line, numbered from 1. ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "queries.tsv"
+    >>> _ = file.write_text("q1\tblue whales\nq2\tsky\n")
+    >>> read_queries(file)
+    {'q1': 'blue whales', 'q2': 'sky'}
+    """
+    text = b"".join(pieces(str(path))).decode("utf-8", "replace").removeprefix("\ufeff")
+    start = text.lstrip()[:200]
+    if start.startswith("{"):
+        found = _json(text, path)
+    elif "<top>" in start.lower():
+        found = _topics(text, path)
+    elif re.match(r"\.I\s", start):
+        from plackett.text.documents.smart import read_smart
+
+        found = [(d.id, " ".join(map(str, d.fields.values()))) for d in read_smart(Path(path))]
+    else:
+        found = _lines(text)
+    queries = dict(found)
+    if len(queries) < len(found):
+        seen: set[str] = set()
+        twice = next(q for q, _ in found if q in seen or seen.add(q))  # type: ignore[func-returns-value]
+        raise DataError(f"{path}: query {twice!r} occurs more than once")
+    if not queries:
+        raise DataError(f"{path} has no queries")
+    return queries
+
+
+def _json(text: str, path: object) -> list[tuple[str, str]]:
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise DataError(f"{path}:{number}: not JSON: {line!r:.60}") from None
+        values = []
+        for names in (("id", "qid", "_id", "query_id"), ("text", "query", "title")):
+            value = next((record[n] for n in names if n in record), None) if isinstance(record, dict) else None
+            if value is None:
+                raise DataError(f"{path}:{number}: a query needs {' or '.join(map(repr, names))}: {line!r:.60}")
+            values.append(str(value))
+        found.append((values[0], values[1]))
+    return found
+
+
+def _topics(text: str, path: object) -> list[tuple[str, str]]:
+    found = []
+    for topic in _TOPIC.findall(text):
+        number, title = _NUMBER.search(topic), _TITLE.search(topic)
+        if number is None or title is None:
+            raise DataError(f"{path}: a topic lacks <num> or <title>: {topic.strip()!r:.80}")
+        found.append((number.group(1), " ".join(title.group(1).split())))
+    return found
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and all("\t" in line for line in lines):
+        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [(row[0].strip(), row[1]) for row in rows]
+    return [(str(i), line.strip()) for i, line in enumerate(lines, 1)]

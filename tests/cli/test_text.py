@@ -1,0 +1,103 @@
+"""``plackett index`` and ``plackett search``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from plackett.cli.app import app
+from plackett.text import Index
+
+DOCUMENTS = [
+    {"id": "a", "title": "Whales", "body": "Blue whales sing in the deep sea.", "year": 1990, "genre": "nature"},
+    {"id": "b", "title": "The sky", "body": "The sky is blue, the sea is wide.", "year": 2005, "genre": "nature"},
+    {"id": "c", "title": "A whale of a time", "body": "Comedy with songs.", "year": 1999, "genre": "film"},
+]
+
+
+def call(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "docs.jsonl").write_text("\n".join(map(json.dumps, DOCUMENTS)))
+    result = call("index", tmp_path / "docs.jsonl", "--out", tmp_path / "i", "--kind", "genre=keyword", "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["documents"] == 3
+    assert record["kinds"] == {"genre": "keyword", "title": "text", "body": "text", "year": "number"}
+    assert set(record["fields"]) == {"title", "body", "all"}
+    return tmp_path
+
+
+@pytest.mark.spec("infra.search_engine")
+def test_search_finds_and_explains(folder):
+    result = call("search", folder / "i", "blue whales", "-k", "2", "--explain")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("1. a  ") and lines[0].endswith("Whales")
+    assert "**Blue whales** sing in the deep sea." in lines[1]
+    assert "all:whale" in result.stdout and "in 2 documents" in result.stdout
+    found = json.loads(call("search", folder / "i", "blue whales", "--explain", "--json").stdout)
+    assert [hit["id"] for hit in found] == ["a", "c", "b"]  # c is shorter than b
+    for hit in found:
+        assert sum(weight for _, weight, _ in hit["why"]) == pytest.approx(hit["score"], rel=1e-5)
+
+
+def test_search_with_conditions(folder):
+    def ids(*words):
+        return [hit["id"] for hit in json.loads(call("search", folder / "i", *words, "--json").stdout)]
+
+    assert ids("whale year:<1995") == ["a"]
+    assert ids("sea", "--filter", "genre:nature -year:1990") == ["b"]
+    assert ids("whale", "--field", "title") == ["a", "c"]
+    assert ids('whale"', "--plain") == ["a", "c"]
+    assert call("search", folder / "i", "zebra").stdout == "nothing found\n"
+
+
+def test_adding_and_replacing(folder):
+    (folder / "more.csv").write_text("id,title,body\na,Whales,gone\nd,New,zebra\n")
+    assert call("index", folder / "more.csv", "--out", folder / "i").exit_code == 2
+    result = call("index", folder / "more.csv", "--out", folder / "i", "--add")
+    assert result.exit_code == 0, result.output
+    assert "4 documents" in result.stdout
+    index = Index.open(folder / "i")
+    assert {index.id(i) for i in range(4)} == {"a", "b", "c", "d"}
+    assert "1. d" in call("search", folder / "i", "zebra").stdout
+    assert call("index", folder / "more.csv", "--out", folder / "nowhere", "--add").exit_code == 2
+
+
+def test_saved_folder_is_searched_like_an_index(folder):
+    assert call("search", folder / "i", "sea", "--save", folder / "p").exit_code == 0
+    assert call("search", folder / "p", "sea").stdout == call("search", folder / "i", "sea").stdout
+
+
+def test_analysis_is_chosen_once(folder):
+    (folder / "stop.txt").write_text("sea\ndeep")
+    options = ("--stemmer", "none", "--stop-words", folder / "stop.txt", "--word-ngrams", 2)
+    assert call("index", folder / "docs.jsonl", "--out", folder / "j", *options).exit_code == 0
+    analyzer = Index.open(folder / "j").analyzer
+    assert (analyzer.stemmer, analyzer.stop_words, analyzer.word_ngrams) == (None, ("sea", "deep"), 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("index", "{}/none.jsonl", "--out", "{}/x"), "no such file or folder"),
+        (("index", "{}/docs.jsonl", "--out", "{}/x", "--stemmer", "englisch"), "did you mean english"),
+        (("index", "{}/docs.jsonl", "--out", "{}/x", "--stop-words", "klingon"), "neither english, none nor a file"),
+        (("index", "{}/docs.jsonl", "--out", "{}/x", "--kind", "year"), "write name=kind"),
+        (("search", "{}/none", "x"), "holds no index"),
+        (("search", "{}/i", "x", "--model", "BM26"), "unknown text 'BM26'"),
+        (("search", "{}/i", "x", "--model", "Index"), "is no retrieval model"),
+        (("search", "{}/i", "x", "--ranker", "m"), "give --ranker and --features together"),
+        (("search", "{}/i", '"x'), "the quotation mark is not closed"),
+    ],
+)
+def test_mistakes_are_named(folder, words, message):
+    result = call(*(word.format(folder) for word in words))
+    assert result.exit_code != 0
+    assert message in " ".join((result.output + str(result.exception)).replace("│", " ").split())

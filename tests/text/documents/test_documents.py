@@ -1,0 +1,207 @@
+"""Readers of documents."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import random
+
+import polars as pl
+import pytest
+
+from plackett import DataError
+from plackett.text import Document, Link, read_documents
+from plackett.text.documents.anchors import with_anchors
+
+
+def read(tmp_path, name, text, **options):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(read_documents(path, **options))
+
+
+def test_json_lines(tmp_path):
+    text = (
+        '{"_id": 7, "title": "Wings", "year": 1958, "tags": ["a", "b"], "none": null}\n\n'
+        '{"id": "x", "links": ["7", {"target": "y", "anchor": "why"}]}\r\n'
+    )
+    expected = [
+        Document("7", {"title": "Wings", "year": 1958, "tags": ["a", "b"]}),
+        Document("x", {}, (Link("7"), Link("y", "why"))),
+    ]
+    assert read(tmp_path, "docs.jsonl", text) == expected
+    assert read(tmp_path, "docs.jsonl.gz", gzip.compress(text.encode())) == expected
+    assert read(tmp_path, "docs", text) == expected  # by its first character
+    assert [d.id for d in read(tmp_path, "d.txt", '{"a": 1, "sku": "s"}', id_field="sku")] == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id": 1}\n{"id": ', r"docs\.jsonl:2: not JSON"),
+        ("[1]", r"docs\.jsonl:1: a document is a JSON object"),
+        ('{"name": "x"}', r"docs\.jsonl:1: no id; looked for id, _id, .* among name"),
+        ('{"id": 1.5}', r"the id 1\.5 is neither text nor a whole number"),
+        ('{"id": 1, "links": "a"}', "links must be a list, found 'a'"),
+        ('{"id": 1, "links": [[]]}', "a link is an id or has a target"),
+    ],
+)
+def test_bad_json_lines_name_the_line(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read(tmp_path, "docs.jsonl", text)
+
+
+def test_tables(tmp_path):
+    text = 'docno,title,price,day\n1,Wings,2.5,2024-05-31\n2,"a, b",,\n'
+    expected = [
+        Document("1", {"title": "Wings", "price": 2.5, "day": datetime.date(2024, 5, 31)}),
+        Document("2", {"title": "a, b"}),
+    ]
+    assert read(tmp_path, "docs.csv", text) == expected
+    assert read(tmp_path, "docs.tsv", "docno\ttitle\n1\tWings\n") == [Document("1", {"title": "Wings"})]
+    pl.read_csv(text.encode(), try_parse_dates=True).write_parquet(tmp_path / "docs.parquet")
+    assert list(read_documents(tmp_path / "docs.parquet")) == expected
+    with pytest.raises(DataError, match="not a table that can be read"):
+        read(tmp_path, "bad.parquet", b"no parquet at all")
+    with pytest.raises(DataError, match=r"row 1: no id"):
+        read(tmp_path, "bad.csv", "a,b\n1,2\n")
+
+
+TREC = """<DOC>
+<DOCNO> FT-1 </DOCNO>
+<TITLE>Wings</TITLE>
+<TEXT>
+Lift <b>and</b> drag
+</TEXT>
+<TEXT>More</TEXT>
+</DOC>
+<doc>
+<docno>2</docno>
+plain
+text
+</doc>
+"""
+
+
+def test_trec(tmp_path):
+    assert read(tmp_path, "docs.trec", TREC) == [
+        Document("FT-1", {"text": "Lift  and  drag\nMore", "title": "Wings"}),
+        Document("2", {"text": "plain\ntext"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<DOC>\n<DOCNO>1</DOCNO>\n", ":1: the document has no </DOC>"),
+        ("<DOC>\n<DOC>\n", ":2: <DOC> inside the document that begins in line 1"),
+        ("</DOC>", ":1: </DOC> without <DOC>"),
+        ("<DOC>\nx\n</DOC>", ":1: the document has no <DOCNO>"),
+        ("<DOC>\n<DOCNO>1</DOCNO>\n<TITLE>x\n</DOC>", ":1: <TITLE> is not closed"),
+        ("hello", ":1: text outside of <DOC>"),
+    ],
+)
+def test_bad_trec_names_the_line(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read(tmp_path, "docs.trec", text)
+
+
+def test_smart(tmp_path):
+    text = ".I 1\n.T\nwings in\na slipstream .\n.A\nbrenckman\n.W\nlift\n.X\n1 2 3\n.I 2\n.W\n.W\ndrag\n"
+    assert read(tmp_path, "cran.all", text) == [
+        Document("1", {"title": "wings in\na slipstream .", "author": "brenckman", "text": "lift"}),
+        Document("2", {"text": "drag"}),
+    ]
+    text = "*TEXT 017 01/04/63 PAGE 020\n\nTHE ALLIES\n\n*TEXT 020 01/04/63\nNEXT\n*STOP\n"
+    assert read(tmp_path, "TIME.ALL", text) == [Document("1", {"text": "THE ALLIES"}), Document("2", {"text": "NEXT"})]
+    for bad, message in ((".T\nx", ":1: .T before the first .I"), (".I 1\nx", ":2: text outside of a field")):
+        with pytest.raises(DataError, match=message):
+            read(tmp_path, "bad.all", bad)
+
+
+def test_html_folder(tmp_path):
+    pytest.importorskip("selectolax")
+    (tmp_path / "site" / "sub").mkdir(parents=True)
+    (tmp_path / "site" / "index.html").write_text(
+        "<html><head><title>Home &amp; more</title><style>p {}</style></head><body><p>Hello "
+        "<a href='sub/b.htm#part'>the b page</a> <a href='https://example.org/x'>far</a> <a href='mailto:me'>me</a>"
+        "<a href='#top'>top</a></p><script>var x</script></body>"
+    )
+    (tmp_path / "site" / "sub" / "b.htm").write_bytes("<p>Grüße <a href='../index.html'>home</a>".encode())
+    home, b = read_documents(tmp_path / "site")
+    assert home.id == "index.html"
+    assert home.fields == {"title": "Home & more", "text": "Hello the b page far me top"}
+    assert home.links == (Link("sub/b.htm", "the b page"), Link("https://example.org/x", "far"))
+    assert b == Document("sub/b.htm", {"text": "Grüße home"}, (Link("index.html", "home"),))
+    first, second = with_anchors([home, b])
+    assert (first.fields["anchor"], second.fields["anchor"]) == ("home", "the b page")
+
+
+def test_folders_and_refusals(tmp_path):
+    read(tmp_path, "in/a.jsonl", '{"id": 1}')
+    read(tmp_path, "in/deep/b.trec", TREC)
+    (tmp_path / "in" / "notes.pdf").write_bytes(b"")
+    assert [d.id for d in read_documents(tmp_path / "in")] == ["1", "FT-1", "2"]
+    (tmp_path / "empty").mkdir()
+    for source, options, message in (
+        (tmp_path / "none", {}, "no such file or folder"),
+        (tmp_path / "empty", {}, "no file of a known format"),
+        (tmp_path / "in" / "notes.pdf", {}, "unknown format of documents; give one of jsonl, table"),
+        (tmp_path / "in", {"format": "jsonn"}, "unknown format of documents 'jsonn'; did you mean jsonl"),
+    ):
+        with pytest.raises(DataError, match=message):
+            list(read_documents(source, **options))
+
+
+def test_collections_of_ir_datasets(monkeypatch):
+    import sys
+    from types import SimpleNamespace
+    from typing import NamedTuple
+
+    class Doc(NamedTuple):
+        doc_id: str
+        text: str
+        raw: bytes
+
+    def load(name):
+        if name != "toy":
+            raise KeyError(name)
+        return SimpleNamespace(has_docs=lambda: True, docs_iter=lambda: iter([Doc("1", "wings", b"x")]))
+
+    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load))
+    assert list(read_documents("ir_datasets:toy")) == [Document("1", {"text": "wings"})]
+    with pytest.raises(DataError, match="ir_datasets has no collection 'toi'"):
+        list(read_documents("ir_datasets:toi"))
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(ImportError, match="pip install ir_datasets"):
+        list(read_documents("ir_datasets:toy"))
+
+
+def test_files_of_strangers(tmp_path):
+    """Damaged files of every format: documents or an error of ours."""
+    pytest.importorskip("selectolax")
+    draw = random.Random(0)
+    good = {
+        "a.jsonl": b'{"id": "a", "title": "x", "links": [{"target": "b"}]}\n' * 3,
+        "a.csv": b'id,title,n\n1,"a b",2\n2,c,3\n',
+        "a.trec": TREC.encode(),
+        "a.all": b".I 1\n.T\nx\n.W\ny\n.I 2\n.W\nz\n",
+        "a/a.html": b"<title>x</title><p>y <a href='http://[x'>z</a>",
+    }
+    errors = 0
+    for _ in range(400):
+        name = draw.choice(list(good))
+        data = bytearray(good[name])
+        for _ in range(draw.randrange(1, 6)):
+            i = draw.randrange(len(data) + 1)
+            data[i : i + draw.randrange(3)] = draw.randbytes(draw.randrange(3))
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+        try:
+            documents = list(read_documents(path.parent if name.endswith(".html") else path))
+            assert all(isinstance(d, Document) and d.id for d in documents)
+        except DataError:
+            errors += 1
+    assert errors > 50

@@ -1,0 +1,134 @@
+"""Retrieve, compute features, rank: one object, one folder."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett import DataError
+from plackett.text import Document, Index, SearchPipeline, search
+from plackett.text.pipeline import FILE
+
+WORDS = ["wing", "lift", "drag", "flow", "jet", "heat", "shock", "layer"]
+
+
+def make_index(n=80):
+    draw = random.Random(0)
+    return Index.build(
+        Document(str(i), {"body": " ".join(draw.choices(WORDS, k=draw.randrange(1, 20))), "year": 1950 + i % 40})
+        for i in range(n)
+    )
+
+
+class Years:
+    """Two features computed here: the year, and the length of the document."""
+
+    names = ("year", "length")
+
+    def matrix(self, index, queries, offsets, documents):
+        assert offsets == [0, len(documents)]
+        return np.column_stack([index.values("year")[documents], index.field().lengths[documents]]).astype(np.float32)
+
+
+def newest_first():
+    """A ranker that has learned that newer documents are better."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(1950, 1990, 200), rng.integers(1, 20, 200)]).astype(np.float32)
+    return pk.ListNet().fit(X, (X[:, 0] - 1950) // 10, qid=np.repeat(np.arange(20), 10))
+
+
+def test_without_a_ranker_it_is_search():
+    index = make_index()
+    found = SearchPipeline(index).search("wing -heat year:>1960", 7)
+    expected = search(index, "wing -heat year:>1960", 7)
+    assert [(hit.id, hit.score) for hit in found] == [(hit.id, hit.score) for hit in expected]
+    assert found[0].snippet() == expected[0].snippet()
+
+
+def test_candidates_are_ranked_by_the_ranker():
+    index, ranker = make_index(), newest_first()
+    pipeline = SearchPipeline(index, ranker, Years(), candidates=20)
+    candidates = search(index, "wing shock", 20)
+    rows = np.array([[h.document.fields["year"], index.field().lengths[h.number]] for h in candidates], np.float32)
+    scores = ranker.predict(rows, qid=np.zeros(20, int))
+    order = sorted(range(20), key=lambda i: (-scores[i], i))[:5]
+    found = pipeline.search("wing shock", 5)
+    assert [hit.id for hit in found] == [candidates[i].id for i in order]
+    assert [hit.score for hit in found] == pytest.approx([scores[i] for i in order])
+    assert [hit.retrieval_score for hit in found] == pytest.approx([candidates[i].score for i in order])
+    assert found[0].features == {"year": rows[order[0], 0], "length": rows[order[0], 1]}
+    assert pipeline.search("nothing of the kind") == []
+
+
+def test_a_folder_without_a_ranker(tmp_path):
+    index = make_index()
+    pipeline = SearchPipeline(index, candidates=33)
+    pipeline.save(tmp_path / "p")
+    loaded = SearchPipeline.load(tmp_path / "p")
+    assert loaded.candidates == 33
+    assert [(h.id, h.score) for h in loaded.search("wing lift")] == [
+        (h.id, h.score) for h in pipeline.search("wing lift")
+    ]
+    with pytest.raises(DataError, match="not empty"):
+        pipeline.save(tmp_path / "p")
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_folder_with_features_and_ranker(tmp_path, as_file):
+    pytest.importorskip("plackett.text.features")
+    index = make_index()
+    declarations = [{"model": "BM25"}, {"attribute": "year"}]
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2)).astype(np.float32)
+    ranker = pk.ListNet().fit(X, (X[:, 1] > 0.5).astype(int), qid=np.repeat(np.arange(6), 10))
+    if as_file:
+        (tmp_path / "f.yaml").write_text("- model: BM25\n- attribute: year\n")
+        declarations = tmp_path / "f.yaml"
+    pipeline = SearchPipeline(index, ranker, declarations)
+    pipeline.save(tmp_path / "p")
+    loaded = SearchPipeline.load(tmp_path / "p")
+    for query in ("wing", "shock layer"):
+        found, expected = loaded.search(query), pipeline.search(query)
+        assert [(h.id, h.score, h.features) for h in found] == [(h.id, h.score, h.features) for h in expected]
+
+
+def test_refusals(tmp_path):
+    index = make_index(3)
+    with pytest.raises(DataError, match="a ranker needs the features"):
+        SearchPipeline(index, newest_first())
+    with pytest.raises(DataError, match="candidates must be at least 1"):
+        SearchPipeline(index, candidates=0)
+    with pytest.raises(DataError, match="features made in Python cannot be saved"):
+        SearchPipeline(index, newest_first(), Years()).save(tmp_path / "p")
+    with pytest.raises(DataError, match=r"holds no pipeline"):
+        SearchPipeline.load(tmp_path)
+    SearchPipeline(index).save(tmp_path / "q")
+    good = json.loads((tmp_path / "q" / FILE).read_text())
+    for change in ({"kind": 1}, {"format_version": 2}, {"candidates": "x"}, {"features": 1}, {"model": 1}):
+        (tmp_path / "q" / FILE).write_text(json.dumps(good | change))
+        with pytest.raises(DataError, match=FILE):
+            SearchPipeline.load(tmp_path / "q")
+    (tmp_path / "q" / FILE).write_text("{")
+    with pytest.raises(DataError, match="damaged"):
+        SearchPipeline.load(tmp_path / "q")
+
+
+def test_save_of_an_index_keeps_live_documents_only(tmp_path):
+    from plackett.text import IndexWriter
+
+    Index.create(
+        tmp_path / "i", [Document("a", {"x": "one"}), Document("b", {"x": "two"}), Document("c", {"x": "one"})]
+    )
+    with IndexWriter(tmp_path / "i") as writer:
+        writer.delete(["a"])
+    Index.open(tmp_path / "i").save(tmp_path / "copy")
+    copy = Index.open(tmp_path / "copy")
+    assert [copy.id(i) for i in range(copy.n_documents)] == ["b", "c"]
+    assert copy.field("x").document_frequency.tolist() == [1, 1]
+    with IndexWriter(tmp_path / "copy") as writer:
+        writer.add(Document("d", {"x": "two"}))
+    assert Index.open(tmp_path / "copy").n_documents == 3
