@@ -243,31 +243,32 @@ for commit in range(10_000):
 """
 
 
-def test_killed_at_any_moment_the_last_commit_is_intact(tmp_path):
-    draw = random.Random(3)
+@pytest.mark.parametrize("attempt", [0, *(pytest.param(i, marks=pytest.mark.full) for i in range(1, 8))])
+def test_killed_at_any_moment_the_last_commit_is_intact(tmp_path, attempt):
+    draw = random.Random(attempt)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    for attempt in range(3):
-        folder = tmp_path / str(attempt)
-        process = subprocess.Popen(
-            [sys.executable, "-c", _COMMITS, str(folder)], stdout=subprocess.PIPE, text=True, env=environment
-        )
-        for _ in range(3):
-            assert process.stdout.readline()
-        time.sleep(draw.random() * 0.1)
-        process.kill()
-        done = [int(line) for line in process.stdout.read().split()]
-        process.wait()
-        last = done[-1] if done else 2
-        index = Index.open(folder)
-        commits = next(c for c in range(last, last + 3) if 5 * (c + 1) - max(0, c - 2) == index.n_documents)
-        expected = {f"{c}-{i}" for c in range(commits + 1) for i in range(5)} - {f"{c}-0" for c in range(commits - 2)}
-        assert {index.id(i) for i in range(index.n_documents)} == expected
-        field = index.field("body")
-        (term,) = field.term_ids(["common"])
-        assert field.document_frequency[term] == len(expected)
-        with IndexWriter(folder) as writer:  # the lock is free, and what was left behind does no harm
-            writer.merge()
-        assert {index.id(i) for i in range(index.n_documents)} == expected
+    folder = tmp_path / "i"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _COMMITS, str(folder)], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    for _ in range(3):
+        assert process.stdout.readline()
+    time.sleep(draw.random() * 0.1)
+    process.kill()
+    done = [int(line) for line in process.stdout.read().split()]
+    process.wait()
+    last = done[-1] if done else 2
+    index = Index.open(folder)
+    commits = next(c for c in range(last, last + 3) if 5 * (c + 1) - max(0, c - 2) == index.n_documents)
+    expected = {f"{c}-{i}" for c in range(commits + 1) for i in range(5)} - {f"{c}-0" for c in range(commits - 2)}
+    assert {index.id(i) for i in range(index.n_documents)} == expected
+    field = index.field("body")
+    (term,) = field.term_ids(["common"])
+    assert field.document_frequency[term] == len(expected)
+    with IndexWriter(folder) as writer:  # the lock is free, and what was left behind does no harm
+        writer.merge()
+    merged = Index.open(folder)
+    assert {merged.id(i) for i in range(merged.n_documents)} == expected
 
 
 def test_readers_beside_a_writer(tmp_path):
@@ -300,7 +301,7 @@ def test_damaged_folders_raise_errors_of_ours(tmp_path):
     good = {path: path.read_bytes() for path in files}
     draw = random.Random(0)
     errors = 0
-    for _ in range(400):
+    for _ in range(150):
         path = draw.choice(files)
         bytes_ = bytearray(good[path])
         for _ in range(draw.choice((1, 1, 4))):
@@ -328,7 +329,7 @@ def test_damaged_folders_raise_errors_of_ours(tmp_path):
         except DataError:
             errors += 1
         path.write_bytes(good[path])
-    assert errors > 200
+    assert errors > 75
 
 
 def test_settings_are_stored(tmp_path):

@@ -114,7 +114,8 @@ class StoredSegment(Segment):
                     for part, group in _PARTS.items()
                 ]
                 lengths = _typed(arrays["lengths"], (np.int32,))
-                field = Field(name, _strings(arrays, "vocabulary"), *groups, lengths)
+                stream, postings, forward = groups
+                field = Field(name, _strings(arrays, "vocabulary"), stream, postings, forward, lengths)
             except (KeyError, TypeError) as error:
                 raise DataError(f"{path}: damaged, {error}") from None
             check_field(field, len(self), str(path))
