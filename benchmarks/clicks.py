@@ -81,7 +81,9 @@ def yandex(arguments: argparse.Namespace) -> None:
     found = compare_models(train, test)
     print(f"train {train}\ntest {test}")
     with pl.Config(tbl_rows=40, float_precision=4, tbl_cols=12, tbl_width_chars=160):
-        print(found.frame.select("model", "log_likelihood", "perplexity", "conditional_perplexity", "passes", "seconds"))
+        print(
+            found.frame.select("model", "log_likelihood", "perplexity", "conditional_perplexity", "passes", "seconds")
+        )
     if not arguments.pyclick:
         return
     sys.path.insert(0, arguments.pyclick)
@@ -89,7 +91,9 @@ def yandex(arguments: argparse.Namespace) -> None:
     theirs_train, theirs_test = list(sessions(train)), list(sessions(test))
     known = {session.query for session in theirs_train}
     theirs_test = [session for session in theirs_test if session.query in known]
-    print(f"{'PyClick':16} {'log-likelihood':>14} {'perplexity':>10} {'CPU s':>8}   ours: perplexity, CPU s, times faster")
+    print(
+        f"{'PyClick':16} {'log-likelihood':>14} {'perplexity':>10} {'CPU s':>8}   ours: perplexity, CPU s, times faster"
+    )
     for name in arguments.model or PEERS:
         module, cls = PEERS[name].split(".")
         peer = getattr(importlib.import_module(f"pyclick.click_models.{module}"), cls)()
