@@ -11,6 +11,7 @@ from plackett import __version__
 from plackett.cli import (
     auto,
     catalogue,
+    clicks,
     compare_runs,
     convert,
     convert_model,
@@ -26,8 +27,8 @@ from plackett.cli import (
     links,
     plan,
     predict,
-    serve,
     search,
+    serve,
     study,
     train,
 )
@@ -83,3 +84,4 @@ for name, command in COMMANDS.items():
     app.command(name)(interruptible(command))
 for alias, name in ALIASES.items():
     app.command(alias, hidden=True)(interruptible(COMMANDS[name]))
+app.add_typer(clicks.clicks, name="clicks", no_args_is_help=True)

@@ -8,10 +8,11 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._prior import BetaPrior
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["FeatureAttraction", "LogisticRates"]
+__all__ = ["FeatureAttraction", "LogisticRates", "likelihood_slope"]
 
 
 class LogisticRates:
@@ -70,7 +71,8 @@ class FeatureAttraction:
 
     EM: the click model says how often each pair was probably examined, a model of features is fitted to clicks out of
     examinations, and so on in turn (regression EM). With `PBM` and a linear f it is the model of Richardson,
-    Dominowska and Ragno for new advertisements.
+    Dominowska and Ragno for new advertisements. This maximises the likelihood of the log itself: no labels are made on
+    the way, and the fitted learner is a ranker (`likelihood_slope` is the gradient).
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ class FeatureAttraction:
     WSDM 2018.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.richardson",)
+    _ids: ClassVar[tuple[str, ...]] = ("clicks.richardson", "logs.likelihood")
     paper: ClassVar[str] = "Richardson, Dominowska, Ragno 2007"
 
     def __init__(self, model: ClickModel, learner: Any = None, *, n_rounds: int = 20) -> None:
@@ -146,6 +148,24 @@ class FeatureAttraction:
         if isinstance(self.learner_, LogisticRates):
             return self.learner_.rates(_dense(data, np.arange(data.n_rows)))
         return _sigmoid(self.learner_.predict(data))
+
+
+def likelihood_slope(model: ClickModel, log: ClickLog, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    r"""Log-likelihood of a log whose attraction is :math:`\sigma` of the scores of its pairs, and its gradient.
+
+    .. math:: \frac{\partial \log P}{\partial f_j} = C_j - r_j\, P(E_j = 1 \mid C)
+
+    summed over the impressions of pair j; the same for all models of this family. The other parameters of the fitted
+    model stay. ``model`` must be fitted to the same log (`PBM`, `UBM`, `DCM`, `DBN`, `SDBN`).
+    """
+    from copy import copy
+
+    trial = copy(model)
+    trial.attraction_ = clipped(_sigmoid(np.asarray(scores, np.float64)))
+    rates = trial.attraction_
+    trial.prior_ = BetaPrior(0.0, 0.0)
+    value = trial._pass(trial._prepare(log))
+    return value, trial.clicks_ - rates * trial.examined_
 
 
 def _fit_rates(

@@ -92,7 +92,7 @@ def detect(path: str | os.PathLike[str]) -> str:
     raise DataError(f"{path}: not recognised as a click log; name its format (format=…): {', '.join(FORMATS)}")
 
 
-@fulfils("logs.stream")
+@fulfils()
 def iter_clicks(path: str | os.PathLike[str], n_rows: int = 1_000_000, **options: Any) -> Iterator[ClickLog]:
     """Read a table larger than memory in parts, with whole pages in each; rows of a page must be next to each other.
 

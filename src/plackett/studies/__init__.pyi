@@ -9,6 +9,7 @@ from plackett.studies.cutoffs import cutoffs as cutoffs
 from plackett.studies.essential_loss import essential_loss as essential_loss
 from plackett.studies.isorank_and_qbrank import isorank_and_qbrank as isorank_and_qbrank
 from plackett.studies.labelling_tradeoff import labelling_tradeoff as labelling_tradeoff
+from plackett.studies.learning_from_clicks import learning_from_clicks as learning_from_clicks
 from plackett.studies.linear_and_trees import linear_and_trees as linear_and_trees
 from plackett.studies.linear_weights import linear_weights as linear_weights
 from plackett.studies.listnet_curve import listnet_curve as listnet_curve

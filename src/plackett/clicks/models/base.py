@@ -103,6 +103,25 @@ class ClickModel:
         self._fit(log, verbose)
         return self
 
+    def partial_fit(self, log: ClickLog, *, decay: float = 1.0) -> Self:
+        """Fit to one more part of a log. What was seen before counts too, as distinct pages with counts.
+
+        The result is that of `fit` on all parts together; memory grows with distinct pages, not with pages.
+
+        Parameters
+        ----------
+        decay
+            Weight of all former parts from now on: below 1 old pages are forgotten.
+        """
+        if not 0 < decay <= 1:
+            raise DataError(f"decay={decay}; give a weight above 0, at most 1")
+        new = log.collapse()
+        if hasattr(self, "_seen"):
+            old = self._seen.replace(weight=self._seen.page_weight * decay)
+            new = ClickLog.concat([old, new]).collapse()
+        self._seen = new
+        return self.fit(new)
+
     def _given_prior(self) -> BetaPrior:
         if self.prior is None:
             return FLAT

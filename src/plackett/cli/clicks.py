@@ -1,0 +1,313 @@
+"""``plackett clicks``: logs, click models, labels, propensities, simulation, off-policy evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from plackett.cli.arguments import Force, check_out, file_names
+from plackett.cli.messages import interruptible, waiting
+from plackett.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plackett.clicks.log import ClickLog
+
+__all__ = ["clicks"]
+
+clicks = typer.Typer(help="Click logs: what is in them, click models, labels, and tests of a new ranker.")
+
+Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="native, table, yandex, clara2, pages or ubi; found by itself if left out."),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option("--column", "-c", help="role=COLUMN of a table, such as document=sku; may be repeated."),
+]
+Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+Model = Annotated[str, typer.Option("--model", "-m", help="Click model; `plackett list --kind 'click model'`.")]
+
+
+def _read(path: Path, form: str | None, columns: list[str] | None, application: str | None) -> ClickLog:
+    import sys
+
+    from plackett.clicks.reading import read_clicks
+
+    options: dict[str, Any] = {}
+    for text in columns or []:
+        role, equals, name = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r}; write role=COLUMN", param_hint="--column")
+        options[role] = name
+    if application is not None:
+        options["application"] = application
+    with waiting(f"reading {path.name}"):
+        log = read_clicks(path, form, **options)
+    if log.bad_lines is not None and (log.bad_lines.counts or log.bad_lines.notes):
+        print(log.bad_lines, file=sys.stderr)
+    return log
+
+
+def _write(frame: pl.DataFrame, out: Path) -> None:
+    from plackett._atomic import replacing
+
+    writers = {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".csv": frame.write_csv}
+    writer = writers.get(out.suffix.lower())
+    if writer is None:
+        raise typer.BadParameter(f"{out}: write .csv, .parquet or .jsonl", param_hint="--out")
+    with replacing(out) as file:
+        writer(file)
+
+
+def info(
+    log: Log, form: Format = None, column: Column = None, application: Application = None, as_json: Json = False
+) -> None:
+    """Say what is in a click log, and what can be learned from it."""
+    from plackett.clicks.profile import profile_log
+
+    facts = profile_log(_read(log, form, column, application))
+    if as_json:
+        print_json(asdict(facts))
+        return
+    print_table(("", ""), facts.rows_of_table(), title=str(log))
+    for sentence in facts.advice:
+        print(f"- {sentence}")
+
+
+def convert(
+    log: Log,
+    out: Annotated[Path, typer.Argument(help="Native file to write (.plackett).")],
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    distinct: Annotated[bool, typer.Option(help="Keep distinct pages with counts only.")] = False,
+    force: Force = False,
+) -> None:
+    """Write a click log as a native file, which opens at once."""
+    check_out(out, force)
+    found = _read(log, form, column, application)
+    found = found.collapse() if distinct else found
+    found.save(out)
+    print(f"{out}: {found}")
+
+
+def fit(
+    log: Log,
+    out: Annotated[Path, typer.Option(help="Where to write the fitted model.")],
+    model: Model = "PBM",
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    max_iter: Annotated[int, typer.Option(min=1, help="Most passes.")] = 50,
+    relevance: Annotated[Path | None, typer.Option(help="Write relevances with intervals (.csv, .parquet).")] = None,
+    force: Force = False,
+) -> None:
+    """Fit a click model to a log."""
+    import numpy as np
+
+    from plackett.clicks.loading import make_model
+
+    check_out(out, force)
+    made = make_model(model, max_iter=max_iter)
+    made.fit(_read(log, form, column, application).collapse(), verbose=True)
+    made.save(out)
+    if relevance is not None:
+        check_out(relevance, force)
+        _write(made.relevance(), relevance)
+    print(f"{out}: {made.name}, {len(made.pairs_)} pairs, {made.n_iter_} passes")
+    for name in ("examination_", "continuation_", "gamma_", "alphas_"):
+        if hasattr(made, name):
+            values = np.atleast_1d(np.asarray(getattr(made, name))).ravel()[:20]
+            print(f"{name.rstrip('_')}: {' '.join(f'{value:.3f}' for value in values)}")
+
+
+def compare(
+    log: Log,
+    test: Annotated[Path | None, typer.Option(help="Log to score on; a quarter of the pages by default.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Models; all by default.")] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(help="TREC judgements: also how well relevance orders documents.")
+    ] = None,
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    plot: Annotated[Path | None, typer.Option(help="Write the perplexities by rank as a chart (.html).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Fit click models to one log and compare them on another."""
+    from plackett.clicks.compare import compare_models
+
+    train = _read(log, form, column, application)
+    other = None if test is None else _read(test, form, column, application)
+    found = compare_models(train, other, model or None, grades=qrels, verbose=True)
+    if plot is not None:
+        found.plot().write_html(plot)
+    if as_json:
+        print_json(found.frame.to_dicts())
+        return
+    columns = [name for name in found.frame.columns if name not in ("several_clicks", "satisfaction")]
+    rows = [[_cell(row[name]) for name in columns] for row in found.frame.iter_rows(named=True)]
+    print_table(columns, rows, numbers=range(1, len(columns)))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def labels(
+    log: Log,
+    out: Annotated[Path, typer.Option(help="Where to write query, document, label and weight (.csv, .parquet).")],
+    method: Annotated[
+        str, typer.Option(help="model, random-walk, discount, or one of Joachims' rules such as skip-above.")
+    ] = "model",
+    model: Model = "PBM",
+    grades: Annotated[int | None, typer.Option(min=2, help="Number of grades; probabilities by default.")] = None,
+    min_pages: Annotated[float, typer.Option(help="Least number of pages behind a label or preference.")] = 1.0,
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    force: Force = False,
+) -> None:
+    """Turn clicks into labels or preferences."""
+    from plackett.clicks.labels.discount import discount_clicks
+    from plackett.clicks.labels.from_model import model_labels
+    from plackett.clicks.labels.preferences import click_preferences
+    from plackett.clicks.labels.random_walk import smooth_clicks
+    from plackett.clicks.loading import make_model
+
+    check_out(out, force)
+    found = _read(log, form, column, application)
+    ways: dict[str, Any] = {
+        "model": lambda: model_labels(make_model(model).fit(found.collapse()), grades=grades, min_shown=min_pages),
+        "random-walk": lambda: smooth_clicks(found),
+        "discount": lambda: discount_clicks(found),
+    }
+    frame = ways[method]() if method in ways else click_preferences(found, method, min_pages=min_pages)
+    _write(frame, out)
+    print(f"{out}: {frame.height} rows with {', '.join(frame.columns)}")
+
+
+def propensities(
+    log: Log,
+    method: Annotated[
+        str, typer.Option(help="harvest (documents that moved), random (shuffled pages) or em.")
+    ] = "harvest",
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate how likely each rank is examined."""
+    from plackett.clicks.unbiased.propensities import em_propensities, harvest_propensities, randomised_propensities
+
+    ways: dict[str, Any] = {
+        "harvest": harvest_propensities,
+        "random": randomised_propensities,
+        "em": em_propensities,
+    }
+    if method not in ways:
+        raise typer.BadParameter(f"{method!r}; give {', '.join(ways)}", param_hint="--method")
+    found = ways[method](_read(log, form, column, application))
+    lower, upper = found.interval()
+    if as_json:
+        print_json({"method": found.method, "examination": found.examination, "lower": lower, "upper": upper})
+        return
+    rows = [
+        (str(i + 1), f"{each:.4f}", f"{a:.4f}", f"{b:.4f}")
+        for i, (each, a, b) in enumerate(zip(found.examination, lower, upper, strict=True))
+    ]
+    print_table(("rank", "examination", "lower", "upper"), rows, title=found.method, numbers=range(4))
+
+
+def simulate(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Judged dataset, or a fitted click model.")],
+    out: Annotated[Path, typer.Option(help="Native click log to write (.plackett).")],
+    pages: Annotated[int, typer.Option(min=1, help="Number of pages (datasets).")] = 10_000,
+    k: Annotated[int, typer.Option(min=1, help="Documents per page (datasets).")] = 10,
+    users: Annotated[str, typer.Option(help="position, trust or cascade (datasets).")] = "position",
+    strength: Annotated[float, typer.Option(help="Examination is 1 / rank^strength (position, trust).")] = 1.0,
+    feature: Annotated[int | None, typer.Option(help="Show documents by this feature (from 1); else shuffled.")] = None,
+    temperature: Annotated[float, typer.Option(help="Above 0: lists are drawn, with logged propensities.")] = 0.0,
+    like: Annotated[Path | None, typer.Option(help="Log whose pages a click model clicks on.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    force: Force = False,
+) -> None:
+    """Simulate a click log: users with known habits on judged documents, or a click model on the pages of a log."""
+    from plackett import _storage
+    from plackett.clicks.loading import load_model
+    from plackett.clicks.reading import read_clicks
+    from plackett.clicks.simulate import CascadeUsers, PositionUsers, TrustUsers, simulate_log
+    from plackett.data.files import NATIVE, format_of, read
+
+    check_out(out, force)
+    if format_of(source) is NATIVE and _storage.read_metadata(source).get("kind") == "click model":
+        if like is None:
+            raise typer.BadParameter("a click model needs pages to click on", param_hint="--like")
+        made = load_model(source).simulate(read_clicks(like), random_state=seed)
+    else:
+        kinds: dict[str, Any] = {
+            "position": lambda: PositionUsers(strength=strength),
+            "trust": lambda: TrustUsers(strength=strength),
+            "cascade": lambda: CascadeUsers(),
+        }
+        if users not in kinds:
+            raise typer.BadParameter(f"{users!r}; give {', '.join(kinds)}", param_hint="--users")
+        data = read(source)
+        scores = None if feature is None else _column(data.X, feature)
+        made = simulate_log(
+            data, scores, n_pages=pages, k=k, users=kinds[users](), temperature=temperature, random_state=seed
+        )
+    made.save(out)
+    print(f"{out}: {made}")
+
+
+def _column(X: Any, feature: int) -> Any:
+    if not 1 <= feature <= X.shape[1]:
+        raise typer.BadParameter(f"{feature}; the data have features 1 to {X.shape[1]}", param_hint="--feature")
+    column = X[:, feature - 1]
+    return column if column.ndim == 1 else column.toarray().ravel()
+
+
+def evaluate(
+    log: Log,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs of the rankers to compare.")],
+    method: Annotated[
+        str, typer.Option(help="item-position, cascade, list, doubly-robust, cascade-doubly-robust or model.")
+    ] = "item-position",
+    model: Annotated[str, typer.Option("--model", "-m", help="Click model, where the method has one.")] = "PBM",
+    k: Annotated[int, typer.Option(min=1, help="Ranks that count.")] = 10,
+    normalise: Annotated[bool, typer.Option(help="Self-normalised weights.")] = False,
+    reward: Annotated[str, typer.Option(help="clicks or actions.")] = "clicks",
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate the clicks per page of new rankers from a log of another one."""
+    from plackett.clicks.loading import make_model
+    from plackett.clicks.off_policy.evaluate import compare_off_policy
+
+    found = _read(log, form, column, application)
+    fitted = make_model(model).fit(found) if method == "model" or "robust" in method else None
+    named = dict(zip(file_names(runs, ()), runs, strict=True))
+    frame = compare_off_policy(found, named, method, model=fitted, k=k, normalise=normalise, reward=reward, warn=False)
+    if as_json:
+        print_json(frame.to_dicts())
+        return
+    shown = [name for name in frame.columns if name != "doubts"]
+    rows = [[_cell(row[name]) for name in shown] for row in frame.iter_rows(named=True)]
+    print_table(shown, rows, title=f"{reward} per page, {method}", numbers=range(1, len(shown)))
+    for name, doubts in frame.select("ranker", "doubts").rows():
+        if doubts:
+            print(f"warning: {name}: this log cannot answer well: {doubts}")
+
+
+for _command in (info, convert, fit, compare, labels, propensities, simulate, evaluate):
+    clicks.command(_command.__name__)(interruptible(_command))

@@ -1,0 +1,415 @@
+"""Clicks per page of a new ranker, estimated from the log of an old one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett._names import hint
+from plackett._provenance import fulfils
+from plackett.clicks.log import ClickLog
+from plackett.clicks.models.base import ClickModel
+from plackett.clicks.off_policy.lists import NewLists, new_lists
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["METHODS", "OffPolicyEstimate", "compare_off_policy", "evaluate_off_policy", "safe_choices"]
+
+#: Below this effective number of pages an answer is not to be trusted.
+FEW_PAGES = 100
+
+
+@dataclass(frozen=True)
+class OffPolicyEstimate:
+    """Estimated clicks per page of a new ranker.
+
+    Attributes
+    ----------
+    value, error
+        Estimate and its standard error.
+    lower, upper
+        Ends of the interval.
+    logged
+        Clicks per page of the log itself, at the same ranks.
+    effective_pages
+        Pages that would carry as much information if they had been shown by the new ranker: (Σw)² / Σw².
+    matched
+        Share of the places of the new lists at which the log has shown the same document at least once.
+    doubts
+        Why the answer may be wrong; empty if nothing speaks against it.
+    """
+
+    method: str
+    value: float
+    error: float
+    lower: float
+    upper: float
+    logged: float
+    effective_pages: float
+    matched: float
+    doubts: tuple[str, ...] = ()
+    page_values: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+
+
+@dataclass(frozen=True)
+class _Case:
+    log: ClickLog
+    new: NewLists
+    model: ClickModel | None
+    k: int
+    clip: float
+    reward: np.ndarray
+
+    @property
+    def match(self) -> np.ndarray:
+        """Whether each row shows what the new ranker would show at its rank."""
+        return (self.new.row_rank == self.log.rank) & (self.log.rank <= self.k)
+
+    def chances(self, kind: str) -> np.ndarray:
+        found = getattr(self.log, kind)
+        if found is None:
+            other = "item-position" if kind == "conditional_propensities" else "cascade"
+            raise DataError(
+                f"this method needs {kind} of the logging ranker, which the log does not have; log them, or use "
+                f"method='{other}' or 'model'"
+            )
+        return np.maximum(found, self.clip)
+
+    def page_sum(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self.log.page, values, minlength=self.log.n_pages)
+
+    def predicted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Model's reward of each logged row, and of the new list of each page."""
+        if self.model is None:
+            raise DataError("this method needs a fitted click model: model=PBM().fit(log)")
+        return self.model.click_probabilities(self.log), _new_rewards(self)
+
+
+def _item_position(case: _Case) -> tuple[np.ndarray, np.ndarray]:
+    weight = np.where(case.match, 1.0 / case.chances("propensities"), 0.0)
+    return case.page_sum(weight * case.reward), weight
+
+
+def _cascade_weight(case: _Case) -> np.ndarray:
+    step = np.where(case.match, 1.0 / case.chances("conditional_propensities"), 0.0)
+    return _running_product(step, case.log)
+
+
+def _running_product(values: np.ndarray, log: ClickLog) -> np.ndarray:
+    out = values.copy()
+    for i in range(1, int(log.lengths.max(initial=0))):
+        rows = log.offsets[:-1][log.lengths > i] + i
+        out[rows] *= out[rows - 1]
+    return out
+
+
+def _cascade(case: _Case) -> tuple[np.ndarray, np.ndarray]:
+    weight = _cascade_weight(case)
+    return case.page_sum(weight * case.reward), weight
+
+
+def _list(case: _Case) -> tuple[np.ndarray, np.ndarray]:
+    log = case.log
+    within = np.flatnonzero(log.rank <= case.k)
+    running = _cascade_weight(case)
+    last = np.zeros(log.n_pages)
+    last[log.page[within]] = running[within]  # the last row of the page that counts is written last
+    weight = last[log.page] * (log.rank <= case.k)
+    return case.page_sum(weight * case.reward), weight
+
+
+def _doubly_robust(case: _Case) -> tuple[np.ndarray, np.ndarray]:
+    expected, fresh = case.predicted()
+    weight = np.where(case.match, 1.0 / case.chances("propensities"), 0.0)
+    return fresh + case.page_sum(weight * (case.reward - expected * (case.log.rank <= case.k))), weight
+
+
+def _cascade_doubly_robust(case: _Case) -> tuple[np.ndarray, np.ndarray]:
+    expected, fresh = case.predicted()
+    weight = _cascade_weight(case)
+    return fresh + case.page_sum(weight * (case.reward - expected * (case.log.rank <= case.k))), weight
+
+
+def _model(case: _Case) -> tuple[np.ndarray, np.ndarray]:
+    return case.predicted()[1], np.ones(case.log.n_rows)
+
+
+def _new_rewards(case: _Case) -> np.ndarray:
+    """Clicks that the model expects on the new list of each page's query."""
+    log, new = case.log, case.new
+    queries = np.flatnonzero(np.diff(new.offsets) > 0)
+    sizes = np.diff(new.offsets)[queries]
+    documents = np.append(log.documents, _unknown_id(log.documents))
+    names = documents[new.document]
+    # several documents that the log never showed may stand on one page: each of them is only "unknown"
+    pages = ClickLog(
+        offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        query=queries.astype(np.int32),
+        document=np.where(new.document >= 0, new.document, log.documents.size).astype(np.int32),
+        clicks=np.zeros(names.size, np.int32),
+        queries=log.queries,
+        documents=documents,
+    )
+    assert case.model is not None
+    chance = case.model.click_probabilities(pages) * (pages.rank <= case.k)
+    per_query = np.zeros(log.n_queries)
+    per_query[queries] = np.bincount(pages.page, chance, minlength=queries.size)
+    return per_query[log.query]
+
+
+def _unknown_id(ids: np.ndarray) -> np.ndarray:
+    if ids.dtype.kind == "i":
+        return np.array([int(ids.max(initial=0)) + 1])
+    return np.array(["\uffff never shown"], ids.dtype)
+
+
+#: Name to estimator: contribution of each page, and the weight of each row.
+METHODS: dict[str, Callable[[_Case], tuple[np.ndarray, np.ndarray]]] = {
+    "item-position": _item_position,
+    "cascade": _cascade,
+    "list": _list,
+    "doubly-robust": _doubly_robust,
+    "cascade-doubly-robust": _cascade_doubly_robust,
+    "model": _model,
+}
+
+
+@fulfils(paper="Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay, Wen 2018; McInerney, Brost, Chandar and others 2020")
+def evaluate_off_policy(
+    log: ClickLog,
+    run: Any,
+    method: str = "item-position",
+    *,
+    model: ClickModel | None = None,
+    k: int = 10,
+    normalise: bool = False,
+    clip: float = 1e-3,
+    level: float = 0.95,
+    reward: str = "clicks",
+    warn: bool = True,
+) -> OffPolicyEstimate:
+    r"""Estimate the clicks per page of a new ranker from a log of another one.
+
+    Parameters
+    ----------
+    run
+        Lists of the new ranker: a TREC run, a frame with qid, docid and score, or nested dicts.
+    method
+        ``"item-position"``: a click depends on the document and its rank alone; a shown document counts
+        :math:`1 / P(\text{document at rank})` where the new ranker would show it there too. ``"cascade"``: it depends
+        on the documents above as well; the weight is the running product of conditional probabilities. ``"list"``: it
+        may depend on the whole page, which must match: no assumption, most variance. ``"doubly-robust"`` and
+        ``"cascade-doubly-robust"``: a click model predicts, and the weighted log corrects it. ``"model"``: the click
+        model alone; no propensities, and no defence if the model is wrong.
+    model
+        Fitted click model for the last three.
+    k
+        Ranks that count.
+    normalise
+        Divide by the sum of the weights of each rank instead of the number of pages (self-normalised): a little bias
+        for much less variance.
+    clip
+        Propensities below this count as this.
+    level
+        Probability that the interval has the true value; normal approximation over pages.
+    reward
+        ``"clicks"``, or ``"actions"`` for the weights of other actions.
+    warn
+        Warn when the log cannot answer; the reasons are in ``doubts`` in any case.
+
+    Examples
+    --------
+    >>> from plackett.clicks import simulate_log
+    >>> from plackett.datasets import make_ranking
+    >>> data = make_ranking(n_queries=5, docs_per_query=4, random_state=0)
+    >>> log = simulate_log(data, n_pages=4000, k=4, random_state=0)  # random lists: propensities are known
+    >>> run = {str(q): {str(d): float(data.y[d]) for d in range(*data.offsets[i : i + 2])}
+    ...        for i, q in enumerate(data.qids)}
+    >>> found = evaluate_off_policy(log, run)
+    >>> found.value > found.logged
+    True
+
+    References
+    ----------
+    Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay, Wen: Offline evaluation of ranking policies with click models. KDD
+    2018. McInerney, Brost, Chandar, Mehrotra, Carterette: Counterfactual evaluation of slate recommendations with
+    sequential reward interactions. KDD 2020.
+    """
+    if method not in METHODS:
+        raise DataError(f"unknown method {method!r}; {hint(method, METHODS, 'the methods are')}")
+    if reward not in ("clicks", "actions") or (reward == "actions" and log.actions is None):
+        raise DataError(f"reward={reward!r}; give 'clicks', or 'actions' for a log that has them")
+    if reward == "actions" and method in ("doubly-robust", "cascade-doubly-robust", "model"):
+        raise DataError(f"method={method!r} predicts clicks; actions need a method without a model")
+    new = new_lists(log, run, k)
+    pages = log.select(new.covered)
+    if pages.n_pages < log.n_pages:
+        new = new_lists(pages, run, k)
+    gains = pages.clicked if reward == "clicks" else pages.actions
+    gain = np.where(pages.rank <= k, np.asarray(gains, np.float64), 0.0)
+    case = _Case(pages, new, model, k, clip, gain)
+    values, weight = METHODS[method](case)
+    if normalise and method in ("item-position", "cascade", "list"):
+        values = _normalised(case, weight)
+    share = pages.page_weight / pages.page_weight.sum()
+    value = float((share * values).sum())
+    error = float(np.sqrt((share**2 * (values - value) ** 2).sum()))
+    from scipy.special import ndtri
+
+    half = float(ndtri((1 + level) / 2)) * error
+    effective = _effective_pages(case, weight) if method != "model" else float(pages.page_weight.sum())
+    matched = _matched(case)
+    doubts = tuple(_doubts(case, method, effective, matched, log.n_pages - pages.n_pages, log.n_pages))
+    if warn and doubts:
+        warnings.warn("this log cannot answer well: " + "; ".join(doubts), PlackettWarning, stacklevel=2)
+    logged = float((share * case.page_sum(gain)).sum())
+    return OffPolicyEstimate(
+        method, value, error, value - half, value + half, logged, effective, matched, doubts, values
+    )
+
+
+def _normalised(case: _Case, weight: np.ndarray) -> np.ndarray:
+    """Page values whose mean is the self-normalised estimate, and whose spread is that of its linearisation."""
+    log, rank = case.log, case.log.rank - 1
+    share = log.page_weight / log.page_weight.sum()
+    total = np.bincount(rank, weight * share[log.page], minlength=log.longest)
+    hits = np.bincount(rank, weight * case.reward * share[log.page], minlength=log.longest)
+    means = np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
+    scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    return means.sum() + case.page_sum(scale[rank] * weight * (case.reward - means[rank]))
+
+
+def _effective_pages(case: _Case, weight: np.ndarray) -> float:
+    """Smallest over ranks of (Σw)² / Σw²."""
+    log, rank = case.log, case.log.rank - 1
+    inside = log.rank <= case.k
+    first = np.bincount(rank[inside], (weight * log.row_weight)[inside])
+    second = np.bincount(rank[inside], (weight**2 * log.row_weight)[inside])
+    return float(np.min(np.divide(first**2, second, out=np.zeros_like(first), where=second > 0), initial=np.inf))
+
+
+def _matched(case: _Case) -> float:
+    """Share of new places, weighted by pages of the query, that the log has shown."""
+    log, new = case.log, case.new
+    n, m = log.documents.size, case.k + 1
+    shown = np.unique(
+        (log.query[log.page].astype(np.int64) * (n + 1) + log.document) * m + np.minimum(log.rank, case.k)
+    )
+    pages = np.bincount(log.query, log.page_weight, minlength=log.n_queries)[new.query]
+    key = (new.query.astype(np.int64) * (n + 1) + np.where(new.document >= 0, new.document, n)) * m + new.rank
+    hit = np.isin(key, shown) & (new.document >= 0)
+    return float((pages * hit).sum() / max(pages.sum(), 1e-12))
+
+
+def _doubts(case: _Case, method: str, effective: float, matched: float, lost: int, pages: int) -> list[str]:
+    said = []
+    if lost:
+        said.append(f"{lost} of {pages} pages have a query without a new list")
+    if method == "model":
+        if matched < 0.5:
+            said.append(f"only {matched:.0%} of the new places were ever shown: the click model extrapolates")
+        return said
+    if effective < FEW_PAGES:
+        said.append(f"it has the information of {effective:.0f} pages only")
+    if method in ("item-position", "cascade", "list") and matched < 0.9:
+        said.append(
+            f"{1 - matched:.0%} of the new places were never shown: their clicks are missing from the estimate, "
+            "which is too low"
+        )
+    return said
+
+
+@fulfils()
+def compare_off_policy(
+    log: ClickLog, runs: dict[str, Any], method: str = "item-position", **options: Any
+) -> pl.DataFrame:
+    """Estimates of several rankers, and their differences from the first one with intervals on the same pages.
+
+    Parameters
+    ----------
+    runs
+        Lists by name. All must have lists for the same queries of the log.
+    options
+        As in `evaluate_off_policy`.
+    """
+    import polars as pl
+    from scipy.special import ndtri
+
+    found = {name: evaluate_off_policy(log, run, method, **options) for name, run in runs.items()}
+    if len({each.page_values.size for each in found.values()}) > 1:
+        raise DataError("the runs have lists for different queries of the log; give them the same queries")
+    first = next(iter(found.values()))
+    half = float(ndtri((1 + options.get("level", 0.95)) / 2))
+    share = log.page_weight / log.page_weight.sum() if first.page_values.size == log.n_pages else None
+    rows = []
+    for name, each in found.items():
+        gap = each.page_values - first.page_values
+        weight = np.full(gap.size, 1.0 / max(gap.size, 1)) if share is None else share
+        mean = float((weight * gap).sum())
+        error = float(np.sqrt((weight**2 * (gap - mean) ** 2).sum()))
+        rows.append(
+            {
+                "ranker": name,
+                "clicks_per_page": each.value,
+                "lower": each.lower,
+                "upper": each.upper,
+                "difference": mean,
+                "difference_lower": mean - half * error,
+                "difference_upper": mean + half * error,
+                "effective_pages": each.effective_pages,
+                "matched": each.matched,
+                "doubts": "; ".join(each.doubts),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+@fulfils(paper="Gupta, Oosterhuis, de Rijke 2023")
+def safe_choices(
+    log: ClickLog, run: Any, method: str = "item-position", *, confidence: float = 0.95, **options: Any
+) -> pl.DataFrame:
+    """Decide per query whether the new ranker may replace the logged one: query, pages, difference, lower, new.
+
+    The new list of a query is taken only if the lower end of a one-sided interval of its gain in clicks per page is
+    above 0. Queries with little exposure of the new order have wide intervals, and stay as they are. Intervals are per
+    query; with many queries some of those that change will be wrong by chance, at most the share 1 − ``confidence``.
+
+    Parameters
+    ----------
+    confidence
+        Probability with which the gain of a query is real.
+    """
+    import polars as pl
+    from scipy.special import stdtrit
+
+    from plackett.data._tables import id_series
+
+    found = evaluate_off_policy(log, run, method, warn=False, **options)
+    pages = log.select(new_lists(log, run, options.get("k", 10)).covered)
+    k = options.get("k", 10)
+    own = np.bincount(pages.page, pages.clicked & (pages.rank <= k), minlength=pages.n_pages)
+    gap = found.page_values - own
+    n = np.bincount(pages.query, minlength=pages.n_queries)
+    asked = np.flatnonzero(n > 0)
+    mean = np.bincount(pages.query, gap, minlength=pages.n_queries)[asked] / n[asked]
+    square = np.bincount(pages.query, gap**2, minlength=pages.n_queries)[asked] / n[asked]
+    n = n[asked]
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
+    # without a single page that supports the new order the spread is 0 by chance: no evidence
+    support = np.bincount(pages.query, found.page_values != 0, minlength=pages.n_queries)[asked]
+    lower = np.where((n > 1) & (support > 1), mean - stdtrit(np.maximum(n - 1, 1), confidence) * spread, -np.inf)
+    return pl.DataFrame(
+        [
+            id_series("query", pages.queries).gather(asked),
+            pl.Series("pages", n),
+            pl.Series("difference", mean),
+            pl.Series("lower", lower),
+            pl.Series("new", lower > 0),
+        ]
+    )

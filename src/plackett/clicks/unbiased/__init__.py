@@ -1,0 +1,1 @@
+"""Unbiased learning from clicks: propensities, weights, and what corrects a biased sample."""

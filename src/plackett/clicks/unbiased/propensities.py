@@ -1,0 +1,179 @@
+"""How likely each rank is examined, relative to the first: from randomised pages, and from pages that happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.clicks.log import ClickLog
+
+__all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
+
+
+@dataclass(frozen=True)
+class Propensities:
+    """Examination of the ranks 1, 2, …, relative to the first, with standard errors of its logarithm.
+
+    Only ratios are identified: the first is 1. NaN marks ranks that the log does not connect with the first.
+    """
+
+    examination: np.ndarray
+    log_error: np.ndarray
+    method: str
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals."""
+        from scipy.special import ndtri
+
+        half = float(ndtri((1 + level) / 2)) * self.log_error
+        return self.examination * np.exp(-half), self.examination * np.exp(half)
+
+
+@fulfils("logs.propensity", paper="Joachims, Swaminathan, Schnabel 2017")
+def randomised_propensities(log: ClickLog, *, swapped: bool = False) -> Propensities:
+    r"""Propensities from randomised pages: :math:`\theta_k / \theta_1` is the ratio of click rates.
+
+    Parameters
+    ----------
+    log
+        Pages in random order.
+    swapped
+        Pages on which only the first document was swapped with that at another rank, at random: then rates of the same
+        documents at rank 1 and rank k are compared, which is `harvest_propensities`.
+
+    References
+    ----------
+    Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
+    """
+    if swapped:
+        return harvest_propensities(log)
+    shown = np.bincount(log.rank - 1, log.row_weight, minlength=log.longest)
+    clicks = np.bincount(log.rank - 1, log.row_weight * log.clicked, minlength=log.longest)
+    if clicks.size == 0 or clicks[0] == 0:
+        raise DataError("no clicks at the first rank: ratios to it cannot be estimated")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = clicks / shown
+        error = np.sqrt((1 - rate) / np.maximum(clicks, 1e-12) + (1 - rate[0]) / clicks[0])
+    error[0] = 0.0
+    return Propensities(rate / rate[0], error, "randomised")
+
+
+@fulfils("logs.propensity", paper="Agarwal, Zaitsev, Wang, Li, Najork, Joachims 2019")
+def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensities:
+    r"""Propensities from documents that were shown at several ranks of the same query (intervention harvesting).
+
+    Rankers change, and move documents. For ranks k and l, each pair of query and document shown at both is a stratum
+    with its own relevance; the common ratio of click rates is Mantel and Haenszel's
+
+    .. math:: \frac{\theta_k}{\theta_l} = \frac{\sum_p c_{pk}\, n_{pl} / (n_{pk} + n_{pl})}
+              {\sum_p c_{pl}\, n_{pk} / (n_{pk} + n_{pl})}
+
+    and the ratios of all pairs of ranks are combined by weighted least squares on their logarithms. It needs no
+    model of relevance, and assumes that a document did not move because its relevance changed.
+
+    Parameters
+    ----------
+    min_clicks
+        Ratios of two ranks with fewer clicks on either side are not used.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> pages = rng.permuted(np.tile(np.arange(4), (20_000, 1)), axis=1)
+    >>> look, r = np.array([1.0, 0.5, 0.3, 0.2]), np.array([0.8, 0.5, 0.3, 0.1])
+    >>> log = ClickLog.from_arrays(np.zeros(20_000, int), pages, rng.random(pages.shape) < look * r[pages])
+    >>> harvest_propensities(log).examination.round(1).tolist()
+    [1.0, 0.5, 0.3, 0.2]
+
+    References
+    ----------
+    Agarwal, Zaitsev, Wang, Li, Najork, Joachims: Estimating position bias without intrusive interventions. WSDM 2019.
+    """
+    m = log.longest
+    key = log.pair.astype(np.int64) * m + (log.rank - 1)
+    cells, at = np.unique(key, return_inverse=True)
+    shown = np.bincount(at, log.row_weight)
+    clicks = np.bincount(at, log.row_weight * log.clicked)
+    pair, rank = cells // m, cells % m
+    starts = np.flatnonzero(np.concatenate((np.ones(min(1, pair.size), bool), np.diff(pair) > 0)))
+    sizes = np.diff(np.append(starts, pair.size))
+    up, down, spread = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
+    for gap in range(1, int(sizes.max(initial=1))):  # cells of one pair that are ``gap`` entries apart
+        first = np.flatnonzero(np.arange(pair.size) + gap < np.repeat(starts + sizes, sizes))
+        second = first + gap
+        k, l_ = rank[first], rank[second]
+        total = shown[first] + shown[second]
+        np.add.at(up, (k, l_), clicks[first] * shown[second] / total)
+        np.add.at(down, (k, l_), clicks[second] * shown[first] / total)
+        hits = clicks[first] + clicks[second]
+        noise = (shown[first] * shown[second] * hits - clicks[first] * clicks[second] * total) / total**2
+        np.add.at(spread, (k, l_), noise)
+    rows, ratios, weights = [], [], []
+    for k in range(m):
+        for l_ in range(k + 1, m):
+            if min(up[k, l_], down[k, l_]) * 2 >= min_clicks and spread[k, l_] > 0:
+                row = np.zeros(m)
+                row[k], row[l_] = 1.0, -1.0
+                rows.append(row)
+                ratios.append(np.log(up[k, l_] / down[k, l_]))
+                weights.append(up[k, l_] * down[k, l_] / spread[k, l_])
+    if not rows:
+        raise DataError(
+            "no document was clicked at two ranks of the same query: nothing to compare; randomise a little"
+        )
+    A, b, w = np.array(rows), np.array(ratios), np.array(weights)
+    known = _connected_with_first(A)
+    free = known[1:]
+    gram = A[:, free].T @ (w[:, None] * A[:, free]) if free.size else np.zeros((0, 0))
+    examination, error = np.full(m, np.nan), np.full(m, np.nan)
+    examination[0], error[0] = 1.0, 0.0
+    if free.size:
+        inverse = np.linalg.pinv(gram)
+        examination[free] = np.exp(inverse @ (A[:, free].T @ (w * b)))
+        error[free] = np.sqrt(np.maximum(np.diag(inverse), 0.0))
+    return Propensities(examination, error, "intervention harvesting")
+
+
+def _connected_with_first(rows: np.ndarray) -> np.ndarray:
+    """Ranks that the ratios connect with the first one, which comes first."""
+    reached, grown = {0}, True
+    edges = [tuple(np.flatnonzero(row)) for row in rows]
+    while grown:
+        grown = False
+        for a, b in edges:
+            if (a in reached) != (b in reached):
+                reached |= {a, b}
+                grown = True
+    return np.array(sorted(int(i) for i in reached))
+
+
+@fulfils("logs.propensity", paper="Wang, Golbandi, Bendersky, Metzler, Najork 2018")
+def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 100) -> Propensities:
+    """Propensities from the position-based model, by EM; with features of the documents, by regression EM.
+
+    Parameters
+    ----------
+    features
+        `plackett.RankingDataset` with the features of the pairs; None gives each pair a value of its own, which needs
+        documents that moved.
+
+    References
+    ----------
+    Wang, Golbandi, Bendersky, Metzler, Najork: Position bias estimation for unbiased learning to rank in personal
+    search. WSDM 2018.
+    """
+    from plackett.clicks.features import FeatureAttraction
+    from plackett.clicks.models.pbm import PBM
+
+    model = PBM(max_iter=max_iter)
+    if features is None:
+        model.fit(log)
+    else:
+        FeatureAttraction(model, n_rounds=max_iter).fit(log, features)  # type: ignore[arg-type]
+    clicks = np.bincount(log.rank - 1, log.row_weight * log.clicked, minlength=log.longest)
+    error = np.sqrt(1.0 / np.maximum(clicks, 1e-12) + 1.0 / max(clicks[0], 1e-12))
+    error[0] = 0.0
+    return Propensities(model.examination_, error, "EM" if features is None else "regression EM")

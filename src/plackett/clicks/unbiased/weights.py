@@ -1,0 +1,137 @@
+"""Inverse propensities as labels and weights that every ranker takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.clicks.labels.dataset import Join, page_dataset
+from plackett.clicks.log import ClickLog
+from plackett.clicks.unbiased.propensities import Propensities
+from plackett.data._tables import id_series
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plackett.data.dataset import RankingDataset
+
+__all__ = ["ips_dataset", "ips_labels", "ips_weights"]
+
+
+def _examination(log: ClickLog, propensities: Any) -> np.ndarray:
+    table = propensities.examination if isinstance(propensities, Propensities) else propensities
+    table = np.asarray(table, np.float64)
+    if table.ndim != 1 or table.size < log.longest:
+        raise DataError(f"{table.size} propensities for {log.longest} ranks; give one per rank")
+    look = table[log.rank - 1]
+    if not (look > 0).all():
+        rank = int(log.rank[np.flatnonzero(~(look > 0))[0]])
+        raise DataError(f"the propensity of rank {rank} is {table[rank - 1]}; it must be positive and known")
+    return look
+
+
+def ips_weights(log: ClickLog, propensities: Any, *, clip: float | None = 0.05, normalise: bool = False) -> np.ndarray:
+    """Weight of each row: one over the propensity of its rank for clicked rows, 1 for others.
+
+    Parameters
+    ----------
+    propensities
+        `Propensities`, or the examination of each rank.
+    clip
+        Propensities below this count as this: less variance for some bias. None does not clip.
+    normalise
+        Scale the weights of clicked rows so that their mean is 1 (self-normalised).
+    """
+    look = _examination(log, propensities)
+    if clip is not None:
+        look = np.maximum(look, clip)
+    weight = np.where(log.clicked, 1.0 / look, 1.0)
+    if normalise and log.clicked.any():
+        weight[log.clicked] /= np.average(weight[log.clicked], weights=log.row_weight[log.clicked])
+    return weight
+
+
+@fulfils("logs.ips", paper="Joachims, Swaminathan, Schnabel 2017")
+def ips_dataset(
+    log: ClickLog, features: RankingDataset, propensities: Any, *, clip: float | None = 0.05, normalise: bool = False
+) -> Join:
+    r"""Pages with features and inverse-propensity weights, for any ranker.
+
+    A pair of a clicked and another document weighs :math:`1/\theta` of the clicked one, as in propensity-weighted
+    Ranking SVM, and so does the click in a softmax loss: with linear, tree and neural models. Train for example
+    ``pk.LambdaMART().fit(join.data)``. Propensities of 1 are plain learning from clicks.
+
+    Examples
+    --------
+    >>> from plackett.clicks import simulate_log
+    >>> from plackett.datasets import make_ranking
+    >>> data = make_ranking(n_queries=20, docs_per_query=10, random_state=0)
+    >>> log = simulate_log(data, data.X[:, 0], n_pages=200, random_state=0)
+    >>> join = ips_dataset(log, data, 1 / np.arange(1, 11))
+    >>> float(join.data.sample_weight.max())
+    10.0
+
+    References
+    ----------
+    Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
+    """
+    return page_dataset(log, features, weight=ips_weights(log, propensities, clip=clip, normalise=normalise))
+
+
+@fulfils("logs.ips", paper="Joachims, Swaminathan, Schnabel 2017")
+def ips_labels(
+    log: ClickLog,
+    propensities: Any,
+    *,
+    estimate: str = "ratio",
+    clip: float | None = 0.05,
+    expected: np.ndarray | None = None,
+) -> pl.DataFrame:
+    r"""Relevance of each pair, corrected for how likely it was seen: query, document, label, weight.
+
+    Parameters
+    ----------
+    estimate
+        ``"ips"``: :math:`\frac1n \sum c/\theta`, without bias if the propensities are right. ``"ratio"``:
+        :math:`\sum c / \sum \theta`, self-normalised, never above the click rate of what was seen, with less variance.
+        ``"doubly-robust"``: :math:`\hat r + \frac1n \sum (c - \theta \hat r)/\theta`, right if either the
+        propensities or ``expected`` are.
+    clip
+        Propensities below this count as this in divisions.
+    expected
+        :math:`\hat r` of each pair of the log, such as the attraction of a model with features.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``weight`` is the expected number of examinations.
+    """
+    import polars as pl
+
+    look = _examination(log, propensities)
+    divisor = look if clip is None else np.maximum(look, clip)
+    weight, n = log.row_weight, log.n_pairs
+    shown = np.bincount(log.pair, weight, minlength=n)
+    seen = np.bincount(log.pair, weight * look, minlength=n)
+    if estimate == "ratio":
+        label = np.bincount(log.pair, weight * log.clicked, minlength=n) / np.maximum(seen, 1e-12)
+    elif estimate == "ips":
+        label = np.bincount(log.pair, weight * log.clicked / divisor, minlength=n) / np.maximum(shown, 1e-12)
+    elif estimate == "doubly-robust":
+        if expected is None or np.shape(expected) != (n,):
+            raise DataError(f"estimate='doubly-robust' needs expected: one relevance per pair of the log ({n})")
+        rest = (log.clicked - look * expected[log.pair]) / divisor
+        label = expected + np.bincount(log.pair, weight * rest, minlength=n) / np.maximum(shown, 1e-12)
+    else:
+        raise DataError(f"estimate={estimate!r}; give 'ips', 'ratio' or 'doubly-robust'")
+    return pl.DataFrame(
+        [
+            id_series("query", log.queries).gather(log.pair_query),
+            id_series("document", log.documents).gather(log.pair_document),
+            pl.Series("label", label),
+            pl.Series("weight", seen),
+        ]
+    )

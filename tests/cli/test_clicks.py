@@ -1,0 +1,94 @@
+"""``plackett clicks``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import plackett as pk
+from plackett.cli.app import app
+from plackett.clicks.loading import load_model
+from plackett.clicks.simulate import simulate_log
+from plackett.clicks.storage import open_log
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("clicks")
+    data = pk.datasets.make_ranking(n_queries=10, docs_per_query=5, n_features=4, random_state=0)
+    log = simulate_log(data, n_pages=1500, k=4, random_state=0)
+    log.save(path / "log.plackett")
+    log.to_frame().rename({"document": "sku"}).write_csv(path / "log.csv")
+    for name, scores in (("good", data.y), ("bad", -data.y)):
+        rows = zip(data.qids[data.query_of_row].tolist(), range(data.n_rows), scores, strict=True)
+        pk.write_run([(str(q), str(d), float(s)) for q, d, s in rows], path / f"{name}.run")
+    pk.write_letor(data, path / "data.txt") if hasattr(pk, "write_letor") else pk.write(data, path / "data.plackett")
+    return path
+
+
+def call(*words):
+    result = CliRunner().invoke(app, ["clicks", *map(str, words)])
+    assert result.exit_code == 0, f"{result.output}{result.exception!r}"
+    return result.output
+
+
+def test_info(folder):
+    text = call("info", folder / "log.plackett")
+    assert "1,500" in text
+    assert "Documents moved between all ranks" in text
+    facts = json.loads(call("info", folder / "log.csv", "-c", "document=sku", "--json"))
+    assert facts["pages"] == 1500
+    assert facts["connected_ranks"] == 4
+
+
+def test_convert_fit_and_simulate(folder, tmp_path):
+    call("convert", folder / "log.csv", tmp_path / "small.plackett", "-c", "document=sku", "--distinct")
+    assert open_log(tmp_path / "small.plackett").weight.sum() == 1500
+    out = tmp_path / "model.plackett"
+    text = call("fit", folder / "log.plackett", "--out", out, "--relevance", tmp_path / "r.csv")
+    assert "examination: 1.000" in text
+    assert load_model(out).name == "PBM"
+    assert pl.read_csv(tmp_path / "r.csv").height == 50
+    call("simulate", out, "--like", folder / "log.plackett", "--out", tmp_path / "new.plackett")
+    assert open_log(tmp_path / "new.plackett").n_pages == 1500
+    source = next(folder.glob("data.*"))
+    call("simulate", source, "--out", tmp_path / "s.plackett", "--pages", 100, "--feature", 1, "--users", "cascade")
+    assert open_log(tmp_path / "s.plackett").n_pages == 100
+
+
+def test_compare(folder):
+    rows = json.loads(call("compare", folder / "log.plackett", "-m", "PBM", "-m", "RankCTR", "--json"))
+    assert [row["model"] for row in rows] == ["PBM", "RankCTR"]
+
+
+@pytest.mark.parametrize("method", ["model", "random-walk", "discount", "skip-above"])
+def test_labels(folder, tmp_path, method):
+    call("labels", folder / "log.plackett", "--method", method, "--out", tmp_path / "labels.parquet")
+    assert "weight" in pl.read_parquet(tmp_path / "labels.parquet").columns
+
+
+def test_propensities(folder):
+    for method in ("harvest", "random", "em"):
+        found = json.loads(call("propensities", folder / "log.plackett", "--method", method, "--json"))
+        assert found["examination"][0] == 1.0
+        assert found["examination"][3] < 0.6
+
+
+def test_evaluate(folder):
+    words = [folder / "log.plackett", folder / "bad.run", folder / "good.run", "--k", 4]
+    rows = json.loads(call("evaluate", *words, "--json"))
+    assert rows[1]["difference_lower"] > 0
+    assert "clicks per page" in call("evaluate", *words, "--method", "model")
+
+
+def test_mistakes_are_explained(folder, tmp_path):
+    result = CliRunner().invoke(app, ["clicks", "info", str(folder / "log.csv")])
+    assert result.exit_code != 0
+    assert "no column for the document" in str(result.exception)
+    np.testing.assert_equal(result.output.count("Traceback"), 0)
+    result = CliRunner().invoke(app, ["clicks", "propensities", str(folder / "log.plackett"), "--method", "x"])
+    assert result.exit_code == 2

@@ -1,0 +1,182 @@
+"""The value of a ranker that was never shown."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.clicks.log import ClickLog
+from plackett.clicks.models.ctr import RankCTR
+from plackett.clicks.models.dbn import DBN
+from plackett.clicks.models.pbm import PBM
+from plackett.clicks.off_policy.evaluate import METHODS, compare_off_policy, evaluate_off_policy, safe_choices
+from plackett.clicks.off_policy.lists import new_lists
+from plackett.clicks.simulate import CascadeUsers, PositionUsers, simulate_log
+
+K = 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pk.datasets.make_ranking(n_queries=6, docs_per_query=4, n_features=5, random_state=3)
+
+
+def run_of(data, scores):
+    return {
+        str(q): {str(d): float(scores[d]) for d in range(data.offsets[i], data.offsets[i + 1])}
+        for i, q in enumerate(data.qids)
+    }
+
+
+def truth(data, scores, users, n=200_000):
+    shown = simulate_log(data, scores, n_pages=n, k=K, users=users, random_state=99)
+    return shown.clicked.sum() / n
+
+
+def test_new_lists(data):
+    log = simulate_log(data, n_pages=50, k=K, random_state=0)
+    lists = new_lists(log, run_of(data, data.X[:, 0]), K)
+    for i in range(data.n_queries):
+        rows = np.arange(data.offsets[i], data.offsets[i + 1])
+        best = rows[np.argsort(-data.X[rows, 0], kind="stable")][:K]
+        found = lists.document[lists.offsets[i] : lists.offsets[i + 1]]
+        assert log.documents[found].tolist() == best.tolist()
+    for row in range(log.n_rows):
+        query = log.query[log.page[row]]
+        mine = lists.document[lists.offsets[query] : lists.offsets[query + 1]].tolist()
+        document = log.document[row]
+        assert lists.row_rank[row] == (mine.index(document) + 1 if document in mine else 0)
+
+
+CASES = [
+    ("item-position", PositionUsers(), False),
+    ("item-position", PositionUsers(), True),
+    ("cascade", CascadeUsers(), False),
+    ("cascade", CascadeUsers(), True),
+    ("list", CascadeUsers(), False),
+    ("doubly-robust", PositionUsers(), False),
+    ("cascade-doubly-robust", CascadeUsers(), False),
+]
+
+
+@pytest.mark.parametrize(("method", "users", "normalise"), CASES)
+def test_intervals_have_the_true_value(data, method, users, normalise):
+    scores = np.asarray(data.X[:, 0])
+    value = truth(data, scores, users)
+    run, hits, estimates = run_of(data, scores), [], []
+    for seed in range(60):
+        log = simulate_log(data, n_pages=1200, k=K, users=users, random_state=seed)
+        model = PBM(max_iter=10, prior=(1, 1)).fit(log) if "robust" in method else None
+        found = evaluate_off_policy(log, run, method, model=model, k=K, normalise=normalise, level=0.9, warn=False)
+        hits.append(found.lower <= value <= found.upper)
+        estimates.append(found.value)
+    assert 0.78 <= np.mean(hits) <= 1.0
+    error = np.std(estimates) / np.sqrt(len(estimates))
+    assert np.mean(estimates) == pytest.approx(value, abs=4 * error + 0.01)
+
+
+def test_doubly_robust_varies_less_and_survives_a_wrong_model(data):
+    scores, users = np.asarray(data.X[:, 0]), PositionUsers()
+    value, run = truth(data, scores, users), run_of(data, scores)
+    plain, robust, wrong = [], [], []
+    for seed in range(40):
+        log = simulate_log(data, n_pages=1200, k=K, users=users, random_state=seed)
+        plain.append(evaluate_off_policy(log, run, k=K, warn=False).value)
+        good, bad = PBM(max_iter=10, prior=(1, 1)).fit(log), RankCTR().fit(log)
+        robust.append(evaluate_off_policy(log, run, "doubly-robust", model=good, k=K, warn=False).value)
+        wrong.append(evaluate_off_policy(log, run, "doubly-robust", model=bad, k=K, warn=False).value)
+    assert np.std(robust) < np.std(plain)
+    assert np.mean(wrong) == pytest.approx(value, abs=0.03)
+
+
+def test_the_model_alone(data):
+    users = CascadeUsers()
+    scores = np.asarray(data.X[:, 0])
+    log = simulate_log(data, n_pages=20_000, k=K, users=users, random_state=0)
+    model = DBN().fit(log)
+    found = evaluate_off_policy(log, run_of(data, scores), "model", model=model, k=K)
+    assert found.value == pytest.approx(truth(data, scores, users), abs=0.03)
+    assert found.doubts == ()
+
+
+def test_the_log_itself_is_its_own_value(data):
+    log = simulate_log(data, data.X[:, 1], n_pages=500, k=K, random_state=0)
+    log = log.replace(conditional_propensities=np.ones(log.n_rows))
+    for method in ("item-position", "cascade", "list"):
+        found = evaluate_off_policy(log, run_of(data, data.X[:, 1]), method, k=K)
+        assert found.value == pytest.approx(found.logged)
+        assert found.effective_pages == pytest.approx(500)
+        assert found.matched == 1.0
+
+
+def test_a_log_that_cannot_answer_says_so(data):
+    log = simulate_log(data, data.X[:, 1], n_pages=500, k=K, random_state=0)
+    with pytest.warns(pk.PlackettWarning, match="never shown"):
+        found = evaluate_off_policy(log, run_of(data, -data.X[:, 1]), k=K)
+    assert found.matched < 0.5
+    some = {q: lists for q, lists in run_of(data, data.X[:, 1]).items() if q != str(data.qids[0])}
+    with pytest.warns(pk.PlackettWarning, match="without a new list"):
+        evaluate_off_policy(log, some, k=K)
+    bare = log.replace(propensities=None)
+    with pytest.raises(pk.DataError, match="needs propensities"):
+        evaluate_off_policy(bare, run_of(data, data.X[:, 1]))
+    with pytest.raises(pk.DataError, match="needs a fitted click model"):
+        evaluate_off_policy(log, run_of(data, data.X[:, 1]), "model")
+    with pytest.raises(pk.DataError, match="do the ids agree"):
+        evaluate_off_policy(log, {"zz": {"1": 1.0}})
+    with pytest.raises(pk.DataError, match="did you mean"):
+        evaluate_off_policy(log, run_of(data, data.X[:, 1]), "cascde")
+    assert "model" in METHODS
+
+
+def test_comparison_and_safe_choices(data):
+    users = PositionUsers(noise=0.02)
+    log = simulate_log(data, n_pages=20_000, k=K, users=users, random_state=0)
+    runs = {"worst": run_of(data, -data.y), "best": run_of(data, data.y)}
+    table = compare_off_policy(log, runs, k=K)
+    assert table["difference"][0] == 0
+    assert table["difference_lower"][1] > 0
+    good = safe_choices(log, runs["best"], k=K)
+    bad = safe_choices(log, runs["worst"], k=K)
+    assert good["new"].sum() >= 4
+    assert bad["new"].sum() == 0
+    few = safe_choices(log.select(np.arange(60)), runs["best"], k=K)
+    assert few["new"].sum() <= good["new"].sum()  # without evidence nothing changes
+
+
+def test_safe_choices_are_seldom_wrong(data):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=data.n_rows)  # no better than random lists on average
+    wrong = total = 0
+    attraction = PositionUsers().attraction(data.labels, data.labels.max())
+    for seed in range(20):
+        log = simulate_log(data, n_pages=2000, k=K, random_state=seed)
+        found = safe_choices(log, run_of(data, scores), k=K)
+        for query, taken in found.select("query", "new").rows():
+            i = int(np.flatnonzero(data.qids == query)[0])
+            rows = np.arange(data.offsets[i], data.offsets[i + 1])
+            best = rows[np.argsort(-scores[rows])][:K]
+            gain = (attraction[best] / np.arange(1, K + 1)).sum() - attraction[rows].mean() * (
+                1 / np.arange(1, K + 1)
+            ).sum()
+            wrong += taken and gain < 0
+            total += gain < 0
+    assert wrong <= 0.12 * max(total, 1)
+
+
+def test_actions_may_be_the_reward():
+    log = ClickLog.from_arrays(
+        ["q"] * 200,
+        [["a", "b"], ["b", "a"]] * 100,
+        [[1, 0], [0, 1]] * 100,
+        actions=[[5, 0], [0, 1]] * 100,
+        propensities=np.full((200, 2), 0.5),
+    )
+    found = evaluate_off_policy(log, {"q": {"a": 2.0, "b": 1.0}}, k=2, reward="actions")
+    assert found.value == pytest.approx(5.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate_off_policy(log, {"q": {"a": 2.0, "b": 1.0}}, k=2).value == pytest.approx(1.0)

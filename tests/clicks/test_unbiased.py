@@ -1,0 +1,252 @@
+"""Propensities, inverse-propensity weights, selection bias, streaming."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.clicks.features import FeatureAttraction, LogisticRates, dataset_rows, likelihood_slope
+from plackett.clicks.loading import make_model
+from plackett.clicks.log import ClickLog
+from plackett.clicks.models.pbm import PBM
+from plackett.clicks.models.trust_bias import TrustBias
+from plackett.clicks.simulate import PositionUsers, TrustUsers, simulate_log
+from plackett.clicks.unbiased.dual_learning import DualLearning
+from plackett.clicks.unbiased.propensities import em_propensities, harvest_propensities, randomised_propensities
+from plackett.clicks.unbiased.selection_bias import selection_weights, two_phase
+from plackett.clicks.unbiased.weights import ips_dataset, ips_labels, ips_weights
+
+LOOK = 1 / np.arange(1, 7)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pk.datasets.make_ranking(n_queries=30, docs_per_query=6, n_features=8, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def moved(data):
+    """Lists of a ranker that changes a little every time."""
+    return simulate_log(data, data.X[:, 0], n_pages=30_000, k=6, temperature=1.0, random_state=0)
+
+
+@pytest.mark.spec("logs.propensity")
+def test_all_estimates_of_propensities_agree(data, moved):
+    shuffled = simulate_log(data, n_pages=30_000, k=6, random_state=1)
+    found = [
+        randomised_propensities(shuffled),
+        harvest_propensities(moved),
+        em_propensities(moved),
+        em_propensities(moved, data, max_iter=40),
+        randomised_propensities(moved, swapped=True),
+    ]
+    for each in found[:3]:
+        np.testing.assert_allclose(each.examination, LOOK, rtol=0.17)
+    np.testing.assert_allclose(found[3].examination, LOOK, rtol=0.35)  # the features do not tell all of the relevance
+    assert np.array_equal(found[4].examination, found[1].examination)
+
+
+@pytest.mark.spec("logs.propensity")
+def test_errors_of_harvested_propensities_are_honest(data):
+    scores = np.asarray(data.X[:, 0])
+    covered = []
+    for seed in range(40):
+        log = simulate_log(data, scores, n_pages=3000, k=4, temperature=1.0, random_state=seed)
+        lower, upper = harvest_propensities(log).interval(0.9)
+        covered.append((lower <= LOOK[:4]) & (upper >= LOOK[:4]))
+    assert 0.8 < np.mean(covered, axis=0)[1:].mean() < 0.98
+
+
+def test_ranks_that_nothing_connects_are_not_known():
+    log = ClickLog.from_arrays(
+        ["q"] * 40, [["a", "b", "c"], ["b", "a", "c"]] * 20, [[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0]] * 10
+    )
+    found = harvest_propensities(log).examination
+    assert np.isnan(found[2])
+    assert np.isfinite(found[:2]).all()
+    fixed = ClickLog.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[1, 1]] * 4)
+    with pytest.raises(pk.DataError, match="randomise a little"):
+        harvest_propensities(fixed)
+
+
+@pytest.mark.spec("logs.propensity")
+def test_dual_learning(data):
+    log = simulate_log(data, data.X[:, 0], n_pages=6000, k=6, temperature=1.0, random_state=0)
+    true = 1 / (1 + np.exp(-2 * np.asarray(data.X)[:, 1]))
+    rng = np.random.default_rng(0)
+    chance = LOOK[log.rank - 1] * true[dataset_rows(log, data)[log.pair]]
+    log = log.replace(clicks=(rng.random(log.n_rows) < chance).astype(np.int32))
+    model = DualLearning(n_epochs=15, random_state=0).fit(log, data)
+    np.testing.assert_allclose(model.examination_, LOOK, atol=0.15)
+    assert np.corrcoef(model.predict(data), data.X[:, 1])[0, 1] > 0.9
+
+
+@pytest.mark.spec("logs.propensity")
+def test_trust_bias(data):
+    users = TrustUsers(strength=0.5, trust=0.4)
+    log = simulate_log(data, n_pages=40_000, k=6, users=users, random_state=0)
+    model = TrustBias(prior=None, max_iter=400, tol=1e-9).fit(log)
+    assert np.diff(model.log_likelihoods_).min() > -1e-6
+    right, wrong = users.click_rates(6)
+    look = users.examination(6)
+    r = users.attraction(data.labels, data.labels.max())[dataset_rows(log, data)]
+    truth = look[:, None] * (right[:, None] * r + wrong[:, None] * (1 - r))
+    found = model.relevant_[:, None] * model.attraction_ + model.irrelevant_[:, None] * (1 - model.attraction_)
+    assert np.abs(found - truth).mean() < 0.015
+    told = TrustBias(prior=None, max_iter=1).fit(log)
+    told.relevant_, told.irrelevant_ = look * right, look * wrong
+    corrected = told.corrected_clicks(log)
+    mean = np.bincount(log.pair, corrected) / np.bincount(log.pair)
+    assert np.abs(mean - r).mean() < 0.06  # without bias
+    assert abs((mean - r).mean()) < 0.01
+
+
+@pytest.mark.spec("logs.ips")
+def test_the_worked_example_of_inverse_propensities():
+    rng = np.random.default_rng(0)
+    logged, new = np.array([3, 1, 5, 2, 4]), np.arange(1, 6)
+    relevant = np.array([1, 0, 1, 0, 1])
+    look = 1 / np.arange(1, 6)
+    n = 40_000
+    shown = np.argsort(logged)  # document at each rank
+    clicks = (rng.random((n, 5)) < look) & (relevant[shown] > 0)
+    log = ClickLog.from_arrays(np.zeros(n, int), np.tile(shown, (n, 1)), clicks)
+    document = log.documents[log.document]
+    for weight, expected in ((ips_weights(log, look, clip=None), 9.0), (np.ones(log.n_rows), 2.1833)):
+        estimate = (weight * log.clicked * new[document]).sum() / n
+        assert estimate == pytest.approx(expected, abs=0.15)
+    sums = [
+        (ips_weights(log, look, clip=clip) * log.clicked * new[document]).sum() / n for clip in (None, 0.3, 0.5, 1.0)
+    ]
+    assert sums == sorted(sums, reverse=True)  # more clipping, more bias
+
+
+@pytest.mark.spec("logs.ips")
+def test_labels_of_the_three_estimates(data, moved):
+    r = PositionUsers().attraction(data.labels, data.labels.max())[dataset_rows(moved, data)]
+    shown = np.bincount(moved.pair)
+    often = shown > 300
+    for estimate in ("ips", "ratio", "doubly-robust"):
+        frame = ips_labels(moved, LOOK, estimate=estimate, clip=None, expected=np.full(moved.n_pairs, 0.4))
+        assert np.abs(frame["label"].to_numpy() - r)[often].mean() < 0.06
+    exact = ips_labels(moved, np.full(6, 0.5), estimate="doubly-robust", clip=None, expected=r)
+    wrong = ips_labels(moved, np.full(6, 0.5), estimate="ips", clip=None)
+    assert np.isfinite(exact["label"].to_numpy()).all()
+    assert np.abs(wrong["label"].to_numpy() - r)[often].mean() > 0.06
+    plain = ips_labels(moved, np.ones(6))
+    rate = moved.pair_frame()
+    np.testing.assert_allclose(plain["label"], rate["clicked"] / rate["shown"])
+    with pytest.raises(pk.DataError, match="one per rank"):
+        ips_labels(moved, [1.0])
+    with pytest.raises(pk.DataError, match="needs expected"):
+        ips_labels(moved, LOOK, estimate="doubly-robust")
+
+
+@pytest.mark.spec("logs.ips")
+@pytest.mark.parametrize("model", ["linear", "trees"])
+def test_every_model_learns_from_weighted_pages(data, model):
+    order = np.random.default_rng(3).normal(size=data.n_rows)
+    log = simulate_log(data, order, n_pages=1500, k=6, users=PositionUsers(strength=1.5), random_state=0)
+    look = np.arange(1, 7) ** -1.5
+    join = ips_dataset(log, data, look)
+    assert join.data.sample_weight.max() == pytest.approx(6**1.5)
+    ranker = pk.GradientRanker(loss="Logistic", model=model).fit(join.data)
+    naive = pk.GradientRanker(loss="Logistic", model=model).fit(join.data.replace(sample_weight=None))
+    assert not np.allclose(ranker.predict(data), naive.predict(data))
+    same = ips_dataset(log, data, np.ones(6)).data
+    np.testing.assert_allclose(same.sample_weight, 1.0)
+
+
+@pytest.mark.spec("logs.likelihood")
+@pytest.mark.parametrize("name", ["PBM", "UBM", "DCM", "DBN", "SDBN"])
+def test_the_slope_of_the_likelihood(name):
+    rng = np.random.default_rng(0)
+    lists = np.argsort(rng.random((60, 5)), axis=1)[:, :4]
+    log = ClickLog.from_arrays(np.zeros(60, int), lists, rng.random((60, 4)) < 0.35)
+    model = make_model(name, max_iter=3).fit(log)
+    scores = rng.normal(size=log.n_pairs)
+    _, slope = likelihood_slope(model, log, scores)
+    for i in range(log.n_pairs):
+        step = np.zeros(log.n_pairs)
+        step[i] = 1e-5
+        up, down = (likelihood_slope(model, log, scores + sign * step)[0] for sign in (1, -1))
+        assert slope[i] == pytest.approx((up - down) / 2e-5, abs=1e-4)
+
+
+@pytest.mark.spec("logs.likelihood")
+def test_one_feature_per_document_is_the_click_model():
+    rng = np.random.default_rng(0)
+    lists = np.argsort(rng.random((8000, 5)), axis=1)
+    r = np.array([0.7, 0.5, 0.4, 0.2, 0.1])
+    log = ClickLog.from_arrays(np.zeros(8000, int), lists, rng.random(lists.shape) < LOOK[:5] * r[lists])
+    data = pk.RankingDataset.from_arrays(np.eye(5), np.zeros(5), qid=np.zeros(5, int), docids=np.arange(5))
+    found = FeatureAttraction(PBM(tol=1e-10), LogisticRates(alpha=1e-6), n_rounds=200).fit(log, data)
+    plain = PBM(prior=None, max_iter=200, tol=1e-10).fit(log)
+    np.testing.assert_allclose(found.model_.attraction_, plain.attraction_, atol=1e-3)
+    even = FeatureAttraction(PBM(), LogisticRates(), n_rounds=1)
+    assert even.fit(log.truncate(1), data).model_.examination_.tolist() == [1.0]  # no bias: a logistic regression
+
+
+@pytest.mark.spec("bias.weights")
+@pytest.mark.spec("bias.apply")
+def test_selection_weights():
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(0, 1, (50_000, 1)), rng.normal(1, 1, (20_000, 1))
+    weight = selection_weights(train, test, clip=None)
+    assert weight.mean() == pytest.approx(1.0)
+    slope, level = np.polyfit(train[:, 0], np.log(weight), 1)
+    assert slope == pytest.approx(1.0, abs=0.05)
+    assert level == pytest.approx(-0.5, abs=0.05)
+    same = selection_weights(train, rng.normal(0, 1, (50_000, 1)))
+    assert np.abs(same - 1).max() < 0.1
+    assert selection_weights(train, test, clip=3.0).max() < 4
+    # a risk weighted by them is the risk of the test sample
+    loss = np.sin(train[:, 0])
+    assert (weight * loss).mean() == pytest.approx(np.sin(test[:, 0]).mean(), abs=0.03)
+
+
+@pytest.mark.spec("bias.apply")
+def test_weights_of_one_change_nothing_and_whole_weights_are_copies(data):
+    copies = np.random.default_rng(0).integers(1, 3, data.n_rows)
+    rows = np.repeat(np.arange(data.n_rows), copies)
+    doubled = pk.RankingDataset.from_arrays(data.X[rows], data.y[rows], qid=data.qids[data.query_of_row[rows]])
+    for loss in ("Square", "Logistic"):
+        plain = pk.GradientRanker(loss=loss, model="linear").fit(data).predict(data)
+        ones = pk.GradientRanker(loss=loss, model="linear").fit(data.replace(sample_weight=np.ones(data.n_rows)))
+        np.testing.assert_allclose(ones.predict(data), plain)
+        weighted = data.replace(sample_weight=copies.astype(float))
+        made = getattr(pk.losses, loss)()
+        scores = np.random.default_rng(1).normal(size=data.n_rows)
+        ratio = made(scores, weighted) / made(doubled.from_input_order(scores[rows]), doubled)
+        assert ratio == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.spec("bias.twophase")
+def test_two_phases(data):
+    perfect = two_phase(data, data.y, k=6)
+    assert np.nanmin(perfect.recall) == 1.0
+    assert perfect.candidates.n_rows == data.n_rows
+    short = two_phase(data, data.X[:, 0], k=4, pool_depth=2, tail=1, random_state=0)
+    assert short.candidates.n_rows == 30 * 4
+    assert short.pool.n_rows == 30 * 3
+    in_candidates = set(zip(short.candidates.query_of_row, short.candidates.docids, strict=True))
+    assert set(zip(short.pool.query_of_row, short.pool.docids, strict=True)) <= in_candidates
+    top_only = two_phase(data, data.X[:, 0], k=4, pool_depth=2)
+    assert top_only.shift[0] > short.shift[0] > 0  # the random tail brings the pool closer
+    assert 0 < np.nanmean(short.recall) < 1
+
+
+@pytest.mark.spec("logs.stream")
+@pytest.mark.parametrize("name", ["ICM", "Cascade", "PBM", "DBN", "BBM"])
+def test_streamed_parts_are_the_whole(moved, name):
+    log = moved.select(np.arange(2000))
+    whole = make_model(name, max_iter=10).fit(log.collapse())
+    parts = make_model(name, max_iter=10)
+    for start in range(0, 2000, 500):
+        parts.partial_fit(log.select(np.arange(start, start + 500)))
+    at = parts.pairs_.in_log(log)
+    here = whole.pairs_.in_log(log)
+    np.testing.assert_allclose(parts.attraction_[at], whole.attraction_[here], rtol=1e-9)
+    forgetting = make_model(name, max_iter=10).partial_fit(log).partial_fit(log, decay=0.5)
+    assert forgetting.shown_.sum() == pytest.approx(1.5 * log.n_rows)
