@@ -62,7 +62,7 @@ class SearchPipeline:
     >>> from plackett.text import Document, Index, SearchPipeline
     >>> index = Index.build([Document("a", {"body": "blue whales"}), Document("b", {"body": "a blue sky"})])
     >>> SearchPipeline(index).search("whale", k=1)
-    [Hit('a', 0.7549)]
+    [Hit('a', 0.6931)]
     """
 
     _ids = ("infra.search_engine",)
