@@ -35,7 +35,7 @@ def test_extras_are_those_of_the_readme_and_of_the_error_messages():
     assert set(rows) == set(EXTRAS) == {library.extra for library in LIBRARIES.values()}
     for module, library in LIBRARIES.items():
         needs = _minimums(EXTRAS[library.extra])
-        assert {"mlflow": "mlflow-skinny", "Stemmer": "PyStemmer"}.get(module, module) in needs
+        assert {"mlflow": "mlflow-skinny", "Stemmer": "PyStemmer", "yaml": "pyyaml"}.get(module, module) in needs
 
 
 def test_version_is_the_same_everywhere():

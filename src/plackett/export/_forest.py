@@ -19,17 +19,17 @@ from plackett.scorers.trees.arrays import (
     DEFAULT_LEFT,
     MISSING_NONE,
     MISSING_ZERO,
+    TINY,
     TreeArrays,
     missing_type,
 )
-from plackett.scorers.trees.walk import ZERO
 
 __all__ = ["Forest", "Tree", "above32", "above_double", "floor32", "largest_double"]
 
 #: Splits by category, or with zeros as missing, are written as several comparisons, with copies of the subtrees. More
 #: splits than this, and more than ten times as many as the model has, are refused.
 _MOST_SPLITS = 100_000
-_BELOW_ZERO = np.nextafter(np.float32(-ZERO), np.float32(-np.inf))
+_BELOW_ZERO = np.nextafter(np.float32(-TINY), np.float32(-np.inf))
 
 
 def floor32(values: np.ndarray) -> np.ndarray:
@@ -193,8 +193,8 @@ class Forest:
         zero_left = trees.threshold >= 0.0
         kind = missing_type(trees.decision)
         by_default = (trees.decision & DEFAULT_LEFT) != 0
-        threshold = np.where(zero_left & (trees.threshold < ZERO), ZERO, trees.threshold)
-        folded = np.where(~zero_left & (threshold >= -ZERO), float(_BELOW_ZERO), threshold)
+        threshold = np.where(zero_left & (trees.threshold < TINY), TINY, trees.threshold)
+        folded = np.where(~zero_left & (threshold >= -TINY), float(_BELOW_ZERO), threshold)
         missing_left = np.where(kind == MISSING_NONE, zero_left, by_default)
         plain = (kind != MISSING_ZERO) | (by_default == zero_left)
         plain &= (trees.decision & CATEGORICAL) == 0
@@ -239,9 +239,9 @@ def _ranges(trees: TreeArrays, s: int) -> _Ranges:
         return [*ends, infinity], [1 - i % 2 for i in range(len(ends) + 1)], 0  # below -1 and NaN: right
     threshold = floor32(trees.threshold[s])
     if trees.decision[s] & DEFAULT_LEFT:  # x <= t < 0, or nearly 0
-        pieces = [(threshold, 0), (_BELOW_ZERO, 1), (np.float32(ZERO), 0), (infinity, 1)]
+        pieces = [(threshold, 0), (_BELOW_ZERO, 1), (np.float32(TINY), 0), (infinity, 1)]
     else:  # x <= t with 0 <= t, but not nearly 0
-        pieces = [(_BELOW_ZERO, 0), (np.float32(ZERO), 1), (threshold, 0), (infinity, 1)]
+        pieces = [(_BELOW_ZERO, 0), (np.float32(TINY), 1), (threshold, 0), (infinity, 1)]
     bounds: list[np.float32] = []
     sides: list[int] = []
     for bound, side in pieces:
