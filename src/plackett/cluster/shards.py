@@ -100,10 +100,11 @@ def add(a: Any, b: Any) -> Any:
 def check_ids(shards: Shards) -> None:
     """Reject a query that is in two shards: it would be learned from as two."""
     ids = [qid for part in shards.gather(_ids) for qid in part]
-    if len(set(ids)) != len(ids):
-        seen: set[Any] = set()
-        twice = next(qid for qid in ids if qid in seen or seen.add(qid))
-        raise DataError(f"query {twice!r} is in more than one shard; a shard has whole queries")
+    seen: set[Any] = set()
+    for qid in ids:
+        if qid in seen:
+            raise DataError(f"query {qid!r} is in more than one shard; a shard has whole queries")
+        seen.add(qid)
 
 
 def _ids(shard: RankingDataset, _: Any) -> Sequence[Any]:

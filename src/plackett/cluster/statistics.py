@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ __all__ = ["FeatureStatistics", "feature_statistics"]
 _ROWS = 4_096
 
 
-class FeatureStatistics(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FeatureStatistics:
     """Number of values, missing values, mean, standard deviation, least and largest value of each feature."""
 
     count: np.ndarray

@@ -12,7 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.ramp import Ramp
-from plackett.models.linear import _lbfgs, _Problem
+from plackett.models.linear import _Problem, lbfgs
 from plackett.rankers.pairwise._refined import Refined
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
@@ -69,7 +69,7 @@ class RampRank(Refined):
         with monitor.training(self.max_rounds, "Ramp · CCCP"):
             for _ in range(self.max_rounds):
                 problem.bound = _Tangent(self, data, problem.scores(data.X, weights))
-                moved = _lbfgs(problem, weights, SilentMonitor())
+                moved = lbfgs(problem, weights, SilentMonitor())
                 lower = self._objective(problem, moved, ramp)
                 ended = not lower < value - self.tol * abs(value)
                 if lower < value:
