@@ -65,7 +65,7 @@ class BBM(ExaminationModel):
     def _unknown(self) -> float:
         return 0.5
 
-    def _evidence(self) -> tuple[np.ndarray, ...]:
+    def _evidence(self) -> Any:
         if not hasattr(self, "_counts"):
             raise DataError("the counts of the log are not kept in the file: fit the model again")
         counts, table = self._counts, np.log1p(-np.minimum(self.examination_[:, None] * GRID, 1 - 1e-12))
