@@ -180,7 +180,8 @@ def chain_pass(
         likelihood,
         n_jobs=n_jobs,
     )
-    return ChainSums(*by_pair, by_rank.sum(axis=0), float(likelihood.sum()))
+    sums: list[Any] = [*by_pair, by_rank.sum(axis=0), float(likelihood.sum())]
+    return ChainSums(*sums)
 
 
 @kernel
