@@ -58,7 +58,7 @@ def _read(path: Path, form: str | None, columns: list[str] | None, application: 
 def _write(frame: pl.DataFrame, out: Path) -> None:
     from plackett._atomic import replacing
 
-    writers = {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".csv": frame.write_csv}
+    writers: dict[str, Any] = {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".csv": frame.write_csv}
     writer = writers.get(out.suffix.lower())
     if writer is None:
         raise typer.BadParameter(f"{out}: write .csv, .parquet or .jsonl", param_hint="--out")

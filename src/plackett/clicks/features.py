@@ -126,7 +126,6 @@ class FeatureAttraction:
             rates[kept] = _fit_rates(learner, X, model.clicks_[kept], trials, data, rows[kept])
             model.attraction_ = clipped(rates)
 
-        attract_before = model.__dict__.get("_attract")
         model._attract = attract  # type: ignore[method-assign]
         before = model.max_iter, model.prior
         model.max_iter, model.prior = self.n_rounds, None
@@ -134,9 +133,7 @@ class FeatureAttraction:
             model.fit(log)
         finally:
             model.max_iter, model.prior = before
-            del model._attract
-            if attract_before is not None:
-                model._attract = attract_before
+            del model.__dict__["_attract"]
         self.learner_ = learner
         self.model_ = model
         return self

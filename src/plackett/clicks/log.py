@@ -188,13 +188,19 @@ class ClickLog:
         counts = rows(clicks, "clicks", np.int32)
         assert counts is not None
         ranker_codes, names = (None, None) if ranker is None else codes(pages(ranker, "ranker"), "ranker")
-        given = {"click_order": click_order, "dwell": dwell, "actions": actions, "propensities": propensities}
+        given: dict[str, Any] = {
+            "click_order": click_order,
+            "dwell": dwell,
+            "actions": actions,
+            "propensities": propensities,
+        }
         given |= {"conditional_propensities": conditional_propensities, "ranks": ranks}
         user_ids = pages(users, "users")
         if user_ids is not None and user_ids.dtype != np.uint64:
             from plackett.clicks.users import hash_users
 
             user_ids = hash_users(user_ids, key)
+        made: dict[str, Any] = {name: rows(values, name, ROWS[name]) for name, values in given.items()}
         return cls(
             offsets=offsets,
             query=query_codes,
@@ -207,7 +213,7 @@ class ClickLog:
             ranker=ranker_codes,
             rankers=names,
             weight=None if weight is None else _numbers(pages(weight, "weight"), "weight", np.float64),
-            **{name: rows(values, name, ROWS[name]) for name, values in given.items()},
+            **made,
         ).checked()
 
     @classmethod

@@ -119,10 +119,10 @@ def iter_clicks(path: str | os.PathLike[str], n_rows: int = 1_000_000, **options
 
     suffix = bare_suffix(path)
     if suffix == ".parquet":
-        lazy = pl.scan_parquet(path)
+        lazy = pl.scan_parquet(os.fspath(path))
     elif suffix in (".csv", ".tsv"):
         separator = "\t" if suffix == ".tsv" else ","
-        lazy = pl.scan_csv(path, separator=separator, infer_schema=False, truncate_ragged_lines=True)
+        lazy = pl.scan_csv(os.fspath(path), separator=separator, infer_schema=False, truncate_ragged_lines=True)
     else:
         raise DataError(f"{path}: only .parquet, .csv and .tsv are read in parts")
     page = _column(lazy.head(0).collect(), "page", options.get("page"))

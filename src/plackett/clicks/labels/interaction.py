@@ -91,8 +91,8 @@ def _deviation(log: ClickLog, values: np.ndarray) -> np.ndarray:
     known = ~np.isnan(values)
     weight, rank = log.row_weight * known, log.rank - 1
     filled = np.where(known, values, 0.0)
-    background = np.bincount(rank, weight * filled, minlength=log.longest)
-    background /= np.maximum(np.bincount(rank, weight, minlength=log.longest), 1e-12)
+    sums = np.bincount(rank, weight * filled, minlength=log.longest)
+    background = sums / np.maximum(np.bincount(rank, weight, minlength=log.longest), 1e-12)
     excess = np.bincount(log.pair, weight * (filled - background[rank]), minlength=log.n_pairs)
     return excess / np.maximum(np.bincount(log.pair, weight, minlength=log.n_pairs), 1e-12)
 

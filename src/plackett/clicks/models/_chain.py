@@ -7,6 +7,7 @@ A document is clicked with probability r when examined. After a skip at rank i t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -166,7 +167,7 @@ def chain_pass(
     n_jobs: int | None = None,
 ) -> ChainSums:
     """Expectations of one pass over the pages."""
-    by_pair = tuple(np.zeros(pages.n_pairs) for _ in range(6))
+    by_pair: Any = tuple(np.zeros(pages.n_pairs) for _ in range(6))
     n_parts = pages.part_rows.size - 1
     by_rank, likelihood = np.zeros((n_parts, 4, pages.n_ranks)), np.zeros(n_parts)
     over_queries(
@@ -179,7 +180,8 @@ def chain_pass(
         likelihood,
         n_jobs=n_jobs,
     )
-    return ChainSums(*by_pair, by_rank.sum(axis=0), float(likelihood.sum()))
+    sums: list[Any] = [*by_pair, by_rank.sum(axis=0), float(likelihood.sum())]
+    return ChainSums(*sums)
 
 
 @kernel

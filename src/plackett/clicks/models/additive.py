@@ -16,34 +16,32 @@ __all__ = ["AdditiveTwoTower"]
 
 
 @kernel
-def _additive_pass(
-    lo, hi, part_entries, part_pairs, counts, rank_effect, precision, pair_effect, curvature, by_rank, value
-):  # type: ignore[no-untyped-def]
+def _additive_pass(lo, hi, part_entries, part_pairs, counts, ranks, precision, effects, bends, by_rank, value):  # type: ignore[no-untyped-def]
     starts, cell, clicks, skips = counts
     for part in range(lo, hi):
         for p in range(part_pairs[part], part_pairs[part + 1]):
-            effect = pair_effect[p]
+            effect = effects[p]
             for _ in range(3):  # Newton steps in one dimension; the function is concave
                 slope = -precision * effect
                 bend = precision
                 for i in range(starts[p], starts[p + 1]):
-                    chance = 1.0 / (1.0 + np.exp(-(effect + rank_effect[cell[i]])))
+                    chance = 1.0 / (1.0 + np.exp(-(effect + ranks[cell[i]])))
                     n = clicks[i] + skips[i]
                     slope += clicks[i] - n * chance
                     bend += n * chance * (1.0 - chance)
                 effect += min(max(slope / max(bend, 1e-12), -2.0), 2.0)
                 effect = min(max(effect, -15.0), 15.0)
-            pair_effect[p] = effect
+            effects[p] = effect
             bend = 0.0
             for i in range(starts[p], starts[p + 1]):
-                level = effect + rank_effect[cell[i]]
+                level = effect + ranks[cell[i]]
                 chance = 1.0 / (1.0 + np.exp(-level))
                 n = clicks[i] + skips[i]
                 bend += n * chance * (1.0 - chance)
                 by_rank[part, 0, cell[i]] += clicks[i] - n * chance
                 by_rank[part, 1, cell[i]] += n * chance * (1.0 - chance)
                 value[part] += clicks[i] * level + n * np.log(max(1.0 - chance, 1e-300))
-            curvature[p] = bend
+            bends[p] = bend
 
 
 @dataclass(kw_only=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -87,6 +87,7 @@ class ClickModel:
     max_iter: int = 50
     tol: float = 1e-6
     n_jobs: int | None = None
+    _seen: Any = field(init=False, default=None, repr=False)
 
     # ---------------------------------------------------------------------------------------------------------- fit
 
@@ -116,7 +117,7 @@ class ClickModel:
         if not 0 < decay <= 1:
             raise DataError(f"decay={decay}; give a weight above 0, at most 1")
         new = log.collapse()
-        if hasattr(self, "_seen"):
+        if self._seen is not None:
             old = self._seen.replace(weight=self._seen.page_weight * decay)
             new = ClickLog.concat([old, new]).collapse()
         self._seen = new
@@ -299,7 +300,7 @@ class ClickModel:
         for name in ("attraction_", "clicks_", "examined_", "shown_", "informed_", *self._arrays):
             if hasattr(self, name):
                 arrays[name] = np.asarray(getattr(self, name))
-        parameters = {field.name: getattr(self, field.name) for field in fields(self)}
+        parameters = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
         header = {"parameters": parameters, "n_ranks": self.n_ranks_, "prior": list(self.prior_)}
         header["log_likelihoods"] = [float(value) for value in self.log_likelihoods_]
         header["numbers"] = self._numbers()
@@ -354,7 +355,7 @@ def load_file(path: str | os.PathLike[str], classes: Mapping[str, type[ClickMode
         kind = classes.get(metadata.get("model", ""))
         if kind is None:
             raise DataError(f"the click model {metadata.get('model')!r} is not known to this version of plackett")
-        known = {field.name for field in fields(kind)}
+        known = {each.name for each in fields(kind) if each.init}
         parameters = {name: value for name, value in header["parameters"].items() if name in known}
         return kind(**parameters)._restore(path, arrays, header)
 

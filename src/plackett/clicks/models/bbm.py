@@ -56,7 +56,7 @@ class BBM(ExaminationModel):
         rate = np.where(counts.cell_shown > 0, 2.0 * counts.cell_clicks / shown, 1.0)
         self.examination_ = np.clip(rate, 1e-9, 1.0)
         self._counts = counts
-        self.posterior_ = grid_moments(*self._evidence(), n_jobs=self.n_jobs)
+        self.posterior_ = self._moments(0.95)
         self.attraction_ = clipped(self.posterior_[0])
         self.examined_ = self.shown_
         self.log_likelihoods_.append(self.log_likelihood(log))
@@ -65,7 +65,11 @@ class BBM(ExaminationModel):
     def _unknown(self) -> float:
         return 0.5
 
-    def _evidence(self) -> tuple[np.ndarray, ...]:
+    def _moments(self, level: float) -> np.ndarray:
+        starts, cell, count, hits, table = self._evidence()
+        return grid_moments(starts, cell, count, hits, table, level, self.n_jobs)
+
+    def _evidence(self) -> Any:
         if not hasattr(self, "_counts"):
             raise DataError("the counts of the log are not kept in the file: fit the model again")
         counts, table = self._counts, np.log1p(-np.minimum(self.examination_[:, None] * GRID, 1 - 1e-12))
@@ -73,7 +77,7 @@ class BBM(ExaminationModel):
 
     def _posterior(self, level: float) -> np.ndarray:
         if hasattr(self, "_counts"):
-            return grid_moments(*self._evidence(), level=level, n_jobs=self.n_jobs)
+            return self._moments(level)
         mean, variance, _, _ = self.posterior_
         return np.array([mean, variance, *beta_interval(mean, variance, level)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,8 @@ __all__ = ["CCM", "BayesianCCM"]
 
 @dataclass(kw_only=True, eq=False)
 class _ClickChain(ChainModel):
+    alphas_: Any = field(init=False, repr=False)
+
     def _stop(self) -> np.ndarray:
         _, a2, a3 = self.alphas_
         return self.attraction_ * (1.0 - a3 / a2)
@@ -87,7 +89,8 @@ class CCM(_ClickChain):
         a1 = float(sums.ranks[SKIPS_GONE_ON].sum() / skips) if skips > 0 else a1
         a2 = float(bad_gone / bad) if bad > 0 else a2
         a3 = float(good_gone.sum() / good.sum()) if good.sum() > 0 else a3
-        self.alphas_ = tuple(float(np.clip(a, 1e-6, 1 - 1e-9)) for a in (a1, a2, a3))
+        a1, a2, a3 = (float(np.clip(a, 1e-6, 1 - 1e-9)) for a in (a1, a2, a3))
+        self.alphas_ = (a1, a2, a3)
         a, b = self.prior_
         self.informed_, self.examined_ = sums.informed, sums.examined
         # r is the chance of a click and, after it, of a satisfied user: a second trial per click

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,11 @@ class _Satisfying(ChainModel):
     """Users stop when a clicked document satisfied them, and otherwise go on with probability γ."""
 
     _arrays: ClassVar[tuple[str, ...]] = ("satisfaction_", "satisfaction_variance_")
+
+    gamma_: Any = field(init=False, repr=False)
+    satisfaction_: Any = field(init=False, repr=False)
+    satisfaction_variance_: Any = field(init=False, repr=False)
+    satisfaction_prior_: Any = field(init=False, repr=False)
 
     def _numbers(self) -> dict[str, Any]:
         return {"gamma_": self.gamma_, "satisfaction_prior_": list(self.satisfaction_prior_)}

@@ -66,7 +66,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
     suffix = bare_suffix(path)
     try:
         if suffix == ".parquet":
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(Path(path))
             bad.total = frame.height
             return frame, bad
         if suffix in (".jsonl", ".ndjson", ".json"):
@@ -74,7 +74,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
         separator = separator or ("\t" if suffix in (".tsv", ".tab") else ",")
         # everything as text first: a value that is no number is reported with its line, not turned into a missing one
         frame = pl.read_csv(
-            path, separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
+            Path(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
         )
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {error}") from None
@@ -200,13 +200,13 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
             .then(pl.lit("two documents at one rank of a page"))
             .otherwise(pl.col("wrong"))
         )
-    broken = data.filter(pl.col("wrong").is_not_null())
-    if broken.height:
-        for (reason,), rows in broken.group_by("wrong", maintain_order=True):
+    left = data.filter(pl.col("wrong").is_not_null())
+    if left.height:
+        for (reason,), rows in left.group_by("wrong", maintain_order=True):
             for number, text in rows.select("line", "document").head(3).rows():
                 bad.add(f"{reason} (its page is left out)", number, f"document {text}", 0)
             bad.counts[f"{reason} (its page is left out)"] += rows.height
-        pages = broken["page"].drop_nulls().unique()
+        pages = left["page"].drop_nulls().unique()
         data = data.filter(pl.col("wrong").is_null() & ~pl.col("page").is_in(pages.implode()))
     if not data.height:
         raise DataError(f"no result pages; {bad}")

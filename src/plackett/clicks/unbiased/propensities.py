@@ -112,14 +112,14 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
         noise = (shown[first] * shown[second] * hits - clicks[first] * clicks[second] * total) / total**2
         np.add.at(spread, (k, l_), noise)
     rows, ratios, weights = [], [], []
-    for k in range(m):
-        for l_ in range(k + 1, m):
-            if min(up[k, l_], down[k, l_]) * 2 >= min_clicks and spread[k, l_] > 0:
+    for i in range(m):
+        for j in range(i + 1, m):
+            if min(up[i, j], down[i, j]) * 2 >= min_clicks and spread[i, j] > 0:
                 row = np.zeros(m)
-                row[k], row[l_] = 1.0, -1.0
+                row[i], row[j] = 1.0, -1.0
                 rows.append(row)
-                ratios.append(np.log(up[k, l_] / down[k, l_]))
-                weights.append(up[k, l_] * down[k, l_] / spread[k, l_])
+                ratios.append(np.log(up[i, j] / down[i, j]))
+                weights.append(up[i, j] * down[i, j] / spread[i, j])
     if not rows:
         raise DataError(
             "no document was clicked at two ranks of the same query: nothing to compare; randomise a little"
@@ -140,7 +140,7 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
 def _connected_with_first(rows: np.ndarray) -> np.ndarray:
     """Ranks that the ratios connect with the first one, which comes first."""
     reached, grown = {0}, True
-    edges = [tuple(np.flatnonzero(row)) for row in rows]
+    edges = [tuple(np.flatnonzero(row).tolist()) for row in rows]
     while grown:
         grown = False
         for a, b in edges:
