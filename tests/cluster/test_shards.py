@@ -135,8 +135,8 @@ def test_linear_rankers_are_those_of_one_machine(data, make):
 
 @pytest.mark.spec("scale.parallel")
 def test_linear_ranker_in_processes(data, processes, tmp_path):
-    found = pk.cluster.fit_linear(pk.ListNet(tol=1e-9, n_jobs=1), processes)
-    alone = pk.ListNet(tol=1e-9).fit(data)
+    found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-9, n_jobs=1), processes)
+    alone = pk.ListNet(alpha=0.1, tol=1e-9).fit(data)
     assert np.allclose(found.coef_, alone.coef_, rtol=1e-5, atol=1e-7)
     found.save(tmp_path / "m.plackett")
     assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), found.predict(data))
@@ -147,13 +147,13 @@ def test_what_cannot_be_fitted_in_shards_is_refused(data):
     with pytest.raises(pk.LossError, match="linear model"):
         pk.cluster.fit_linear(pk.LambdaMART(), shards)
     with pytest.raises(pk.LossError, match="validation data"):
-        pk.cluster.fit_linear(pk.ListNet(validation_fraction=0.2), shards)
+        pk.cluster.fit_linear(pk.ListNet(alpha=0.1, validation_fraction=0.2), shards)
     with pytest.raises(pk.LossError, match="smooth"):
-        pk.cluster.fit_linear(pk.ListNet(solver="sgd"), shards)
+        pk.cluster.fit_linear(pk.ListNet(alpha=0.1, solver="sgd"), shards)
     twice = SerialShards(data, 2)
     twice.shards = [twice.shards[0], twice.shards[0]]
     with pytest.raises(pk.DataError, match="more than one shard"):
-        pk.cluster.fit_linear(pk.ListNet(), twice)
+        pk.cluster.fit_linear(pk.ListNet(alpha=0.1), twice)
 
 
 def test_evaluation_is_that_of_one_machine(data):
@@ -207,8 +207,8 @@ def client():
 def test_dask(data, client):
     with DaskShards(data, client) as shards:
         assert shards.sum(everything)[:2] == in_total(data)[:2]
-        found = pk.cluster.fit_linear(pk.ListNet(tol=1e-6, max_iter=15, n_jobs=1), shards)
-        alone = pk.cluster.fit_linear(pk.ListNet(tol=1e-6, max_iter=15, n_jobs=1), SerialShards(data, 2))
+        found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-6, max_iter=15, n_jobs=1), shards)
+        alone = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-6, max_iter=15, n_jobs=1), SerialShards(data, 2))
         assert np.array_equal(found.coef_, alone.coef_)
         with pytest.raises(pk.DataError, match="a bad label"):
             shards.sum(complains)
@@ -227,3 +227,9 @@ def test_dask_with_a_killed_worker(data, tmp_path):
         assert shards.sum(dies_once, str(tmp_path / "died")) == 900
         with pytest.raises(pk.ClusterError, match="died while they ran dies"):
             shards.sum(dies)
+
+
+def test_a_penalty_to_be_chosen_is_refused():
+    data = pk.datasets.make_ranking(n_queries=12, random_state=0)
+    with pytest.raises(pk.LossError, match="alpha='auto' is chosen by cross-validation on one machine; give a number"):
+        pk.cluster.fit_linear(pk.ListNet(), pk.cluster.SerialShards(data, 2))

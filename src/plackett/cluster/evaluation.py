@@ -35,7 +35,7 @@ def evaluate(shards: Shards, ranker: Any, measures: Any, *, preset: str | None =
     parts = shards.gather(_scored, ranker)
     judged = concat([part for part, _ in parts])
     scores = np.concatenate([scores for _, scores in parts])
-    return evaluate_here(judged, scores, measures, **({} if preset is None else {"preset": preset}))
+    return evaluate_here(judged, scores, measures, preset=preset)
 
 
 def _scored(shard: RankingDataset, ranker: Any) -> tuple[RankingDataset, np.ndarray]:

@@ -46,8 +46,8 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(n_queries=20, random_state=0)
-    >>> ranker = fit_linear(pk.ListNet(), pk.cluster.SerialShards(data, 3))
-    >>> bool(np.allclose(ranker.coef_, pk.ListNet().fit(data).coef_, rtol=1e-4, atol=1e-6))
+    >>> ranker = fit_linear(pk.ListNet(alpha=0.1), pk.cluster.SerialShards(data, 3))
+    >>> bool(np.allclose(ranker.coef_, pk.ListNet(alpha=0.1).fit(data).coef_, rtol=1e-4, atol=1e-6))
     True
     """
     from plackett.rankers.base import GradientTrained
@@ -57,7 +57,10 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     for name in ("early_stopping_rounds", "validation_fraction", "calibration"):
         if getattr(ranker, name) is not None:
             raise LossError(f"{name}={getattr(ranker, name)!r} needs validation data, which fit_linear does not use")
-    model, loss = ranker.make_model(), ranker.make_loss()
+    model: Any = ranker.make_model()
+    loss = ranker.make_loss()
+    if isinstance(model.alpha, str):
+        raise LossError(f"alpha={model.alpha!r} is chosen by cross-validation on one machine; give a number")
     if not (loss.has_value and loss.smooth) or model.solver not in ("auto", "lbfgs"):
         raise LossError(f"{loss} has to be smooth, and solver 'auto' or 'lbfgs': others need the data in one place")
     check_ids(shards)
@@ -135,8 +138,8 @@ class _Problem:
 def _merged(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray, np.ndarray]:
     """Moments of the whole from those of the parts (Chan, Golub, LeVeque 1979)."""
     total = sum(part[0] for part in parts)
-    mean = sum(part[0] * part[1] for part in parts) / total
-    square = sum(part[2] + part[0] * (part[1] - mean) ** 2 for part in parts)
+    mean = np.sum([part[0] * part[1] for part in parts], axis=0) / total
+    square = np.sum([part[2] + part[0] * (part[1] - mean) ** 2 for part in parts], axis=0)
     return total, mean, square
 
 

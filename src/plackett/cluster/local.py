@@ -39,7 +39,7 @@ class LocalShards(Shards):
     ::
 
         with pk.cluster.LocalShards(data, 4) as shards:
-            ranker = pk.cluster.fit_linear(pk.ListNet(), shards)
+            ranker = pk.cluster.fit_linear(pk.ListNet(alpha=0.1), shards)
     """
 
     def __init__(self, data: Any, n_shards: int | None = None) -> None:

@@ -57,7 +57,7 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
     parts = [_ordered(table, t) for t, table in enumerate(tables)]
     n_splits = np.array([0, *(part["feature"].size for part in parts)])
     n_leaves = np.array([0, *(part["leaf_value"].size for part in parts)])
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     arrays = TreeArrays(
         n_features=n_features,
         n_outputs=1,

@@ -183,7 +183,8 @@ class Application:
             ) from None
 
     async def _arrived(self, receive: Receive) -> bytes:
-        most, parts, size = self.settings.max_body, [], 0
+        parts: list[bytes] = []
+        most, size = self.settings.max_body, 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -294,8 +295,12 @@ class Application:
         for change in changes:
             self.metrics.reloads[change.what] += 1
             level = logging.ERROR if change.what == "failed" else logging.INFO
-            words = {"model": change.source.name, "version": change.source.version, "path": str(change.source.path)}
-            event(f"model {change.what}", level, **words, **({"reason": change.reason} if change.reason else {}))
+            words: dict[str, Any] = {
+                "model": change.source.name,
+                "version": change.source.version,
+                "path": str(change.source.path),
+            }
+            event(f"model {change.what}", level, **(words | ({"reason": change.reason} if change.reason else {})))
         if not self.models.ready and self.models.all() and not any(c.what == "failed" for c in changes):
             self.models.ready = True
             event("ready", models=sorted({model.name for model in self.models.all()}))

@@ -65,10 +65,10 @@ def serve(
 
 def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
     """A `uvicorn.Server` that stops gracefully; ``options`` are those of `uvicorn.Config`."""
-    uvicorn = optional("uvicorn", "the service needs")
+    uvicorn: Any = optional("uvicorn", "the service needs")
     optional("httptools", "the service needs")
 
-    class Server(uvicorn.Server):
+    class Server(uvicorn.Server):  # type: ignore[misc,name-defined]
         """Stops after a time in which it still answers."""
 
         @contextmanager

@@ -113,7 +113,7 @@ def _statistics(
         for r, ranker in enumerate(rankers)
     }
     pairs = compare_evaluations(systems, random_state=view.seed, interval="t").pairs
-    board = view.found.leaderboard.filter(dataset=dataset)
+    board = view.experiment.leaderboard.filter(dataset=dataset)
     tested = {(row["measure"], row["ranker"]): row for row in board.iter_rows(named=True)}
     out: dict[str, list[dict[str, Any]]] = {}
     for row in pairs.iter_rows(named=True):
