@@ -221,14 +221,21 @@ FUNCTIONS = {
 WRITERS = {"write", "write_letor", "write_qrels", "write_run", "write_ranklib_scores"}
 #: Functions that never see an id.
 WITHOUT_IDS = {
-    "calibrate", "compare_with_published", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines",
+    "calibrate", "compare_with_published",
+    "early_exit", "from_sklearn", "read_catboost", "read_lightgbm", "read_xgboost", "save", "verify_export", "write_c",
+    "write_elasticsearch", "write_elasticsearch_ltr", "write_go", "write_java", "write_javascript", "write_lightgbm",
+    "write_onnx", "write_opensearch_ltr", "write_pmml", "write_rust", "write_solr", "write_treelite", "write_vespa",
+    "write_xgboost", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines",
     "load",
     "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib",
     "read_svm_rank", "scorer",
     "trisk", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",
 }  # fmt: skip
 #: Those whose files need columns of their own; see `test_folds_and_subtopics`.
-ELSEWHERE = {"read_folds", "read_diversity_qrels", "write_diversity_qrels"}
+#: `diversify`, and documents with their own ids: tests/diversity and tests/text.
+ELSEWHERE = {
+    "read_folds", "read_diversity_qrels", "write_diversity_qrels", "diversify", "extract", "read_documents", "search",
+}  # fmt: skip
 
 
 def test_no_public_function_is_left_out():

@@ -142,7 +142,7 @@ def test_list_shows_sentences(run):
     _, out, _ = run("list", "--kind", "ranker", "--ids")
     assert "plackett.rankers.listwise.adarank" in out
     code, _, err = run("list", "--kind", "rankers")
-    assert code == 2 and "did you mean ranker?" in err
+    assert code == 2 and "did you mean ranker or re-ranker?" in err
 
 
 def test_train_with_parameters_in_the_name(run, shop):

@@ -65,7 +65,7 @@ def test_auto_is_in_the_card(tmp_path):
     ranker.save(tmp_path / "m")
     again = storage.load(tmp_path / "m")
     assert again.num_leaves == "auto" and again.card_["chosen"]["num_leaves"] == 4
-    assert ("chosen for the data", "num_leaves=4") in card_rows(again)
+    assert ("chosen for the data", "num_leaves=4, min_child_samples=6") in card_rows(again)
     with pytest.raises(ValueError, match="num_leaves='many'"):
         pk.LambdaMART(num_leaves="many").fit(X, y, qid=qid)
 

@@ -33,6 +33,7 @@ CALLS = {
     "bipartite_rankboost": (([[1, 0], [0, 1]], [[1, 0], [0, 1]], 1), {0: "a", 1: "a", 2: "n"}),
     "boosted_distribution": (([[1.0], [-1.0]], [0.5]), {0: "a", 1: "a"}),
     "boosted_vc": ((2, 5), {0: "n", 1: "n"}),
+    "capture_recapture": ((200, 300, 60), {0: "n", 1: "n", 2: "n"}),
     "classification_error": ((0.1, 0.2, 0.3), {0: "n", 1: "n", 2: "n"}),
     "cohen_ranker_bound": (([1, 0], CYCLE, [(0, 1)]), {0: "a", 1: "a", 2: "a"}),
     "dcg_regret_bound": (([2.0, 1.0], [1.0, 1.0]), {0: "a", 1: "a", "k": "n"}),

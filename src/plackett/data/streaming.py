@@ -33,7 +33,7 @@ def letor_to_native(
     Examples
     --------
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a.txt").write_text("2 qid:1 1:0.5\\n0 qid:1 2:1\\n1 qid:2 2:3\\n")
+    >>> _ = (folder / "a.txt").write_text("2 qid:1 1:0.5\n0 qid:1 2:1\n1 qid:2 2:3\n")
     >>> letor_to_native(folder / "a.txt", folder / "a.plackett", chunk_bytes=1).X.tolist()
     [[0.5, 0.0], [0.0, 1.0], [0.0, 3.0]]
     """

@@ -17,7 +17,7 @@ from plackett.solvers.monitor import Monitor, SilentMonitor
 __all__ = ["ChosenPenalty"]
 
 _FOLDS = 5
-#: With fewer queries than this, the folds say too little, and the fixed value is used.
+#: With fewer queries than this, the folds say too little, and a fixed value is used.
 _LEAST_QUERIES = 10
 #: Larger data are judged by a sample of whole queries with about this many documents.
 _MOST_ROWS = 50_000
@@ -31,7 +31,8 @@ class ChosenPenalty:
     attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
     """
 
-    #: Name of the parameter, and the values to try. The first is used for fewer than ten queries and wins ties.
+    #: Name of the parameter, and the values to try. The first is used for fewer than ten queries, and for preferences
+    #: without labels, which no measure can judge; it wins ties.
     _penalty: ClassVar[tuple[str, tuple[float, ...]]]
 
     def _fit(self: Any, data: RankingDataset, monitor: Monitor) -> None:
@@ -43,7 +44,8 @@ class ChosenPenalty:
             self.__dict__.pop(f"{name}_", None)
             super()._fit(data, monitor)  # type: ignore[misc]
             return
-        chosen = self._choose(data) if data.n_queries >= _LEAST_QUERIES else self._penalty_for_few(data)
+        enough = data.n_queries >= _LEAST_QUERIES and data.y is not None
+        chosen = self._choose(data) if enough else self._penalty_for_few(data)
         trained = replace(self, **{name: chosen})
         parameters = {field.name for field in fields(self)}
         trained.__dict__.update({key: value for key, value in self.__dict__.items() if key not in parameters})

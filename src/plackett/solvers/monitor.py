@@ -127,10 +127,15 @@ class Monitor:
             self.best = scorer
         return stop
 
-    def judge(self, scores: Callable[[RankingDataset], np.ndarray]) -> tuple[bool, bool]:
-        """Record a finished round by its validation scores; returns whether to keep it and whether to stop."""
+    def judge(self, scores: Callable[[RankingDataset], np.ndarray], *, may_keep: bool = True) -> tuple[bool, bool]:
+        """Record a finished round by its validation scores; returns whether to keep it and whether to stop.
+
+        Without ``may_keep`` it cannot be the best round, unless there is no other.
+        """
         before = self.best_round
         stop = self.update(None if self.valid is None else scores(self.valid))
+        if not may_keep and self.best_round == len(self.history) - 1:
+            self.best_value = float("nan")  # the next round is better
         return self.valid is None or self.best_round != before, stop
 
     def _value(self, scores: np.ndarray) -> float:

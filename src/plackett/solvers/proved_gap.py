@@ -46,7 +46,8 @@ def keep_best(
 
     def step(weights: np.ndarray) -> bool:
         kept.n_iter += 1
-        better, kept.stopped = monitor.judge(lambda valid: valid_scores(weights))
+        # weights of 0 order nothing; on few queries they may look best all the same
+        better, kept.stopped = monitor.judge(lambda valid: valid_scores(weights), may_keep=bool(weights.any()))
         if better:
             kept.weights = weights.copy()
         return kept.stopped

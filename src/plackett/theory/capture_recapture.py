@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.theory._arguments import whole
 
 __all__ = ["capture_recapture"]
 
@@ -30,8 +31,11 @@ def capture_recapture(n_one: int, n_other: int, n_both: int) -> float:
     ----------
     Lawrence, Giles: Searching the world wide web. Science 280, 1998.
     """
-    if not 0 < n_both <= min(n_one, n_other):
+    n_one, n_other, n_both = (
+        whole(name, value, 1) for name, value in {"n_one": n_one, "n_other": n_other, "n_both": n_both}.items()
+    )
+    if n_both > min(n_one, n_other):
         raise DataError(
-            f"{n_both} documents in both of two samples of {n_one} and {n_other}; give 1 or more, and no more"
+            f"{n_both} documents in both of two samples of {n_one} and {n_other}; give no more than are in each"
         )
     return n_one * n_other / n_both

@@ -211,7 +211,7 @@ def test_command_line(tmp_path):
     for bad, message in (
         (["plan"], "give --judgements"),
         (["plan", "-j", "100", "--out", "x.png"], "written as .svg"),
-        ([*words, "-a", "Nothing"], "no ranker is called"),
+        ([*words, "-a", "Nothing"], "unknown ranker"),
         (["plan", "-j", "1000", "--queries", "5", "--documents", "2", "--repeats", "1"], ""),
     ):
         result = runner.invoke(app, bad)
