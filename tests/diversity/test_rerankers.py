@@ -249,3 +249,12 @@ def test_names():
     assert set(pk.diversity()) >= {"MMR", "IASelect", "MaxSum", "MaxMin", "MonoObjective", "Repulsion"}
     with pytest.raises(DataError, match="MMR has no parameter 'tradeoff'; did you mean trade_off"):
         find_reranker("MMR", tradeoff=0.5)
+
+
+def test_one_direction_of_a_similarity_is_enough():
+    for pair in ((0, 1), (1, 0)):
+        data = RankingDataset.from_arrays(
+            None, None, qid=[1, 1, 1], relations={"similarity": Relation.from_pairs([pair])}
+        )
+        for method in (MMR(trade_off=0.5), MaxSum(k=2), MaxMin(k=2), Repulsion(strength=0.95)):
+            assert method.order(data, [3.0, 2.9, 2.0]).tolist() == [0, 2, 1], (pair, method.name)

@@ -49,6 +49,7 @@ def test_aspects_may_differ_in_number_between_queries():
         ),
         ({"similarity": [("q1", "a", "b", 7.0)]}, "similarities must be from 0 to 1"),
         ({"similarity": [("q1", "a", "b", "high")]}, "similarities must be ids and numbers"),
+        ({"similarity": [("q1", "1", "b", 1.0)]}, "none of its pairs are documents of the run"),
     ],
 )
 def test_bad_input_is_refused(given, message):

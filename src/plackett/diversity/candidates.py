@@ -105,7 +105,7 @@ class Candidates:
                 raise DataError(f"similarity={similarity!r}: the dataset has no such relation; {there}")
             similarity = known[similarity]
         if isinstance(similarity, Relation):
-            relation = similarity.regrouped(None, data.offsets)
+            relation = similarity.regrouped(None, data.offsets).symmetric()
             if relation.weight is not None and not (
                 relation.weight.min(initial=0) >= 0 and relation.weight.max(initial=0) <= 1
             ):

@@ -32,8 +32,8 @@ class Reranker:
     depth
         Number of candidates; None for the whole list.
     relevance
-        How scores become relevance, per query: ``"minmax"`` (from 0 to 1), ``"sum"`` (shares of the sum of the scores
-        above the smallest), or ``"none"`` (as they are).
+        How scores become relevance, over the whole list of a query: ``"minmax"`` (from 0 to 1), ``"sum"`` (shares of the
+        sum of the scores above the smallest), or ``"none"`` (as they are).
     """
 
     _ids: ClassVar[tuple[str, ...]] = ()
@@ -73,8 +73,8 @@ class Reranker:
             Probability of each aspect, ``(n_queries, T)``; None for equal ones.
         similarity
             What makes two documents alike, from 0 to 1: the name of a relation of the dataset, a `Relation`, or vectors
-            ``(n_rows, dimensions)``, compared by their cosine. None takes the relation ``"similarity"`` or, if there is
-            none, the features.
+            ``(n_rows, dimensions)``, compared by their cosine (below 0 counts as 0). A pair that is given in one
+            direction counts in both. None takes the relation ``"similarity"`` or, if there is none, the features.
         n_jobs
             Number of threads; None uses all cores.
         """

@@ -48,7 +48,7 @@ def diversify(
         are estimates, not the judgements that the result is measured by.
     similarity
         For the other methods: a table ``qid, docid, other, weight`` or a path to lines ``query document document
-        value``, with values from 0 to 1, in both directions. What is missing is 0.
+        value``, with values from 0 to 1; one direction is enough. What is missing is 0.
     vectors
         Instead of ``similarity``: a dataset with document ids, whose features are compared by their cosine.
     parameters
@@ -139,6 +139,10 @@ def _similarity(data: RankingDataset, given: pl.DataFrame) -> Relation:
     rows = _rows(data)
     other = rows.rename({"docid": "other", "row": "other_row"})
     found = given.join(rows, on=["qid", "docid"]).join(other, on=["qid", "other"])
+    if given.height and not found.height:
+        raise DataError(
+            "similarity: none of its pairs are documents of the run; are its columns query, document, document?"
+        )
     return Relation(found["row"].to_numpy(), found["other_row"].to_numpy(), found["weight"].to_numpy())
 
 

@@ -56,6 +56,8 @@ class Monitor:
     history: list[float] = field(default_factory=list)
     best_round: int = -1
     best_value: float = float("nan")
+    #: Whether any further round is better than the best one so far.
+    provisional: bool = False
     interrupted: bool = False
     n_rounds: int = 0
     #: Whether `after_round` ended the training.
@@ -134,8 +136,7 @@ class Monitor:
         """
         before = self.best_round
         stop = self.update(None if self.valid is None else scores(self.valid))
-        if not may_keep and self.best_round == len(self.history) - 1:
-            self.best_value = float("nan")  # the next round is better
+        self.provisional = not may_keep and self.best_round == len(self.history) - 1
         return self.valid is None or self.best_round != before, stop
 
     def _value(self, scores: np.ndarray) -> float:
@@ -150,7 +151,11 @@ class Monitor:
             value = self._value(scores)
             self.history.append(value)
             # a value may be NaN, where no query has one: anything is better
-            if np.isnan(self.best_value) or self.measure.worth(value) > self.measure.worth(self.best_value):
+            if (
+                self.provisional
+                or np.isnan(self.best_value)
+                or self.measure.worth(value) > self.measure.worth(self.best_value)
+            ):
                 self.best_round, self.best_value = len(self.history) - 1, value
             note = f"{self.measure} {value:.4f} (best {self.best_value:.4f})"
         self.n_rounds += 1

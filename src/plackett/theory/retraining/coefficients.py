@@ -54,7 +54,10 @@ def _by_query(ranker: Any) -> bool:
 
 def same_penalty(ranker: Any, data: RankingDataset, changed: RankingDataset) -> dict[str, float]:
     """Parameters that keep λ of the objective when the data changes: the C of an SVM is the price of one pair."""
-    if not _is_svm(ranker):
+    from plackett.rankers.pairwise.ir_svm import IRSVM
+    from plackett.rankers.pairwise.rank_svm import RankSVM
+
+    if not isinstance(ranker, (RankSVM, IRSVM)) or ranker.C == "auto":
         return {}
     before, after = (ASSOCIATES["pair"].labelled(part) for part in (data, changed))
     if _by_query(ranker):

@@ -80,9 +80,13 @@ _LOSSES = {"pair": _of_pairs, "document": _of_documents, "list": _of_lists}
 def loss_of(ranker: Any) -> AssociateLoss | Any:
     """The loss that a ranker minimises where it says so, the hinge of pairs otherwise."""
     from plackett.losses.pairwise.hinge import Hinge
+    from plackett.losses.pairwise.squared_hinge import SquaredHinge
+    from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
     if hasattr(ranker, "make_loss"):
         loss = ranker.make_loss()
         if loss.has_value:
             return loss
+    if isinstance(ranker, LinearPairSVM) and ranker.loss == "squared_hinge":
+        return SquaredHinge()
     return Hinge()

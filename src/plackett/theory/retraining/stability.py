@@ -207,6 +207,8 @@ def _again(first: Any, parameters: dict[str, float]) -> Any:
     """A ranker to retrain, from the weights of the first one if that leads to the same minimum."""
     from plackett._estimator import clone
 
+    if hasattr(first, "_penalty"):  # one that was chosen for the whole data is kept
+        parameters = {**first.settled(), **parameters}
     convex = hasattr(first, "make_loss") and first.make_loss().convex and hasattr(first, "l1_ratio")
     if convex and hasattr(first, "warm_start"):
         return deepcopy(first).set_params(warm_start=True, **parameters)
