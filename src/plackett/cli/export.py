@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
 _WRITTEN = [known.name for known in formats() if known.writes]
+#: Formats that come with a second file, the features of the engine.
+_WITH_FEATURES = ("elasticsearch-ltr", "opensearch-ltr", "solr")
 _READ = [known.name for known in formats() if known.first_line]
 
 
@@ -45,6 +47,8 @@ def export(
     if to not in written:
         raise typer.BadParameter(f"{to!r}; give one of {', '.join(_WRITTEN)}", param_hint="--to")
     check_out(out, force)
+    if to in _WITH_FEATURES:
+        check_out(out.with_name(f"{out.name.split('.')[0]}.features.json"), force)
     names = None if feature_names is None else _lines(feature_names)
     data: RankingDataset | None = None
     if verify is None:

@@ -51,7 +51,7 @@ def search(
         raise typer.BadParameter("only BM25 without a ranker searches a field; leave it out", param_hint="--field")
     else:
         hits = list(pipeline.search(query, k, plain=plain, filters=filters))
-    why = [_why(pipeline, hit) for hit in hits] if explain else []
+    why = _reasons(pipeline, hits) if explain else []
     if as_json:
         records = [_record(hit) for hit in hits]
         print_json([r | {"why": parts} for r, parts in zip(records, why, strict=True)] if explain else records)
@@ -97,25 +97,42 @@ def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: An
     return SearchPipeline(Index.open(index), loaded, features, model=model, candidates=candidates)
 
 
-def _why(pipeline: Any, hit: Any) -> list[tuple[str, float, str]]:
-    """What adds to the score: features under a ranker, else query terms."""
+def _reasons(pipeline: Any, hits: list[Any]) -> list[list[tuple[str, float, str]]]:
+    """What adds to the score of each document: features under a ranker, else query terms."""
     if pipeline.ranker is None:
         if pipeline.model is not None:
             raise typer.BadParameter("explanations are of BM25 and of rankers", param_hint="--explain")
         return [
-            (f"{part.field}:{part.term}", part.weight, f"{part.count} × here, in {part.document_frequency} documents")
-            for part in hit.explain()
+            [
+                (
+                    f"{part.field}:{part.term}",
+                    part.weight,
+                    f"{part.count} × here, in {part.document_frequency} documents",
+                )
+                for part in hit.explain()
+            ]
+            for hit in hits
         ]
+    if not hits:
+        return []
     import numpy as np
 
     from plackett.data.dataset import RankingDataset
     from plackett.explanations.explain import explain as explained
 
-    names = list(hit.features)
-    row = np.array([list(hit.features.values())], np.float32)
-    data = RankingDataset.from_arrays(row, [0], qid=["q"], docids=[hit.id], feature_names=names)
-    frame = explained(pipeline.ranker, data, "q").document(hit.id)
-    return [(str(r["feature"]), float(r["contribution"]), f"value {r['value']:.4g}") for r in frame.to_dicts()]
+    names = list(hits[0].features)
+    learned = getattr(pipeline.ranker, "feature_names_in_", None)
+    if learned is not None:
+        names = [str(name) for name in learned]
+    # all of them together: a contribution is relative to the other documents of the list
+    rows = np.array([[hit.features[name] for name in names] for hit in hits], np.float32)
+    ids = [hit.id for hit in hits]
+    data = RankingDataset.from_arrays(rows, np.zeros(len(ids)), qid=["q"] * len(ids), docids=ids, feature_names=names)
+    frames = [explained(pipeline.ranker, data, "q").document(name).to_dicts() for name in ids]
+    return [
+        [(str(row["feature"]), float(row["contribution"]), f"value {row['value']:.4g}") for row in frame]
+        for frame in frames
+    ]
 
 
 def _record(hit: Any) -> dict[str, Any]:

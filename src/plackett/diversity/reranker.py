@@ -32,8 +32,8 @@ class Reranker:
     depth
         Number of candidates; None for the whole list.
     relevance
-        How scores become relevance, over the whole list of a query: ``"minmax"`` (from 0 to 1), ``"sum"`` (shares of the
-        sum of the scores above the smallest), or ``"none"`` (as they are).
+        How scores become relevance, over the whole list of a query: ``"minmax"`` (from 0 to 1), ``"sum"`` (shares of
+        the sum of the scores above the smallest), or ``"none"`` (as they are).
     """
 
     _ids: ClassVar[tuple[str, ...]] = ()

@@ -141,8 +141,11 @@ def write_source(form: Form, language: Language, path: Path, name: str) -> None:
 
 
 def _printable(name: str) -> str:
-    """A name in a comment: nothing in it may end the comment."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name).replace("*/", "* /")
+    r"""A name in a comment: nothing in it may end or continue the comment, or stand for something else.
+
+    Java reads ``\u000a`` as the end of a line even in a comment, and C continues a comment that ends in a backslash.
+    """
+    return re.sub(r"[^\w .,:()=<>+-]", "_", name)
 
 
 def _widest(form: Form) -> int:

@@ -20,6 +20,8 @@ __all__ = ["VespaFormat", "write_vespa"]
 __public__ = ["write_vespa"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: A rank feature: a name, perhaps with arguments and an output, such as fieldMatch(title).completeness.
+_FEATURE = re.compile(r"[A-Za-z_][\w.]*(\([\w .,()]*\))?(\.\w+)*")
 #: Larger networks belong into an ONNX file, which Vespa reads too.
 _MOST_WEIGHTS = 20_000
 
@@ -66,8 +68,10 @@ def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Seq
             f"{path.name}: the name of the file becomes the name of the rank profile; use letters and digits"
         )
     for word in form.names:
-        if any(letter in word for letter in "{}#;") or word.count("(") != word.count(")"):
-            raise DataError(f"{word!r} is not a rank feature of Vespa; give feature_names")
+        if not _FEATURE.fullmatch(word):
+            raise DataError(
+                f"{word!r} is not a rank feature of Vespa, such as bm25(title); give feature_names (--feature-names)"
+            )
     functions = [(word, f"attribute({word})") for word in form.names if _WORD.fullmatch(word)]
     terms = []
     for i, (factor, part) in enumerate(form.parts):

@@ -233,3 +233,8 @@ def test_mq2008_with_labels_hidden(data_dir):
     measured = pk.evaluate(test, pk.RankSVM().fit(train).predict(test), ["nDCG@10"]).mean["nDCG@10"]
     assert predicted.low - 0.05 <= measured <= predicted.high + 0.05
     assert curve.predict(300, depth).value >= curve.predict(30, depth).value
+
+
+def test_more_judgements_than_can_be_simulated_are_refused():
+    with pytest.raises(pk.DataError, match="999,999,999,999 judgements; the simulation trains on all of them"):
+        plan(999_999_999_999)

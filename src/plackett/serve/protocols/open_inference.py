@@ -166,7 +166,7 @@ def _shape(shape: Any, where: str) -> tuple[int, ...]:
 
 def _from_json(entry: dict[str, Any], shape: tuple[int, ...], found: Decoded, where: str) -> np.ndarray:
     kind, data = entry.get("datatype"), entry.get("data")
-    if kind not in _TYPES and kind != "BYTES":
+    if not isinstance(kind, str) or (kind not in _TYPES and kind != "BYTES"):
         raise RefusedError(400, f"{where}.datatype is {str(kind)[:40]!r}; {', '.join(_TYPES)} and BYTES are known")
     array = found.array(data)
     if array is None:
@@ -204,7 +204,7 @@ def _numbers(flat: list[Any], where: str) -> np.ndarray:
 
 def _from_bytes(entry: dict[str, Any], shape: tuple[int, ...], raw: memoryview, where: str) -> np.ndarray:
     kind = entry.get("datatype")
-    if kind not in _TYPES:
+    if not isinstance(kind, str) or kind not in _TYPES:
         raise RefusedError(400, f"{where}.datatype is {str(kind)[:40]!r}; as raw bytes {', '.join(_TYPES)} are known")
     dtype = _TYPES[kind]
     if len(raw) != math.prod(shape) * dtype.itemsize:

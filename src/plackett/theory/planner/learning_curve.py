@@ -190,7 +190,7 @@ def learning_curve(
     if ranker is None:
         from plackett.rankers.pairwise.rank_svm import RankSVM
 
-        ranker = RankSVM()
+        ranker = RankSVM(C=1e-4)
     judged = np.bincount(pilot.query_of_row, pilot.labels >= 0, pilot.n_queries)
     longest = max(2.0, float(judged.mean()))
     wanted = np.unique(np.rint(np.geomspace(min(4.0, longest), longest, 3)).astype(int)) if depths is None else depths

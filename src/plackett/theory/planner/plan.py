@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Plan", "plan"]
 
+#: The simulation of more would take hours.
+_MOST_JUDGEMENTS = 200_000
+
 
 class Answer(NamedTuple):
     """One answer: where it comes from, how many queries and documents of each, and what that promises.
@@ -139,6 +142,10 @@ def plan(
     ['bound', 'simulation']
     """
     budget, most_queries, most_documents = _budget(judgements, queries, documents)
+    if budget > _MOST_JUDGEMENTS:
+        raise DataError(
+            f"{budget:,} judgements; the simulation trains on all of them: plan at most {_MOST_JUDGEMENTS:,}"
+        )
     n_repeats = whole("n_repeats", n_repeats, least=1)
     if n_features is None:
         n_features = 10 if pilot is None else pilot.n_features
