@@ -156,7 +156,7 @@ def plan(
     any_split = TwoLayerBound(queries=1, documents=2, vc=n_features, delta=delta)
     values = np.array([any_split.replace(queries=a, documents=b).value for a, b in zip(n, m, strict=True)])
     curves["bound"] = (n, _scaled(-values))
-    chosen = int(np.clip(round(labelling_budget(budget, n_features, delta=delta).queries), n[0], n[-1]))
+    chosen = int(np.clip(labelling_budget(budget, n_features, delta=delta).bound.queries, n[0], n[-1]))
     answers.append(_by_bound(any_split.replace(queries=chosen, documents=budget // chosen)))
 
     simulation = simulate_labelling(
