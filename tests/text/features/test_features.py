@@ -263,3 +263,8 @@ def test_extraction(index):
 def test_extraction_is_public():
     assert pk.extract is extract
     assert pk.FeatureSet is FeatureSet
+
+
+def test_judgements_of_other_queries_are_refused(index):
+    with pytest.raises(DataError, match="no query has a judgement: the judgements are of 'Q1', the queries are 'q1'"):
+        extract(index, {"q1": "whale"}, [BM25()], judgements={"Q1": {"a": 1}})

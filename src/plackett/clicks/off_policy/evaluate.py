@@ -74,10 +74,11 @@ class _Case:
     def chances(self, kind: str) -> np.ndarray:
         found = getattr(self.log, kind)
         if found is None:
-            other = "item-position" if kind == "conditional_propensities" else "cascade"
+            others = {"propensities": "item-position", "conditional_propensities": "cascade"}
+            ways = [f"'{method}'" for other, method in others.items() if getattr(self.log, other, None) is not None]
             raise DataError(
-                f"this method needs {kind} of the logging ranker, which the log does not have; log them, or use "
-                f"method='{other}' or 'model'"
+                f"this method needs {kind} of the logging ranker, which the log does not have; log them, or use the "
+                f"method {' or '.join([*ways, repr('model')])}"
             )
         return np.maximum(found, self.clip)
 

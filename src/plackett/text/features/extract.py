@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,10 @@ def extract_blocks(
     chosen = features if isinstance(features, FeatureSet) else FeatureSet(features)
     asked: Queries = as_queries(queries, index)
     labels = None if judgements is None else judged(judgements)
+    if labels and not set(labels).intersection(asked.ids):
+        raise DataError(
+            f"no query has a judgement: the judgements are of {_some(labels)}, the queries are {_some(asked.ids)}"
+        )
     offsets, documents = candidates_of(index, asked, candidates, k, labels, n_jobs, field)
     if add_judged:
         if labels is None:
@@ -122,6 +127,11 @@ def extract_blocks(
             pairs = zip(qid.tolist(), docids.tolist(), strict=True)
             y = np.array([labels.get(q, {}).get(d, unjudged) for q, d in pairs], np.float64)
         yield RankingDataset.from_arrays(block.X, y, qid.astype(str), docids=docids, feature_names=chosen.names)
+
+
+def _some(ids: Iterable[str]) -> str:
+    names = [repr(name) for name in islice(ids, 4)]
+    return ", ".join([*names[:3], "…"] if len(names) > 3 else names)
 
 
 def judged(judgements: Any) -> dict[str, dict[str, float]]:
