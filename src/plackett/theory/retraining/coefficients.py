@@ -57,7 +57,7 @@ def same_penalty(ranker: Any, data: RankingDataset, changed: RankingDataset) -> 
     from plackett.rankers.pairwise.ir_svm import IRSVM
     from plackett.rankers.pairwise.rank_svm import RankSVM
 
-    if not isinstance(ranker, (RankSVM, IRSVM)) or ranker.C == "auto":
+    if not isinstance(ranker, (RankSVM, IRSVM)) or isinstance(ranker.C, str):
         return {}
     before, after = (ASSOCIATES["pair"].labelled(part) for part in (data, changed))
     if _by_query(ranker):
