@@ -13,6 +13,8 @@ from plackett.cli.app import app
 from plackett.text import BM25, Dirichlet, Document, Index
 from plackett.text.features.extract import extract
 
+pytest.importorskip("Stemmer", reason="needs the extra text")
+
 
 @pytest.fixture
 def folder(tmp_path):

@@ -42,6 +42,7 @@ def test_the_table(file, tmp_path, suffix):
 
 
 def test_json_and_an_index(tmp_path):
+    pytest.importorskip("Stemmer", reason="needs the extra text")
     Index.create(tmp_path / "index", [Document("a", {"t": "x"}, (Link("b"),)), Document("b", {"t": "y"}, (Link("b"),))])
     record = json.loads(_call(tmp_path / "index", "--json").output)
     assert (record["pages"], record["links"], record["dangling"]) == (2, 1, 1)

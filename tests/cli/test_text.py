@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from plackett.cli.app import app
 from plackett.text import Index
 
+pytest.importorskip("Stemmer", reason="needs the extra text")
+
 DOCUMENTS = [
     {"id": "a", "title": "Whales", "body": "Blue whales sing in the deep sea.", "year": 1990, "genre": "nature"},
     {"id": "b", "title": "The sky", "body": "The sky is blue, the sea is wide.", "year": 2005, "genre": "nature"},
