@@ -132,3 +132,23 @@ def test_save_of_an_index_keeps_live_documents_only(tmp_path):
     with IndexWriter(tmp_path / "copy") as writer:
         writer.add(Document("d", {"x": "two"}))
     assert Index.open(tmp_path / "copy").n_documents == 3
+
+
+def test_features_are_found_by_name():
+    class Reversed(Years):
+        names = Years.names[::-1]
+
+        def matrix(self, *given):
+            return super().matrix(*given)[:, ::-1]
+
+    class Other(Years):
+        names = ("year", "words")
+
+    index, X = make_index(), np.random.default_rng(0).random((60, 2)).astype(np.float32)
+    qid = np.repeat(np.arange(6), 10)
+    data = pk.RankingDataset.from_arrays(X, (X[:, 0] > 0.5).astype(int), qid, feature_names=Years.names)
+    ranker = pk.ListNet(alpha=0.1).fit(data)
+    one, other = (SearchPipeline(index, ranker, features()).search("wing") for features in (Years, Reversed))
+    assert one and [(hit.id, hit.score) for hit in one] == [(hit.id, hit.score) for hit in other]
+    with pytest.raises(DataError, match="length"):
+        SearchPipeline(index, ranker, Other()).search("wing")

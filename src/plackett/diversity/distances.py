@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from plackett._errors import DataError
 from plackett._kernel import kernel
-from plackett.diversity.candidates import the_rest
+from plackett.diversity.candidates import Candidates, the_rest
 from plackett.diversity.reranker import Reranker
 
 __all__ = ["WithDistance", "distance_weight", "relevance_first"]
@@ -32,6 +32,10 @@ class WithDistance(Reranker):
         super()._check()
         if not 0.0 < self.trade_off <= 1.0:
             raise DataError(f"trade_off={self.trade_off}; give a number above 0 (distance) up to 1 (relevance)")
+
+    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
+        near = (found.vectors, found.pointers, found.other, found.weight)
+        return found.relevance, found.chosen, found.candidates, *near, distance_weight(self.trade_off)
 
 
 def distance_weight(trade_off: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.diversity.candidates import Candidates, similar_to
+from plackett.diversity.candidates import similar_to
 from plackett.diversity.distances import WithDistance, distance_weight, relevance_first
 
 __all__ = ["MaxSum"]
@@ -43,10 +43,6 @@ class MaxSum(WithDistance):
 
     def _kernel(self) -> Any:
         return _choose
-
-    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
-        near = (found.vectors, found.pointers, found.other, found.weight)
-        return found.relevance, found.chosen, found.candidates, *near, distance_weight(self.trade_off)
 
     @staticmethod
     def value(relevance: Any, distances: Any, trade_off: float) -> float:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.diversity.candidates import Candidates, similar_to, the_rest
-from plackett.diversity.distances import WithDistance, distance_weight
+from plackett.diversity.candidates import similar_to, the_rest
+from plackett.diversity.distances import WithDistance
 
 __all__ = ["MonoObjective"]
 
@@ -41,10 +41,6 @@ class MonoObjective(WithDistance):
 
     def _kernel(self) -> Any:
         return _choose
-
-    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
-        near = (found.vectors, found.pointers, found.other, found.weight)
-        return found.relevance, found.chosen, found.candidates, *near, distance_weight(self.trade_off)
 
 
 @kernel

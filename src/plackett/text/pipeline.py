@@ -14,6 +14,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
 from plackett.text.search.searching import Hit, best_documents
 
@@ -80,7 +81,6 @@ class SearchPipeline:
         self.candidates = candidates
         self._declarations = None if hasattr(features, "matrix") else features
         self.features = features if self._declarations is None else _feature_set(features)
-        self._columns = None if ranker is None else _columns(ranker, list(self.features.names))
 
     def __repr__(self) -> str:
         ranker = "no ranker" if self.ranker is None else type(self.ranker).__name__
@@ -98,8 +98,9 @@ class SearchPipeline:
         ranked, rows = scores, None
         if self.ranker is not None and documents.size:
             rows = self.features.matrix(self.index, [query], [0, documents.size], documents)
-            learned = rows if self._columns is None else rows[:, self._columns]
-            ranked = np.asarray(self.ranker.predict(learned, qid=np.zeros(documents.size, np.int64)))
+            # a dataset has names: the ranker finds its features by them
+            data = RankingDataset.from_arrays(rows, None, feature_names=self.features.names)
+            ranked = np.asarray(self.ranker.predict(data))
         order = np.lexsort((np.arange(documents.size), -ranked))[:k]
         names = [] if rows is None else self.features.names
         return [
@@ -211,17 +212,3 @@ def _load_ranker(path: Path) -> Any:
     from plackett.rankers.storage import load
 
     return load(path)
-
-
-def _columns(ranker: Any, names: list[str]) -> np.ndarray | None:
-    """Number of the feature that is each column of the ranker; None if they are in the same order, or have no names."""
-    learned = getattr(ranker, "feature_names_in_", None)
-    if learned is None or list(learned) == names:
-        return None
-    place = {name: j for j, name in enumerate(names)}
-    missing = [name for name in learned if name not in place]
-    if missing:
-        raise DataError(
-            f"the ranker was trained on the feature {missing[0]!r}, which is not among the features: {', '.join(names)}"
-        )
-    return np.array([place[name] for name in learned])
