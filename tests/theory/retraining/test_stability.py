@@ -170,3 +170,14 @@ def test_ids_may_be_strings_features_sparse_and_the_probe_large(monkeypatch):
 def test_threads_do_not_change_what_is_measured():
     data = uneven()
     assert stability(svm(), data, n=4, n_jobs=2).changes == pytest.approx(stability(svm(), data, n=4, n_jobs=1).changes)
+
+
+def test_the_default_loss_is_the_one_that_is_minimised():
+    from plackett.losses import SquaredHinge
+
+    data = pk.datasets.make_ranking(n_queries=8, docs_per_query=6, n_features=3, random_state=0)
+    for kind, own in (("squared_hinge", SquaredHinge()), ("hinge", Hinge())):
+        ranker = pk.RankSVM(C=0.01, loss=kind)
+        by_default = pk.theory.stability(ranker, data, n=3, n_jobs=1)
+        assert by_default.max == pk.theory.stability(ranker, data, n=3, n_jobs=1, loss=own).max
+    assert by_default.max != pk.theory.stability(ranker, data, n=3, n_jobs=1, loss=SquaredHinge()).max
