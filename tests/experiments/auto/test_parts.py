@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,6 +119,16 @@ def test_scores_after_a_stage_are_those_of_a_shorter_training(ranker):
         np.testing.assert_allclose(found, shorter.predict(trials.splits.test(0)), rtol=1e-9, atol=1e-12)
 
 
+def test_stages_of_oblivious_trees_are_those_of_a_shorter_training():
+    trials = trials_of(task())
+    candidate = Candidate.of(pk.ObliviousLambdaMART(n_estimators=8, depth=2, n_jobs=1))
+    assert candidate.stages == (1, 2, 4, 8)
+    trials.run(trials.add(candidate), 0)
+    shorter = pk.ObliviousLambdaMART(n_estimators=2, depth=2, n_jobs=1).fit(trials.splits.train(0))
+    scores = trials.outcomes[0, 0].scores[1] * trials.outcomes[0, 0].spreads[1]
+    np.testing.assert_allclose(scores, shorter.predict(trials.splits.test(0)), rtol=1e-9, atol=1e-12)
+
+
 def test_worth_is_the_mean_over_held_out_queries():
     data = task()
     trials = trials_of(data)
@@ -144,6 +155,25 @@ def test_halving_gives_more_splits_to_the_better():
     assert done[7] == 9 and min(done) == 1
     # one of nine by halving, three that were left behind twice: after the halving, and at the end
     assert sorted(done)[:2] == [1, 1] and done.count(9) == 7
+
+
+def test_boosted_candidates_grow_while_all_their_rounds_are_needed():
+    """Two rounds of two leaves are too few for a sum of four features; linear candidates stay as they are."""
+    data = pk.datasets.make_ranking(n_queries=40, n_features=4, random_state=0)
+    trials = trials_of(data)
+    made = pk.LambdaMART(n_estimators=2, num_leaves=2, learning_rate=0.05, min_child_samples=1, n_jobs=1)
+    candidates = [replace(Candidate.of(made), may_grow=True), Candidate.of(pk.ListNet(n_jobs=1))]
+    search(trials, candidates, iter(()), Budget(None, 2, None, trials.clock), 5, lambda: None)
+    grown, linear = (candidate.ranker for candidate in trials.candidates)
+    assert (grown.learning_rate, grown.n_estimators) == (0.1, 4)
+    assert trials.candidates[0].stages[-1] == 4 and trials.done(0) == 3
+    assert linear.get_params() == pk.ListNet(n_jobs=1).get_params()
+    assert made.n_estimators == 2  # the user's own ranker is left alone
+
+
+def test_rankers_that_a_user_names_do_not_grow():
+    candidate = given(["LambdaMART(n_estimators=2)"])[0]
+    assert candidate.grown() is candidate
 
 
 def test_a_candidate_that_fails_is_worth_nothing():

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 from plackett._errors import DataError
+from plackett._estimator import clone
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.search.random import settings_at_random
+from plackett.models.oblivious import Oblivious
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_size import leaves_for
 from plackett.models.trees import Trees
@@ -22,10 +24,12 @@ __all__ = ["Candidate", "further", "given", "portfolio", "with_categories"]
 
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5}
+#: Learning rate from which more rounds are tried instead of larger steps.
+LARGE_STEP = 0.1
 #: Number of trees, and the number of documents above which it is doubled.
 ROUNDS, MANY_ROWS = 240, 15_000
 #: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
-STAGES = (0.125, 0.25, 0.5, 1.0)
+STAGES = (0.0625, 0.125, 0.25, 0.5, 1.0)
 #: Minimum number of seconds and maximum number of documents for which a network is worth its time.
 NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
 
@@ -42,11 +46,14 @@ class Candidate:
         The ranker, not fitted.
     stages
         Numbers of rounds to choose from; one fit gives the scores after each of them. None if there is no choice.
+    may_grow
+        Whether to train further if the last stage is the best one.
     """
 
     name: str
     ranker: Ranker
     stages: tuple[int | None, ...] = (None,)
+    may_grow: bool = False
 
     @classmethod
     def of(cls, ranker: Ranker, name: str = "") -> Candidate:
@@ -54,9 +61,19 @@ class Candidate:
         stages: tuple[int | None, ...] = (None,)
         # the first trees of bags are not smaller bags
         plain = isinstance(ranker, Trees) and ranker.boosting == "gbdt" and ranker.n_bags == type(ranker)().n_bags
-        if plain and ranker.effort == "n_estimators":
+        if (plain or isinstance(ranker, Oblivious)) and ranker.effort == "n_estimators":
             stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
         return cls(name or " ".join(repr(ranker).split()), ranker, stages)
+
+    def grown(self, steps: int = 1) -> Candidate:
+        """The same trained further, if it may grow: each step doubles the learning rate or else the rounds."""
+        candidate = self
+        for _ in range(steps if self.may_grow else 0):
+            known = candidate.ranker.get_params(deep=False)
+            name = "learning_rate" if known["learning_rate"] < LARGE_STEP else "n_estimators"
+            ranker = clone(candidate.ranker).set_params(**{name: 2 * known[name]})
+            candidate = replace(Candidate.of(ranker, self.name), may_grow=True)
+        return candidate
 
 
 def given(rankers: Sequence[Any]) -> list[Candidate]:
@@ -75,9 +92,11 @@ def given(rankers: Sequence[Any]) -> list[Candidate]:
 def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
     """Rankers for such data, the most promising first; if values are missing, only rankers that accept them."""
     n_rows = facts.profile.n_rows
-    leaves, trees = leaves_for(n_rows), partial(_trees, n_estimators=rounds_for(n_rows))
+    leaves, rounds = leaves_for(n_rows), rounds_for(n_rows)
+    trees, oblivious = (partial(make, n_estimators=rounds) for make in (_trees, _oblivious))
     made = [
         trees("LambdaMART", 2 * leaves),
+        oblivious("ObliviousLambdaMART", depth=4),
         trees("XENDCG", leaves),
         _named("ListNet(alpha=0.1)"),
         trees("MART", 2 * leaves),
@@ -90,6 +109,7 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
         trees("XENDCG", 2 * leaves),
         _named("LinearRegression"),
         trees("LambdaMART", 4 * leaves),
+        oblivious("ObliviousLambdaMART", depth=5, colsample_bytree=1.0),
         _named("ListMLE"),
         _named("RankSVM(C=0.000001)"),
         trees("MART", 4 * leaves),
@@ -145,13 +165,12 @@ def rounds_for(n_rows: int) -> int:
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]], rounds: int) -> Iterator[Candidate]:
-    from plackett._estimator import clone
-
     fixed = {"n_estimators": rounds} if isinstance(ranker, Trees) else {}
     for setting in settings:
         words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
                           for key, value in setting.items())  # fmt: skip
-        yield Candidate.of(clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({words})")
+        candidate = Candidate.of(clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({words})")
+        yield replace(candidate, may_grow=bool(fixed))
 
 
 def _named(name: str) -> Candidate:
@@ -162,4 +181,10 @@ def _trees(name: str, leaves: int, *, n_estimators: int, **parameters: Any) -> C
     words = "".join(f", {key}={value}" for key, value in parameters.items())
     shape = {"num_leaves": leaves, "n_estimators": n_estimators}
     ranker = ranker_named(name)[0].set_params(**(TREES | shape | parameters))
-    return Candidate.of(ranker, f"{name}(num_leaves={leaves}{words})")
+    return replace(Candidate.of(ranker, f"{name}(num_leaves={leaves}{words})"), may_grow=True)
+
+
+def _oblivious(name: str, *, n_estimators: int, **parameters: Any) -> Candidate:
+    ranker = ranker_named(name)[0].set_params(**(TREES | {"n_estimators": n_estimators} | parameters))
+    words = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return replace(Candidate.of(ranker, f"{name}({words})"), may_grow=True)

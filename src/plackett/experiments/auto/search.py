@@ -20,6 +20,11 @@ BRACKET = 9
 FINISHED = 3
 #: Maximum number of settings: more add nothing.
 MOST = 90
+#: Boosted candidates that decide whether to train all further, how many steps at most, and the share of the time that
+#: deciding may take.
+DECIDING, MOST_STEPS, DECIDING_SHARE = 2, 2, 0.15
+#: Share of the time for the search, and how many candidates should be trained on all splits, if they have grown.
+SEARCH_SHARE, COMPLETE = 0.75, 5
 
 
 @dataclass
@@ -57,16 +62,20 @@ def search(
 
     Successive halving runs over the candidates in order, in several rounds, with splits as the effort. Between two
     rounds, the most promising candidates that were left behind are finished too, since a blend needs more than one.
+    If the first boosted candidates are best with all their rounds, all boosted candidates are trained further.
     """
     waiting = itertools.islice(itertools.chain(first, more), budget.most)
     objective = _Objective(trials, budget, max_members, notify)
+    steps = None
     try:
         while not objective.ended():
-            bracket = [{"candidate": trials.add(candidate)} for candidate in itertools.islice(waiting, BRACKET)]
+            bracket = [trials.add(candidate.grown(steps or 0)) for candidate in itertools.islice(waiting, BRACKET)]
             if not bracket:
                 break
-            objective.run((setting["candidate"], 0) for setting in bracket)
-            halve(objective, bracket, objective.ended)
+            if steps is None:
+                steps = _growth(objective, bracket)
+            objective.run((number, 0) for number in bracket)
+            halve(objective, [{"candidate": number} for number in bracket], objective.ended)
             _finish(objective, FINISHED)
         else:
             return objective.why()
@@ -75,6 +84,29 @@ def search(
     except OutOfTimeError:
         return "the time was up"
     return objective.why() if objective.ended() else "all settings were tried"
+
+
+def _growth(objective: _Objective, bracket: list[int]) -> int:
+    """By how many steps the boosted candidates should grow, from the first of them on one split."""
+    trials, budget, steps = objective.trials, objective.budget, 0
+    growing = [number for number in bracket if trials.candidates[number].may_grow]
+    deciding = growing[:DECIDING]
+    limit = np.inf if budget.n_trials is not None or budget.seconds is None else budget.seconds
+    while deciding and steps < MOST_STEPS:
+        objective.run((number, 0) for number in deciding)
+        last = [
+            trials.done(i) > 0 and trials.best_stage(i, 1) == len(trials.candidates[i].stages) - 1 for i in deciding
+        ]
+        if not all(last) or budget.spent() > DECIDING_SHARE * limit:
+            break
+        steps += 1
+        for number in growing:
+            trials.replace(number, trials.candidates[number].grown())
+    if steps and np.isfinite(limit):
+        objective.run((number, 0) for number in deciding)
+        seconds = float(np.mean([trials.refit_seconds(i) for i in deciding if trials.done(i)] or [0.0]))
+        trials.keep_splits(int((SEARCH_SHARE * limit - budget.spent()) / max(COMPLETE * seconds, 1e-9)))
+    return steps
 
 
 def _finish(objective: _Objective, n: int) -> None:
@@ -129,8 +161,8 @@ class _Objective:
         """Reserve the time needed to train the members on all data."""
         trials = self.trials
         known = [i for i in range(len(trials.candidates)) if trials.done(i) and i not in trials.errors]
-        seconds = sorted((trials.refit_seconds(i) for i in known), reverse=True)[: self.max_members]
-        self.budget.reserve = sum(seconds)
+        best = sorted(known, key=lambda i: (trials.done(i), self.lead(i)), reverse=True)[: self.max_members]
+        self.budget.reserve = sum(trials.refit_seconds(i) for i in best)
 
     def ended(self) -> bool:
         """Whether the search should end; never before there is a result."""

@@ -97,6 +97,16 @@ class Trials:
         self.candidates.append(candidate)
         return len(self.candidates) - 1
 
+    def replace(self, number: int, candidate: Candidate) -> None:
+        """Put another candidate in the place of one, whose outcomes are dropped."""
+        self.candidates[number] = candidate
+        for split in range(len(self.splits)):
+            self.outcomes.pop((number, split), None)
+
+    def keep_splits(self, n: int) -> None:
+        """Compare on the first splits only, at least two of them if there are."""
+        self.splits = self.splits.first(max(min(n, len(self.splits)), min(2, len(self.splits))))
+
     def run_all(
         self, wanted: Iterable[tuple[int, int]], out_of_time: Callable[[], bool], notify: Callable[[], None]
     ) -> None:
@@ -207,9 +217,15 @@ class Trials:
 
     def worth(self, number: int, n_splits: int | None = None) -> float:
         """Mean of the measure over the queries of the first splits, at the best stage; larger is better."""
+        return max(self._means(number, n_splits))
+
+    def best_stage(self, number: int, n_splits: int | None = None) -> int:
+        """The stage that is best on the first splits, the first one if tied."""
+        return int(np.argmax(self._means(number, n_splits)))
+
+    def _means(self, number: int, n_splits: int | None) -> list[float]:
         stages = range(len(self.candidates[number].stages))
-        means = [mean(self.measure, self.values(self.scores(number, stage, n_splits))) for stage in stages]
-        return max(means)
+        return [mean(self.measure, self.values(self.scores(number, stage, n_splits))) for stage in stages]
 
     def refit_seconds(self, number: int) -> float:
         """Estimated time of training on all data, from the splits."""
