@@ -131,9 +131,11 @@ def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path
     import numba
 
     from plackett._kernel_cache import InnerCache, KernelCache
-    from plackett._kernel_compiler import INNER, OUTER
+    from plackett._kernel_compiler import INNER, OUTER, plain_integers
 
     compiled = numba.njit(**options, **(INNER if inner else OUTER))(function)
+    if inner:
+        compiled = plain_integers(compiled)
     if folder is None:
         return compiled
     before = numba.config.CACHE_DIR

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
-from numba import _dynfunc
+from numba import _dynfunc, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, compile_result
 
-__all__ = ["INNER", "OUTER", "pack_inner", "unpack_inner"]
+__all__ = ["INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inner"]
 
 
 class OuterLibrary(JITCodeLibrary):
@@ -66,6 +66,28 @@ class InnerCompiler(Compiler):
 #: Numba's options for the two kinds. A wrapper for C is used by neither.
 OUTER = {"no_cfunc_wrapper": True, "pipeline_class": OuterCompiler}
 INNER = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+
+
+def plain_integers(dispatcher: Any) -> Any:
+    """Let an inner kernel take a number that is written out, such as 0, as any other integer.
+
+    Numba compiles a kernel for the value of such an argument, and once more for other integers. It even does so for a
+    variable that merely begins as 0, and then has no use for the first.
+    """
+    call_template = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return call_template(
+            [_plain(kind) for kind in args],
+            {name: _plain(kind) for name, kind in kws.items()},
+        )
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
+def _plain(kind: Any) -> Any:
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
 
 
 def pack_inner(result: CompileResult) -> tuple[Any, ...]:
