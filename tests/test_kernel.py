@@ -129,6 +129,100 @@ def test_the_order_of_the_fields_of_a_named_tuple_is_seen(program, tmp_path):
     assert run("b a") == "1.0 hits=0"  # machine code for the other order would give 7.0
 
 
+_MOMENTS = """
+    import numpy as np
+    from plackett._kernel import REASSOC, kernel
+    @kernel(fastmath=REASSOC)
+    def moments(values, n):
+        mean = 0.0
+        for i in range(n):
+            mean += values[i] / n
+        total = 0.0
+        for i in range(n):
+            total += np.exp(-abs(values[i] - mean)) * (values[i] - mean)
+        cubes = 0.0
+        for i in range(n):
+            cubes += (values[i] - mean) ** 3 * total
+        return total + cubes
+"""
+
+
+def test_same_bits_in_the_process_that_compiles_and_in_later_ones(tmp_path):
+    (tmp_path / "helper.py").write_text(textwrap.dedent(_MOMENTS))
+    (tmp_path / "main.py").write_text(
+        textwrap.dedent("""
+        import numpy as np
+        from helper import moments
+        from plackett._kernel import kernel
+        @kernel
+        def differences(values, out):
+            for i in range(values.size):
+                out[i] = moments(values, i) - moments(values[i:], values.size - i)
+        def caller(x):
+            values = np.random.default_rng(0).normal(size=200)
+            out = np.empty(200)
+            differences(values, out)
+            return out.tobytes().hex()
+        caller.stats = differences.stats
+        """)
+    )
+    first, second = (_run(tmp_path, tmp_path / "cache") for _ in range(2))
+    assert (first[-1], second[-1]) == ("0", "1")
+    assert first[:-1] == second[:-1]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("loss", ["LambdaLoss", "SmoothRank", "StochasticSmoothing"])
+def test_same_gradients_in_the_process_that_compiles_and_in_later_ones(tmp_path, loss):
+    (tmp_path / "main.py").write_text(
+        textwrap.dedent(f"""
+        import numpy as np, plackett as pk
+        data = pk.datasets.make_ranking(n_queries=30, docs_per_query=(5, 60), n_features=3, random_state=0)
+        gradient = pk.losses()["{loss}"]().gradient(data.X[:, 0] + data.X[:, 1], data)
+        def caller(x):
+            return np.concatenate(gradient).tobytes().hex()
+        """)
+    )
+    code = "import main; print(main.caller(1.0))"
+    environment = {**os.environ, "PLACKETT_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, check=True)
+        for _ in range(2)
+    )
+    assert len(first.stdout) > 1000
+    assert first.stdout == second.stdout
+
+
+def test_a_kernel_from_the_cache_is_linked_into_a_new_caller(program, tmp_path):
+    folder, cache = program("2.0"), tmp_path / "cache"
+    assert _run(folder, cache) == "3.0 hits=0"
+    main = folder / "main.py"
+    main.write_text(main.read_text().replace("+ SHIFT", "- SHIFT"))
+    code = "import main; value = main.caller(1.0); print(value, sum(main.helper.inner.stats.cache_hits.values()))"
+    environment = {**os.environ, "PLACKETT_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "1.0 1", done.stderr
+
+
+@kernel
+def _root(x, least):
+    if x < least:
+        raise ValueError("below the least")
+    return np.sqrt(x - least)
+
+
+@kernel
+def _roots(x, least):
+    return _root(x, 0) + _root(x, 1) + _root(x, least)
+
+
+def test_a_called_kernel_is_compiled_once_for_all_integers_and_raises_its_errors():
+    assert _roots(9.0, 5) == 5.0 + np.sqrt(8.0)
+    assert len(_root.inner.overloads) == 1
+    with pytest.raises(ValueError, match="below the least"):
+        _roots(9.0, 10)
+
+
 def test_without_a_writable_cache_kernels_still_work(program, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")  # works for root too, who may write to read-only folders

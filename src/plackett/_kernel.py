@@ -65,6 +65,7 @@ class Kernel:
         self.function = function
         self.options = options
         self.compiled: Any = None
+        self._inner: Any = None
 
     def __call__(self, *args: Any) -> Any:
         return (self.compiled or self.dispatcher)(*args)
@@ -75,9 +76,21 @@ class Kernel:
         if self.compiled is None:
             with _lock:
                 if self.compiled is None:
-                    folder = cache_folder(self.function.__module__, self.plackett_stamp)
-                    self.compiled = _compile(self.function, self.options, folder)
+                    self.compiled = self._prepare(inner=False)
         return self.compiled
+
+    @property
+    def inner(self) -> Any:
+        """What Numba makes of the function where another kernel calls it."""
+        if self._inner is None:
+            with _lock:
+                if self._inner is None:
+                    self._inner = self._prepare(inner=True)
+        return self._inner
+
+    def _prepare(self, inner: bool) -> Any:
+        folder = cache_folder(self.function.__module__, self.plackett_stamp)
+        return _compile(self.function, self.options, folder, inner)
 
     @cached_property
     def plackett_stamp(self) -> str:
@@ -89,7 +102,7 @@ class Kernel:
         """How Numba sees the kernel inside another one."""
         from numba import typeof
 
-        return typeof(self.dispatcher)
+        return typeof(self.inner)
 
     @property
     def stats(self) -> Any:
@@ -114,18 +127,21 @@ def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers
     return kernel(function, inline=inline)
 
 
-def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:
+def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None, inner: bool) -> Any:
     import numba
 
-    from plackett._kernel_cache import KernelCache
+    from plackett._kernel_cache import InnerCache, KernelCache
+    from plackett._kernel_compiler import INNER, OUTER, plain_integers
 
-    compiled = numba.njit(**options)(function)
+    compiled = numba.njit(**options, **(INNER if inner else OUTER))(function)
+    if inner:
+        compiled = plain_integers(compiled)
     if folder is None:
         return compiled
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)  # read by the cache while it is made, and only then
     try:
-        compiled._cache = KernelCache(function, folder, _file_name(function))
+        compiled._cache = (InnerCache if inner else KernelCache)(function, folder, _file_name(function))
     except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
         return compiled
     finally:

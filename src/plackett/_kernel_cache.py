@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
 
-__all__ = ["KernelCache", "OverloadFiles"]
+from plackett._kernel_compiler import pack_inner, unpack_inner
+
+__all__ = ["InnerCache", "KernelCache", "OverloadFiles"]
 
 _DIGEST = 20
 
@@ -43,6 +45,20 @@ class KernelCache(FunctionCache):
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+
+class InnerCache(KernelCache):
+    """Numba's cache of a kernel that other kernels call: not yet machine code."""
+
+    class _impl_class(CompileResultCacheImpl):
+        def reduce(self, cres: Any) -> Any:
+            return pack_inner(cres)
+
+        def rebuild(self, target_context: Any, payload: Any) -> Any:
+            return unpack_inner(target_context, payload)
+
+    def __init__(self, function: Any, folder: Path, name: str) -> None:
+        super().__init__(function, folder, f"{name}-inner")
 
 
 class OverloadFiles:

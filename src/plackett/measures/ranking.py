@@ -151,10 +151,10 @@ class Scored:
         over_queries(
             _rank_queries,
             data.offsets,
-            scores,
+            _read_only(scores),
             data.labels,
             self.retrieved,
-            _tie_key(data, ties),
+            _read_only(_tie_key(data, ties)),
             ties == "expected",
             labels,
             rows,
@@ -163,6 +163,13 @@ class Scored:
             n_jobs=self.n_jobs,
         )
         return Ranking(data, labels, rows, depth, tie_end, self.n_jobs)
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """A view to read from: the kernel is compiled once, not again for arrays that could be written to."""
+    values = values.view()
+    values.flags.writeable = False
+    return values
 
 
 def _tie_key(data: RankingDataset, ties: str) -> np.ndarray:
@@ -195,7 +202,7 @@ def _rank_queries(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
-        n = np.int64(0)  # with a literal 0 the sort would be compiled twice
+        n = 0
         last = b
         for i in range(a, b):
             if retrieved[i]:
