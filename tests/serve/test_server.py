@@ -122,7 +122,7 @@ def test_replacement_under_load(tmp_path, trees, linear, data):
         for thread in threads:
             thread.join(60)
     assert not wrong and seen == {0, 1}
-    assert app.metrics.reloads == {"loaded": 7, "failed": 0, "removed": 0}
+    assert app.metrics.reloads == {"loaded": 7, "failed": 0, "removed": 0, "skipped": 0}
 
 
 def test_stop_loses_no_request(trees):

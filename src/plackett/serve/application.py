@@ -31,6 +31,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
+_LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
 _RETRY = ((b"retry-after", b"1"),)
 
 
@@ -294,14 +295,10 @@ class Application:
             return
         for change in changes:
             self.metrics.reloads[change.what] += 1
-            level = logging.ERROR if change.what == "failed" else logging.INFO
-            words: dict[str, Any] = {
-                "model": change.source.name,
-                "version": change.source.version,
-                "path": str(change.source.path),
-            }
-            event(f"model {change.what}", level, **(words | ({"reason": change.reason} if change.reason else {})))
-        if not self.models.ready and self.models.all() and not any(c.what == "failed" for c in changes):
+            level = _LEVELS.get(change.what, logging.INFO)
+            fields = {"model": change.source.name, "version": change.source.version, "path": str(change.source.path)}
+            event(f"model {change.what}", level, **{k: v for k, v in (fields | {"reason": change.reason}).items() if v})
+        if not self.models.ready and self.models.complete:
             self.models.ready = True
             event("ready", models=sorted({model.name for model in self.models.all()}))
 

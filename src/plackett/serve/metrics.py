@@ -32,7 +32,7 @@ class Metrics:
         self.in_flight = 0
         #: Routes whose answers are no errors: "not ready" is what they are for.
         self.health: frozenset[str] = frozenset()
-        self.reloads = {"loaded": 0, "failed": 0, "removed": 0}
+        self.reloads = {"loaded": 0, "failed": 0, "removed": 0, "skipped": 0}
 
     def note(self, route: str, status: int, seconds: float, documents: int) -> None:
         """Count a request that was answered."""
@@ -115,7 +115,7 @@ class Metrics:
         yield (
             name,
             "counter",
-            "Model files that were loaded, could not be loaded, or went away.",
+            "Model files that were loaded, could not be loaded, went away, or cannot be served.",
             [(_sample(name, result=what), n) for what, n in self.reloads.items()],
         )
         name = "plackett_score_drift"
