@@ -79,6 +79,41 @@ def test_broken_and_slow_heads(one, monkeypatch):
         assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
 
 
+def test_heads_are_limited_in_bytes_and_fields(one, monkeypatch):
+    """In one piece or in many, in the address, the fields or the trailers; a large body in many chunks is none."""
+    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.5)
+    start = b"POST /score HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
+    chunked = start + b"content-type: application/octet-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    small = b"".join(b"x%d: y\r\n" % i for i in range(200))
+    medium = b"".join(b"x%d: %s\r\n" % (i, b"y" * 1000) for i in range(100))
+    length = b"content-length: 160000\r\ncontent-type: application/octet-stream\r\n\r\n"
+    with serving(one) as (port, _):
+        assert b" 431 " in ask(port, start + small + b"\r\n") and b"128 header fields" in ask(port, start + small)
+        assert b" 431 " in ask(port, start + medium + b"\r\n") and b" 431 " in ask(port, start + medium)
+        assert b" 431 " in ask(port, b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert b" 431 " in ask(port, chunked + b"0\r\n" + small)
+        assert b" 431 " in ask(port, chunked + b"0\r\nx: " + b"y" * 400_000)
+        assert b" 431 " in ask(port, chunked + b"1;" + b"y" * 400_000)
+        in_chunks = b"4\r\n\0\0\0\0\r\n" * 40_000 + b"0\r\n\r\n"
+        assert b" 200 " in ask(port, chunked + in_chunks)
+        assert b" 200 " in ask(port, start + length + b"\0" * 160_000)
+        kept = start.replace(b"connection: close\r\n", b"") + length + b"\0" * 160_000
+        found = ask(port, kept + b"GET /v2 HTTP/1.1\r\nhost:")  # a head that begins in the piece that ends a body
+        assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
+
+
+def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
+    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.3)
+    with serving(one) as (port, _), socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
+        client.sendall(b"\r\n")
+        found = b""
+        while part := client.recv(65536):
+            found += part
+        assert found.startswith(b"HTTP/1.1 408 ")
+
+
 def test_slow_bodies(trees):
     app = application({"trees": trees}, body_timeout=0.2)
     with serving(app) as (port, _):
