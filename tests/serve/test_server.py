@@ -15,10 +15,11 @@ import time
 import numpy as np
 import pytest
 
+import plackett as pk
 from plackett.serve import server as server_module
 from plackett.serve.application import application
 from plackett.serve.http import Deferred, Response, Route
-from plackett.serve.server import make_server
+from plackett.serve.server import bound_socket, make_server, serve
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("orjson")
@@ -111,7 +112,7 @@ def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
         found = b""
         while part := client.recv(65536):
             found += part
-        assert found.startswith(b"HTTP/1.1 408 ")
+        assert b"HTTP/1.1 408 " in found
 
 
 def test_slow_bodies(trees):
@@ -197,6 +198,38 @@ def test_stop_loses_no_request(trees):
         for thread in threads:
             thread.join(20)
         assert answers == [200, 200]
+
+
+def test_a_port_in_use_is_one_clear_error(one, caplog):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with caplog.at_level("INFO", "plackett.serve"), pytest.raises(OSError, match=f"127.0.0.1:{port}: it is in use"):
+            serve(one, port=port)
+    assert not caplog.records
+    with pytest.raises(OSError, match="cannot listen on 'no.such.host.invalid'"):
+        serve(one, host="no.such.host.invalid")
+
+
+def test_unix_sockets(tmp_path):
+    """A socket that a killed process left behind is replaced; one in use, or another file, is not."""
+    path = tmp_path / "s"
+    bound_socket("", 0, str(path)).close()  # closed, and still there
+    with bound_socket("", 0, str(path)), pytest.raises(OSError, match="in use"):
+        bound_socket("", 0, str(path))
+    path.unlink()
+    path.write_text("precious")
+    with pytest.raises(OSError, match="in use"):
+        bound_socket("", 0, str(path))
+    assert path.read_text() == "precious"
+
+
+def test_bad_certificates_are_one_clear_error(tmp_path, one):
+    for name in ("key.pem", "cert.pem"):
+        (tmp_path / name).write_text("no certificate")
+    with pytest.raises(pk.DataError, match="no certificate and its key"):
+        serve(one, tls_cert=str(tmp_path / "cert.pem"), tls_key=str(tmp_path / "key.pem"))
 
 
 def test_tls(tmp_path, one):

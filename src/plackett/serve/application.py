@@ -20,6 +20,7 @@ from plackett.serve.models import Models
 from plackett.serve.numbers import warm_up
 from plackett.serve.protocols import PROTOCOLS
 from plackett.serve.settings import Settings
+from plackett.serve.workers import Worker
 
 __all__ = ["Application", "application"]
 
@@ -31,11 +32,15 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
+#: Seconds between two times that a worker tells the others what it has counted.
+_PUBLISH = 0.5
 _LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
 _RETRY = ((b"retry-after", b"1"),)
 
 
-def application(models: Any, settings: Settings | None = None, **limits: Any) -> Application:
+def application(
+    models: Any, settings: Settings | None = None, *, worker: Worker | None = None, **limits: Any
+) -> Application:
     """The scoring service as an ASGI application, for uvicorn or any other ASGI server.
 
     Parameters
@@ -46,6 +51,8 @@ def application(models: Any, settings: Settings | None = None, **limits: Any) ->
     settings
         Limits, keys and intervals; instead of them, the fields of `plackett.serve.settings.Settings` can be given by
         name (``max_body=…``).
+    worker
+        Which of several processes this is; for ``plackett serve --workers``.
 
     Examples
     --------
@@ -57,28 +64,48 @@ def application(models: Any, settings: Settings | None = None, **limits: Any) ->
     """
     settings = settings or Settings(**limits)
     if isinstance(models, dict):
-        made = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
-        for model in made:
+        served = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
+        for model in served:
             model.warm_up()
-        return Application(Models.of(made), settings)
+        return Application(Models.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
-    return Application(Models([str(name) for name in names], threads=settings.threads), settings)
+    made = Models([str(name) for name in names], threads=settings.threads)
+    return Application(made, settings, worker=worker)
 
 
 class Application:
     """The ASGI application; see `application`."""
 
-    def __init__(self, models: Models, settings: Settings | None = None, routes: Iterable[Route] | None = None) -> None:
+    def __init__(
+        self,
+        models: Models,
+        settings: Settings | None = None,
+        routes: Iterable[Route] | None = None,
+        worker: Worker | None = None,
+    ) -> None:
+        self.worker = worker
         self.models, self.settings, self.metrics = models, settings or Settings(), Metrics()
         self.routes = list(routes or (route for protocol in PROTOCOLS for route in protocol.ROUTES))
         self.draining = False
         self._open = frozenset(route.path for route in self.routes if route.open)
         self.metrics.health = self._open
+        if worker is not None:
+            self.metrics.resume(worker)
         self._keys = [key.encode() for key in self.settings.api_keys]
         self._remembered: dict[str, tuple[dict[str, Route], dict[str, str]]] = {}
         self._waiting = 0
         self._threads: ThreadPoolExecutor | None = None
         self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def ready(self) -> bool:
+        """Whether the models are loaded and warm, in all workers, and the service is not about to stop."""
+        if not self.models.ready or self.draining:
+            return False
+        if self.worker is None:
+            return True
+        published = self.worker.published()
+        return len(published) == self.worker.workers and all(counted["ready"] for counted in published.values())
 
     # --------------------------------------------------------------------------------------------------- requests
 
@@ -260,6 +287,8 @@ class Application:
             if message["type"] == "lifespan.startup":
                 if self.models.arguments:
                     self._tasks.append(asyncio.create_task(self._keep_fresh()))
+                if self.worker is not None:
+                    self._tasks.append(asyncio.create_task(self._keep_others_informed(self.worker)))
                 await send({"type": "lifespan.startup.complete"})
             else:
                 await self.close()
@@ -282,6 +311,11 @@ class Application:
             if self.settings.reload_interval == 0 and self.models.ready:
                 return
             await asyncio.sleep(self.settings.reload_interval or 1.0)
+
+    async def _keep_others_informed(self, worker: Worker) -> None:
+        while True:
+            await asyncio.to_thread(self.metrics.publish, self.models, worker)
+            await asyncio.sleep(_PUBLISH)
 
     def refresh(self) -> None:
         """Look at the model files once. It is called all the time, and in tests."""

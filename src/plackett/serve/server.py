@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
+import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from plackett._errors import DataError
 from plackett._optional import optional
 from plackett.serve.application import Application
 from plackett.serve.logs import event, log_to
+from plackett.serve.workers import Workers
 
-__all__ = ["make_server", "serve"]
+__all__ = ["bound_socket", "make_server", "serve"]
+
+#: Connections that may wait to be accepted.
+_BACKLOG = 2048
 
 #: Largest head of a request (its first line and its headers), in bytes.
 _MOST_HEAD = 64 * 1024
@@ -37,6 +46,7 @@ def serve(
     tls_key: str | None = None,
     drain: float = 2.0,
     max_connections: int = 1_000,
+    workers: int = 1,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C. Then say that the service is not ready, go on for a while, and stop.
 
@@ -50,23 +60,99 @@ def serve(
         Seconds between the signal and the end during which requests are still answered: load balancers see that the
         service is not ready, and clients are told to close their connections. A second signal ends it at once.
     max_connections
-        More connections are answered with 503.
+        More connections of a process are answered with 503.
+    workers
+        Processes that share the socket.
     """
     log_to()
-    server = make_server(
-        app,
-        host=host,
-        port=port,
-        uds=uds,
-        ssl_certfile=tls_cert,
-        ssl_keyfile=tls_key,
-        limit_concurrency=max_connections,
-        drain=drain,
-    )
-    where = uds or f"{'https' if tls_cert else 'http'}://{host}:{port}"
-    event("listening", address=where, models=app.models.arguments)
-    server.run()
-    event("stopped", requests=sum(app.metrics.requests.values()))
+    optional("uvicorn", "the service needs")
+    options: dict[str, Any] = {
+        "ssl_certfile": tls_cert,
+        "ssl_keyfile": tls_key,
+        "limit_concurrency": max_connections,
+        "drain": drain,
+    }
+    _check_certificate(tls_cert, tls_key)
+    listener = bound_socket(host, port, uds)
+    try:
+        where = uds or f"{'https' if tls_cert else 'http'}://{_shown(host)}:{listener.getsockname()[1]}"
+        event("listening", address=where, models=app.models.arguments, workers=workers)
+        if workers > 1:
+            Workers(app.models.arguments, app.settings, listener, options, workers).run()
+            event("stopped")
+        else:
+            make_server(app, **options).run(sockets=[listener])
+            event("stopped", requests=sum(app.metrics.requests.values()))
+    finally:
+        listener.close()
+        if uds is not None:
+            Path(uds).unlink(missing_ok=True)
+
+
+def bound_socket(host: str, port: int, uds: str | None = None) -> socket.socket:
+    """A socket that listens, so that a port in use is known before anything else begins."""
+    if uds is not None:
+        return _unix_socket(Path(uds))
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise OSError(f"cannot listen on {host!r}: {error.strerror}") from None
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise OSError(_why_not(error, f"{_shown(host)}:{port}", "--port")) from None
+    listener.setblocking(False)
+    return listener
+
+
+def _unix_socket(path: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket() and not _answers(path):  # left behind by a process that was killed
+            path.unlink()
+        listener.bind(str(path))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise OSError(_why_not(error, str(path), "--uds")) from None
+    listener.setblocking(False)
+    return listener
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            return False
+        except OSError:
+            return True
+    return True
+
+
+def _why_not(error: OSError, address: str, option: str) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"cannot listen on {address}: it is in use; stop what uses it, or give another with {option}"
+    return f"cannot listen on {address}: {error.strerror or error}"
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _check_certificate(cert: str | None, key: str | None) -> None:
+    if cert is None:
+        return
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(cert, key)
+    except (ssl.SSLError, OSError) as error:
+        raise DataError(f"{cert} and {key} are no certificate and its key (PEM): {error}") from None
 
 
 def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
@@ -80,6 +166,10 @@ def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             if threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            if app.worker is not None:  # obeys the process that started it, and nobody else
+                app.worker.obey(asyncio.get_running_loop(), self.stop)
                 yield
                 return
             loop = asyncio.get_running_loop()
@@ -109,7 +199,7 @@ def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
         "server_header": False,
         "timeout_keep_alive": 30,
         "timeout_graceful_shutdown": int(app.settings.score_timeout) + 1,
-        "backlog": 2048,
+        "backlog": _BACKLOG,
     }
     return Server(uvicorn.Config(app, **(settings | options)))
 

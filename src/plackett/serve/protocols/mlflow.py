@@ -29,7 +29,7 @@ _QID = "qid"
 
 def ping(app: Application, request: Request) -> Response:
     """Whether the models are ready."""
-    is_ready = app.models.ready and not app.draining
+    is_ready = app.ready
     return Response(b"\n" if is_ready else b"not ready\n", TEXT, 200 if is_ready else 503)
 
 

@@ -53,7 +53,7 @@ def live(app: Application, request: Request) -> Response:
 
 def ready(app: Application, request: Request) -> Response:
     """All models are loaded and warm, and the server is not about to stop."""
-    is_ready = app.models.ready and not app.draining
+    is_ready = app.ready
     return Response(b'{"ready":true}' if is_ready else b'{"ready":false}', status=200 if is_ready else 503)
 
 
