@@ -20,6 +20,7 @@ from plackett.serve.models import Models
 from plackett.serve.numbers import warm_up
 from plackett.serve.protocols import PROTOCOLS
 from plackett.serve.settings import Settings
+from plackett.serve.tables import check_keys
 from plackett.serve.workers import Worker
 
 __all__ = ["Application", "application"]
@@ -130,6 +131,8 @@ class Application:
                 route = self._chosen(methods, request.method)
                 label = route.path
                 self._admit(route, headers)
+                if request.query_string and route.query:
+                    check_keys(request.query, route.query, "the address")
                 if request.method == "POST":
                     request.body = await self._body(headers, receive)
                 response = await self._made(route, request)

@@ -44,7 +44,7 @@ def event(message: str, level: int = logging.INFO, *, error: bool = False, **fie
 
 
 def log_to(stream: TextIO | None = None, **always: Any) -> None:
-    """Send the service's log, and that of the HTTP server below it, to a stream as JSON; ``always`` is in every line."""
+    """Send the service's log, and that of the HTTP server below it, to a stream as JSON; see `JsonLines`."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines(**always))
     for name, level in (

@@ -302,7 +302,9 @@ def _protocol() -> type:
             head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
             self._ended = True
             self.transport.write(head % (status, len(body)) + body)
-            if self.transport.can_write_eof():  # closed with data unread, the connection would be reset before the answer
+            if (
+                self.transport.can_write_eof()
+            ):  # closed with data unread, the connection would be reset before the answer
                 self.transport.write_eof()
                 self._timer = self.loop.call_later(_LINGER, self.transport.close)
             else:
