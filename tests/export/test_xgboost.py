@@ -181,3 +181,17 @@ def test_any_damage_is_a_model_or_an_error_of_ours(model, tmp_path, suffix):
             assert np.isfinite(ranker.predict(np.zeros((1, ranker.n_features_in_)))).all()
             read += 1
     assert read < 150
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"), [(["\x1b[31mred", "b", "c"], "cannot be the name"), (["", "b", "c"], "cannot be the name"),
+                          (["b", "b", "c"], "'b' occurs twice")]
+)  # fmt: skip
+def test_names_that_would_fail_later_are_refused(tmp_path, names, reason):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    pk.write_xgboost(pk.MART(n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0, qid=np.zeros(50)), tmp_path / "m.json")
+    model = json.loads((tmp_path / "m.json").read_text())
+    model["learner"]["feature_names"] = names
+    (tmp_path / "bad.json").write_text(json.dumps(model))
+    with pytest.raises(pk.DataError, match=reason):
+        pk.read_xgboost(tmp_path / "bad.json")

@@ -14,7 +14,7 @@ from plackett.data.imputer import Imputer
 from plackett.export._forest import Forest, Tree
 from plackett.rankers.base import Ranker
 
-__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
+__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "check_names", "form_of", "names_of", "output_factor"]
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,18 @@ def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
     else:
         learned = getattr(model, "feature_names_in_", None)
         names = tuple(f"f{j + 1}" for j in range(size)) if learned is None else tuple(str(name) for name in learned)
+    check_names(names)
+    return names
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names of features that no tool could hold: empty, with control characters, or given twice."""
+    bad = next((name for name in names if not name.strip() or any(ord(letter) < 32 for letter in name)), None)
+    if bad is not None:
+        raise DataError(f"{bad!r} cannot be the name of a feature")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the feature name {twice!r} occurs twice")
-    bad = [name for name in names if not name or any(ord(letter) < 32 for letter in name)]
-    if bad:
-        raise DataError(f"{bad[0]!r} cannot be the name of a feature")
-    return names
 
 
 def form_of(

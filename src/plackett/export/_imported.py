@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._names import printable
+from plackett.export._form import check_names
 from plackett.rankers.base import Ranker
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NAN, TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
@@ -142,7 +144,9 @@ def fitted(
     module, symbol = place.split(":")
     ranker = getattr(import_module(f"plackett.rankers.{module}"), symbol)(**settings)
     ranker.scorer_, ranker.n_features_in_, ranker.history_ = scorer, n_features, []
-    if names is not None and len(names) == n_features and len(set(names)) == n_features:
-        ranker.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-    ranker.card_ = {"algorithm": symbol, "plackett": __version__, "read_from": read_from}
+    if names is not None and len(names) == n_features:
+        words = [str(name) for name in names]
+        check_names(words)
+        ranker.feature_names_in_ = np.array(words, dtype=object)
+    ranker.card_ = {"algorithm": symbol, "plackett": __version__, "read_from": printable(read_from)}
     return ranker
