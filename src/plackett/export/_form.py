@@ -232,6 +232,8 @@ def _normalisation(steps: list[Any], lists: bool) -> str:
 def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
     name = type(ranker).__name__
+    if scorer.kind == "early_exit":
+        raise DataError(f"this {name} has an early exit, which engines do not have; export the ranker without it")
     if scorer.list_aware:
         raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")
     if scorer.kind not in _READERS:

@@ -107,7 +107,7 @@ def score_by_steps(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Scores of the rows of some blocks, each of at most ``width`` rows.
 
-    ``out[row, output]`` is the sum of the leaves in the order of the trees.
+    The leaves are added to ``out[row, output]`` in the order of the trees.
     """
     outputs = out.shape[1]
     codes = np.empty((max(row_feature.size, 1), width), np.uint8)
@@ -121,9 +121,6 @@ def score_by_steps(  # type: ignore[no-untyped-def]
         n = blocks[b + 1] - start
         encode(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
                set_offsets, set_words, tiny, values, known, places, codes)  # fmt: skip
-        for l in range(n):
-            for k in range(outputs):
-                out[start + l, k] = 0.0
         for g in range(depth.size):
             t = g * 8
             a0, a1, a2, a3 = first[t], first[t + 1], first[t + 2], first[t + 3]
