@@ -75,7 +75,7 @@ class TreeKernels:
             X = np.ascontiguousarray(X).view()
             X.flags.writeable = False
             self._way(X.shape[0])(X, out, n_jobs)
-        return out[:, 0].copy() if self.trees.n_outputs == 1 else out
+        return out.reshape(-1) if self.trees.n_outputs == 1 else out
 
     def _predict_sparse(self, X: Any, n_jobs: int | None, start: np.ndarray | None) -> np.ndarray:
         cuts = (slice(i, i + _DENSE_ROWS) for i in range(0, max(X.shape[0], 1), _DENSE_ROWS))
