@@ -150,6 +150,7 @@ from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 from plackett.data.trec_join import join_run as join_run
 from plackett.measures.kendall_tau import kendall_tau as kendall_tau
 from plackett.data.labelled_pairs import labelled_pairs as labelled_pairs
+from plackett.rankers.latency import latency as latency
 from plackett.data.leaks import leaks as leaks
 from plackett.experiments.baselines import letor_baselines as letor_baselines
 from plackett.data.letor import letor_comment_fields as letor_comment_fields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["hint", "nearest", "plain", "plural", "question"]
+__all__ = ["hint", "nearest", "plain", "plural", "printable", "question"]
 
 _FILLERS = str.maketrans("", "", "_- ")
 
@@ -16,6 +16,17 @@ def plain(name: str) -> str:
     True
     """
     return name.lower().translate(_FILLERS)
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters, which may command a terminal, as escapes; lines and tabs stay.
+
+    >>> printable("\x1b[31mred")
+    '\\x1b[31mred'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 def nearest(name: str, known: Iterable[str], n: int = 3) -> list[str]:

@@ -112,3 +112,27 @@ def test_refusals(folder, words, match):
     assert found.exit_code != 0 and (
         match in " ".join(found.output.replace("│", " ").split()) or match in str(found.exception)
     )
+
+
+def test_file_contents_cannot_command_the_terminal(folder):
+    """Neither the line that import prints, nor the card, nor an error has a control character."""
+    run("export", folder / "m.plackett", "--to", "xgboost", "--out", folder / "x.json")
+    model = json.loads((folder / "x.json").read_text())
+    model["learner"]["objective"]["name"] = "\x1b[31mred\x1b]0;title\x07\x9b2J"
+    (folder / "bad.json").write_text(json.dumps(model))
+    found = run("import", folder / "bad.json", "--out", folder / "bad.plackett")
+    assert found.exit_code == 0 and r"\x1b[31mred" in found.output
+    loaded = pk.load(folder / "bad.plackett")
+    loaded.card_["read_from"] = model["learner"]["objective"]["name"]  # as in a file made by hand
+    loaded.save(folder / "bad.plackett")
+    shown = run("info", folder / "bad.plackett")
+    assert shown.exit_code == 0 and r"\x1b[31mred" in shown.output
+    assert not {"\x1b", "\x07", "\x9b"} & {*found.output, *shown.output}
+
+
+def test_missing_fields(folder):
+    found = run("export", folder / "m.plackett", "--to", "solr", "--out", folder / "s.json", "--missing", "zero")
+    assert found.exit_code == 0
+    for to, value in (("solr", "drop"), ("vespa", "zero")):
+        found = run("export", folder / "m.plackett", "--to", to, "--out", folder / "x", "--missing", value)
+        assert found.exit_code == 2 and "--missing" in found.output

@@ -108,8 +108,8 @@ def test_what_cannot_be_read():
             "starts from a Ridge",
         ),
         (
-            ensemble.HistGradientBoostingRegressor(max_iter=2, categorical_features=[3]).fit(np.abs(X.round()), y),
-            "by category",
+            ensemble.HistGradientBoostingRegressor(max_iter=2, categorical_features=[3]).fit(X.round(), y),
+            r"categories of column 3 are \[-",
         ),
         (object(), "give a fitted model"),
     ):
@@ -124,3 +124,47 @@ def test_an_import_can_be_exported(tmp_path):
     assert pk.verify_export(ranker, tmp_path / "m.profile", X, to="vespa").difference == 0.0
     ranker.save(tmp_path / "m.plackett")
     np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(X), ranker.predict(X))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_categories_of_histogram_gradient_boosting(missing, tmp_path):
+    """Columns of categories come first inside; missing values and unknown categories take the branch of the model."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=500), 3 * rng.integers(0, 12, 500), rng.normal(size=500), rng.integers(0, 3, 500)]
+    )
+    X = X.astype(np.float32)  # as `predict` sees it
+    y = X[:, 0] + 3 * np.isin(X[:, 1], [6, 9, 30]) - X[:, 2] + (X[:, 3] == 1)
+    if missing:
+        X[::5, 1] = np.nan
+    model = ensemble.HistGradientBoostingRegressor(max_iter=6, categorical_features=[1, 3]).fit(X, y)
+    found = from_sklearn(model)
+    assert found.scorer_.trees.categorical.any()
+    rows = np.concatenate([X, X[:80]])
+    rows[500:, 1] = np.arange(80)  # most of them were never seen
+    rows[560:, 3] = np.nan
+    np.testing.assert_allclose(found.predict(rows), model.predict(rows), rtol=1e-6, atol=1e-6)
+    found.save(tmp_path / "m.plackett")
+    np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(rows), found.predict(rows))
+
+
+def test_columns_of_categories_without_splits_by_category():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.normal(size=300), rng.integers(0, 2, 300)]).astype(np.float32)
+    model = ensemble.HistGradientBoostingRegressor(max_iter=3, categorical_features=[2]).fit(X, X[:, 0] - 2 * X[:, 1])
+    np.testing.assert_allclose(from_sklearn(model).predict(X), model.predict(X), rtol=1e-6, atol=1e-6)
+
+
+def test_categories_that_are_text():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    kinds = np.array(["ant", "bee", "cat", "dog"])[rng.integers(0, 4, 300)]
+    x, z = rng.normal(size=(2, 300)).astype(np.float32)
+    frame = pd.DataFrame({"x": x, "kind": pd.Categorical(kinds), "z": z})
+    y = frame["x"] + 2.0 * np.isin(kinds, ["bee", "dog"]) - frame["z"]
+    model = ensemble.HistGradientBoostingRegressor(max_iter=5, categorical_features="from_dtype").fit(frame, y)
+    found = from_sklearn(model)
+    assert found.scorer_.trees.categorical.any() and found.categories_ == {"kind": ["ant", "bee", "cat", "dog"]}
+    shuffled = frame[["z", "kind", "x"]]
+    np.testing.assert_allclose(found.predict(shuffled), model.predict(frame), rtol=1e-6, atol=1e-6)

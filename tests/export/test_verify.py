@@ -363,3 +363,93 @@ def test_unknown_formats_and_wrong_data(rankers, tmp_path):
         verify_export(ranker, tmp_path / "m.json", X[:, :3], to="elasticsearch")
     with pytest.raises(DataError, match="no rows"):
         verify_export(ranker, tmp_path / "m.json", X[:0], to="elasticsearch")
+
+
+# ------------------------------------------------------------------------------------------ missing values in engines
+
+
+def imputed(ranker, **settings):
+    """A pipeline whose imputer fills in numbers away from 0, and the table that it was trained on."""
+    from sklearn.pipeline import make_pipeline
+
+    X, y, qid = table()
+    X = X - 1.5
+    return make_pipeline(pk.Imputer(**settings), ranker).fit(X, y, **{f"{type(ranker).__name__.lower()}__qid": qid}), X
+
+
+@pytest.mark.parametrize("to", TREES)
+def test_imputers_become_branches_of_trees(tmp_path, to):
+    for settings in ({}, {"strategy": "constant", "fill_value": 3.0, "add_indicator": True}):
+        pipeline, X = imputed(pk.LambdaMART(n_estimators=6, **TREE), **settings)
+        if settings:
+            used = set(pipeline[-1].scorer_.trees.feature.tolist())
+            assert used & {4, 5}  # the indicators matter, or the test shows nothing
+        proof = proved(pipeline, X, to, tmp_path)
+        assert not next(row for row in proof.rows if row.rows == "missing values").exception
+        assert proof.tolerance == (0.0 if to in EXACT else 1e-5)
+
+
+@pytest.mark.parametrize("to", ["elasticsearch-ltr", "opensearch-ltr", "solr"])
+def test_imputers_before_linear_models_become_defaults_of_the_features(tmp_path, to):
+    pipeline, X = imputed(pk.LinearRegression())
+    proof = proved(pipeline, X, to, tmp_path)
+    assert "missing values" in {row.rows for row in proof.rows}
+
+
+def test_imputers_that_cannot_be_exported_are_refused(tmp_path):
+    pipeline, _ = imputed(pk.LinearRegression())
+    with pytest.raises(DataError, match=r"an Imputer before this LinearRegression .* Fill them in where"):
+        pk.write_xgboost(pipeline, tmp_path / "m.json")
+    with_indicator, _ = imputed(pk.LinearRegression(), add_indicator=True)
+    with pytest.raises(DataError, match="add_indicator=True is exported with trees only"):
+        pk.write_solr(with_indicator, tmp_path / "m.json")
+    X, y, qid = table()
+    trees = pk.LambdaMART(n_estimators=2, **TREE)
+    import sklearn
+    from sklearn.pipeline import make_pipeline
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        by_query = make_pipeline(pk.Imputer("query-median"), trees).fit(X, y, qid=qid)
+        first = make_pipeline(pk.Imputer(), pk.QueryNormalizer(), trees).fit(X, y, qid=qid)
+    with pytest.raises(DataError, match="query-median"):
+        pk.write_c(by_query, tmp_path / "m.c")
+    with pytest.raises(DataError, match="a pipeline with Imputer, QueryNormalizer cannot be exported"):
+        pk.write_c(first, tmp_path / "m.c")
+    assert not list(tmp_path.iterdir())
+
+
+def test_normaliser_and_imputer_in_source_code(tmp_path):
+    needs("c")
+    import sklearn
+    from sklearn.pipeline import make_pipeline
+
+    X, y, qid = table()
+    with sklearn.config_context(enable_metadata_routing=True):
+        made = make_pipeline(pk.QueryNormalizer("zscore"), pk.Imputer(), pk.LambdaMART(n_estimators=4, **TREE))
+        proved(made.fit(X, y, qid=qid), X, "c", tmp_path)
+
+
+@pytest.mark.parametrize("to", ["elasticsearch-ltr", "opensearch-ltr", "solr"])
+def test_missing_fields_stay_missing_where_the_model_knows_them(rankers, tmp_path, to):
+    """The feature set is part of the proof: reading 0 for a missing field would be wrong for these trees."""
+    ranker, X = rankers("trees")
+    proof = proved(ranker, X, to, tmp_path)
+    assert not any(row.exception for row in proof.rows if "missing" in row.rows)
+    path = tmp_path / "zero.json"
+    with pytest.warns(pk.PlackettWarning, match=r"will read 0 .* missing values of f\d"):
+        format_named(to).write(ranker, path, missing="zero")
+    found = verify_export(ranker, path, X, to=to)
+    apart = next(row for row in found.rows if row.rows == "missing, read as 0")
+    assert found.holds and apart.difference > 1e-3 and "reads 0" in apart.exception
+    with pytest.raises(DataError, match="missing='drop'"):
+        format_named(to).write(ranker, path, missing="drop")
+
+
+def test_fields_are_read_as_zero_where_it_makes_no_difference(rankers, tmp_path):
+    ranker, X = rankers("clean trees")
+    pk.write_elasticsearch_ltr(ranker, tmp_path / "m.json", missing="zero")  # no warning
+    features = json.loads((tmp_path / "m.features.json").read_text())["featureset"]["features"]
+    assert [f["template"]["function_score"]["field_value_factor"]["missing"] for f in features] == [0.0] * 4
+    pk.write_solr(ranker, tmp_path / "s.json")
+    assert all("defaultValue" not in f["params"] for f in json.loads((tmp_path / "s.features.json").read_text()))
+    assert verify_export(ranker, tmp_path / "m.json", X, to="elasticsearch-ltr").holds

@@ -143,7 +143,7 @@ TREE = ("gradient_booster", "model", "trees", 0)
         ((*TREE, "split_indices"), "abc", "list of numbers"),
         ((*TREE, "split_indices"), [[1]], "list of numbers"),
         ((*TREE, "split_conditions"), [None], "numbers"),
-        ((*TREE, "split_type"), [1], "category"),
+        ((*TREE, "split_type"), [1], "split_type"),
         ((*TREE, "tree_param"), {"size_leaf_vector": "3"}, "several values"),
     ],
 )
@@ -181,3 +181,52 @@ def test_any_damage_is_a_model_or_an_error_of_ours(model, tmp_path, suffix):
             assert np.isfinite(ranker.predict(np.zeros((1, ranker.n_features_in_)))).all()
             read += 1
     assert read < 150
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"), [(["\x1b[31mred", "b", "c"], "cannot be the name"), (["", "b", "c"], "cannot be the name"),
+                          (["b", "b", "c"], "'b' occurs twice")]
+)  # fmt: skip
+def test_names_that_would_fail_later_are_refused(tmp_path, names, reason):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    pk.write_xgboost(pk.MART(n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0, qid=np.zeros(50)), tmp_path / "m.json")
+    model = json.loads((tmp_path / "m.json").read_text())
+    model["learner"]["feature_names"] = names
+    (tmp_path / "bad.json").write_text(json.dumps(model))
+    with pytest.raises(pk.DataError, match=reason):
+        pk.read_xgboost(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("suffix", ["json", "ubj"])
+@pytest.mark.parametrize("one_hot", [1, 100])
+def test_splits_by_category_are_xgboosts(tmp_path, suffix, one_hot):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=400), rng.integers(0, 40, 400), rng.integers(0, 3, 400)]).astype(np.float32)
+    y = X[:, 0] + 2 * np.isin(X[:, 1], [3, 7, 31, 39]) + (X[:, 2] == 1)
+    for missing in (False, True):  # with missing values that belong to a set of categories, or to the others
+        if missing:
+            X[::6, 1], X[::7, 2] = np.nan, np.nan
+        data = xgboost.DMatrix(X, y, feature_types=["float", "c", "c"], enable_categorical=True, nthread=1)
+        params = {"max_depth": 4, "nthread": 1, "tree_method": "hist", "max_cat_to_onehot": one_hot}
+        original = xgboost.train(params, data, 6)
+        path = tmp_path / f"model.{suffix}"
+        original.save_model(path)
+        found = read_xgboost(path)
+        assert found.scorer_.trees.categorical.any()
+        rows = np.concatenate([X, X[:60]])
+        rows[400:, 1] = np.arange(60)  # categories that were never seen, too
+        rows[400:430, 2] = np.nan
+        types = {"feature_types": ["float", "c", "c"], "enable_categorical": True, "nthread": 1}
+        expected = original.predict(xgboost.DMatrix(rows, **types), output_margin=True)
+        np.testing.assert_allclose(found.predict(rows), expected, rtol=1e-5, atol=1e-5)
+        found.save(tmp_path / "m.plackett")
+        np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(rows), found.predict(rows))
+    model = json.loads((tmp_path / "model.json").read_text()) if suffix == "json" else None
+    if model is not None:
+        tree = model["learner"]["gradient_booster"]["model"]["trees"][0]
+        for name, value in (("categories_segments", [9**9]), ("categories_nodes", [0, 0]), ("categories", [-5])):
+            tree[name], before = value * max(len(tree[name]), 1) if name != "categories_nodes" else value, tree[name]
+            path.write_text(json.dumps(model))
+            with pytest.raises(DataError):
+                read_xgboost(path)
+            tree[name] = before

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import plackett as pk
 from plackett import DataError
 from plackett.evaluation.evaluate import evaluate
-from plackett.rankers.early_exit import early_exit
+from plackett.rankers.early_exit import early_exit, exit_scorer
+from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,93 @@ def test_scores_are_those_of_a_plain_cascade(fitted, tmp_path):
     assert found.ranker.card_["exit"]["trees"] == 4 and "exit" not in ranker.card_
 
 
+@pytest.mark.spec("efficient.earlyexit")
+def test_exact_exits_never_change_the_top(fitted):
+    """For several exits and k, the best k documents and their order are those of all trees, with less work."""
+    ranker, valid = fitted
+    full = ranker.predict(valid)
+    spread = np.array([t.max() - t.min() for t in _leaves(ranker)])
+    work = []
+    for s in (5, 15, 25, 29):
+        for k in (1, 3, 8):
+            scorer = exit_scorer(ranker.scorer_, s, k, leaf_spread(ranker.scorer_, s))
+            assert scorer.slack[0] == pytest.approx(spread[s:].sum()) and scorer.slack[0] >= spread[s:].sum()
+            scores = scorer.predict(valid.X, valid.offsets, 1)
+            for a, b in zip(valid.offsets[:-1], valid.offsets[1:], strict=True):
+                ours, theirs = (np.argsort(-v[a:b], kind="stable")[:k] for v in (scores, full))
+                np.testing.assert_array_equal(ours, theirs)
+        work.append(scorer.work(valid.X, valid.offsets).sum())
+    assert min(work) < 30 * valid.n_rows  # documents did leave
+    found = early_exit(ranker, valid, rule="exact", keep=(10,), max_loss=0.0)
+    assert (found.frame["loss"] <= 0).all() and (found.frame["same_top"] == 1.0).all()
+
+
+def _leaves(ranker):
+    trees = ranker.scorer_.trees
+    return np.split(trees.leaf_value, trees.leaf_offsets[1:-1])
+
+
+@pytest.mark.spec("efficient.earlyexit")
+def test_rules_of_exits_against_a_plain_loop(fitted):
+    ranker, valid = fitted
+    X, offsets = valid.X, valid.offsets
+    booster = ranker.booster_
+    sums = [booster.predict(X, raw_score=True, num_iteration=n, num_threads=1) for n in (4, 12)]
+    full = booster.predict(X, raw_score=True, num_threads=1)
+    floor = float(np.median(sums[1]))
+    scorer = EarlyExitScorer(
+        ranker.scorer_, np.array([4, 12]), np.array([5, 2]), np.array([0.0, 0.02]), np.array([-np.inf, floor])
+    )
+    passed, scores = np.full(valid.n_rows, 4), scorer.predict(X, offsets, 1)
+    for a, b in itertools.pairwise(offsets):
+        one = sums[0][a:b] >= np.sort(sums[0][a:b])[::-1][min(5, b - a) - 1]
+        best = np.sort(sums[1][a:b][one])[::-1]
+        two = one & (sums[1][a:b] >= max(best[min(2, best.size) - 1] - 0.02, floor))
+        passed[a:b] += 8 * one + 18 * two
+        last = np.where(two, full[a:b], np.where(one, sums[1][a:b], sums[0][a:b]))
+        order = np.lexsort((-last, -(one.astype(int) + two)))
+        np.testing.assert_array_equal(np.argsort(-scores[a:b], kind="stable"), order)
+    np.testing.assert_array_equal(scorer.work(X, offsets), passed)
+
+
+@pytest.mark.spec("efficient.earlyexit")
+def test_exits_that_keep_all_are_the_ensemble_and_larger_slack_is_more_work(fitted):
+    ranker, valid = fitted
+    full = ranker.predict(valid)
+    for s in (1, 7, 29):
+        scorer = exit_scorer(ranker.scorer_, s, 10_000)
+        np.testing.assert_array_equal(scorer.predict(valid.X, valid.offsets), full)  # bit for bit
+        for rows in (1, 40):  # the kernels for few rows too
+            part = scorer.predict(valid.X[:rows], np.array([0, rows]))
+            np.testing.assert_array_equal(part, full[:rows])
+    work = [
+        exit_scorer(ranker.scorer_, 5, 2, d).work(valid.X, valid.offsets).sum() for d in (0.0, 0.01, 0.05, 0.2, 1.0)
+    ]
+    assert work == sorted(work) and work[0] < work[-1]
+
+
+def test_predict_with_and_without_the_exit(fitted, tmp_path):
+    ranker, valid = fitted
+    found = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0)
+    found.ranker.save(tmp_path / "m")
+    loaded = pk.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict(valid, exit=False), ranker.predict(valid))
+    np.testing.assert_array_equal(loaded.predict(valid, exit=True), loaded.predict(valid))
+    np.testing.assert_array_equal(ranker.predict(valid, exit=False), ranker.predict(valid))
+    with pytest.raises(DataError, match="has no early exit"):
+        ranker.predict(valid, exit=True)
+    with pytest.raises(DataError, match="export the ranker without it"):
+        pk.write_vespa(loaded, tmp_path / "v")
+
+
+def test_damaged_exits_are_refused(fitted):
+    arrays = exit_scorer(fitted[0].scorer_, 4, 3).to_arrays()
+    for name, value in (("after", [0]), ("after", [30]), ("after", [4, 3]), ("keep", [0]), ("slack", [np.nan]),
+                        ("slack", [-1.0]), ("floor", [np.nan]), ("keep", [1, 2])):  # fmt: skip
+        with pytest.raises(DataError):
+            EarlyExitScorer.from_arrays(arrays | {name: np.array(value)})
+
+
 def test_whole_lists_lose_nothing(fitted):
     ranker, valid = fitted
     found = early_exit(ranker, valid, trees=(1, 10), keep=(10_000,), max_loss=0.0)
@@ -57,7 +147,10 @@ def test_the_cheapest_that_loses_little_is_chosen(fitted):
 
 def test_what_is_wrong_is_named(fitted):
     ranker, valid = fitted
-    for parameters, message in (({"trees": (30,)}, "1 to 29"), ({"keep": (0,)}, "keep"), ({"trees": ()}, "trees")):
+    for parameters, message in (
+        ({"trees": (30,)}, "1 to 29"), ({"keep": (0,)}, "keep"), ({"trees": ()}, "trees"), ({"rule": "x"}, "rule='x'"),
+        ({"slack": (0.1,)}, "belongs to"), ({"rule": "proximity", "slack": (-1,)}, "slack"),
+    ):  # fmt: skip
         with pytest.raises(DataError, match=message):
             early_exit(ranker, valid, **parameters)
     with pytest.raises(DataError, match="ListNet"):

@@ -223,7 +223,7 @@ def test_names_and_versions(tmp_path, trees, linear):
     models.refresh()
     assert models.get("shop").version == "10" and models.get("shop", "9").card["algorithm"] == "LambdaMART"
     assert models.versions("shop") == ["9", "10"]
-    with pytest.raises(pk.DataError, match="both be version 1"):
+    with pytest.raises(pk.DataError, match="would be version 1 of news"):
         sources([str(tmp_path / "news.plackett"), f"news={tmp_path}/shop/9.plackett"])
     with pytest.raises(pk.DataError, match="part of an address"):
         sources([f"a/b={tmp_path}/news.plackett"])
@@ -277,9 +277,50 @@ def test_not_ready_while_a_model_cannot_be_loaded(tmp_path, trees):
     app = application([tmp_path])
     app.refresh()
     assert get(app, "/v2/health/ready").status == 503
+    app.refresh()  # the damaged file is not read again, but it is still there
+    assert get(app, "/v2/health/ready").status == 503
     write(trees, tmp_path / "b.plackett")
     app.refresh()
     assert get(app, "/v2/health/ready").status == 200
+
+
+def test_files_that_cannot_be_served_are_skipped_and_logged_once(tmp_path, trees, linear, caplog):
+    """Neither a named pipe nor a bad name nor a second file of the same name stands in the way of the others."""
+    write(trees, tmp_path / "shop.plackett")
+    write(trees, tmp_path / "shop" / "1.plackett")
+    write(trees, tmp_path / "a b.plackett")
+    write(trees, tmp_path / "über" / "1.plackett")
+    os.mkfifo(tmp_path / "pipe.plackett")
+    os.mkfifo(tmp_path / "shop" / "2.plackett")
+    (tmp_path / "dangling.plackett").symlink_to(tmp_path / "nothing")
+    (tmp_path / "web.plackett").mkdir()
+    app = application([tmp_path])
+    with caplog.at_level(logging.WARNING, "plackett.serve"):
+        app.refresh()
+        app.refresh()
+        write(linear, tmp_path / "news.plackett")
+        app.refresh()
+    assert [model.name for model in app.models.all()] == ["news", "shop"]
+    assert get(app, "/v2/health/ready").status == 200
+    reasons = {r.fields["path"].removeprefix(f"{tmp_path}/"): r.fields["reason"] for r in caplog.records}
+    assert len(reasons) == len(caplog.records) == 6
+    for name in ("pipe.plackett", "shop/2.plackett", "dangling.plackett"):
+        assert "regular file" in reasons[name]
+    for name in ("a b.plackett", "über/1.plackett"):
+        assert "part of an address" in reasons[name]
+    assert "shop.plackett is already" in reasons["shop/1.plackett"]
+
+
+def test_a_named_pipe_in_place_of_a_model_is_not_read(tmp_path, trees):
+    path = tmp_path / "m.plackett"
+    write(trees, path)
+    app = application([path])
+    app.refresh()
+    os.remove(path)
+    os.mkfifo(path)
+    app.refresh()
+    assert app.metrics.reloads["failed"] == 1
+    assert len(app.models.all()) == 1
 
 
 def test_datasets_are_no_models(tmp_path, data):

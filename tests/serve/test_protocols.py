@@ -92,7 +92,16 @@ def test_infer_with_raw_bytes(app, X, scores):
         ({"datatype": "BYTES"}, "strings"),
         ({"datatype": "INT32"}, "no INT32"),
         ({"data": None}, "must be a list"),
-        ({"data": ["a"] * 200}, "value 0 is no number"),
+        ({"data": ["a"] * 200}, "value 0 is no FP32"),
+        ({"data": [True] * 200}, "value 0 is no FP32"),
+        ({"datum": [1]}, r"inputs\[0\] has the unknown key 'datum'; did you mean data"),
+        ({"datatype": "INT64", "data": [1.5] + [1] * 199}, "value 0 is 1.5, which is no INT64"),
+        ({"datatype": "INT64", "data": [1] * 199 + [2.5]}, "value 199 is 2.5, which is no INT64"),
+        ({"datatype": "INT64", "data": [1] * 199 + [None]}, "value 199 is n.*no INT64"),
+        ({"datatype": "INT64", "data": [True] + [1] * 199}, "value 0 is no INT64"),
+        ({"datatype": "UINT64", "data": [-1] + [1] * 199}, "value 0 is -1, which is no UINT64"),
+        ({"datatype": "INT8", "data": [[200] * 4] * 50}, "value 0 is 200, which is no INT8"),
+        ({"datatype": "BOOL", "data": [2] * 200}, "value 0 is 2, which is no BOOL"),
         ({"data": [10**400] + [1.0] * 199}, "not JSON|beyond"),
         ({"name": 7}, "name, shape"),
         ({"parameters": {"binary_data_size": 800}}, "0 bytes are left"),
@@ -109,6 +118,52 @@ def test_infer_refusals(app, X, change, reason):
 def test_bad_length_of_the_json_part(app, X, length):
     answer = post(app, "/v2/models/trees/infer", tensor(X), inference_header_content_length=length)
     assert answer.status == 400 and "Inference-Header-Content-Length" in answer.json["error"]
+
+
+def test_unknown_keys_of_requests_are_named(app, X):
+    for change, reason in (
+        ({"input": []}, "the request has the unknown key 'input'"),
+        ({"outputs": [{"name": "scores", "binary": True}]}, r"outputs[0] has the unknown key 'binary'"),
+    ):
+        answer = post(app, "/v2/models/trees/infer", tensor(X) | change)
+        assert answer.status == 400 and reason in answer.json["error"]
+    body = {"dataframe_split": {"data": X.tolist()}, "parms": {}}
+    answer = post(app, "/invocations?model=trees", body)
+    assert answer.status == 400 and "'parms'" in answer.json["error"]
+    body = {"dataframe_split": {"data": X.tolist(), "column": list(NAMES)}}
+    answer = post(app, "/invocations?model=trees", body)
+    assert answer.status == 400 and "'column'" in answer.json["error"]
+    body = {"dataframe_split": {"data": X.tolist(), "index": list(range(len(X)))}, "params": {}}
+    assert post(app, "/invocations?model=trees", body).status == 200
+    answer = post(app, "/rank/trees?versoin=1", {"features": X.tolist()})
+    assert answer.status == 400 and "'versoin'; did you mean version" in answer.json["error"]
+
+
+@pytest.mark.parametrize("n", [3, 200])
+def test_large_ids_of_lists_stay_apart(app, X, n, monkeypatch):
+    """As doubles 2**60 and 2**60 + 1 would be one list."""
+    seen = []
+    monkeypatch.setattr(
+        "plackett.serve.model.ServedModel.score", lambda self, X, qid: seen.append(qid) or np.zeros(len(X))
+    )
+    ids = [2**60 + i for i in range(n)]
+    rows = np.resize(X, (n, 4))
+    body = tensor(rows)
+    body["inputs"].append({"name": "qid", "shape": [n], "datatype": "INT64", "data": ids})
+    assert post(app, "/v2/models/trees/infer", body).status == 200
+    records = [dict(zip(NAMES, row, strict=True)) | {"qid": i} for i, row in zip(ids, rows.tolist(), strict=True)]
+    assert post(app, "/invocations?model=trees", {"dataframe_records": records}).status == 200
+    assert [found.tolist() for found in seen] == [ids, ids]
+
+
+def test_booleans_are_numbers_where_they_are_declared(app, trees):
+    rows = np.array([[0, 1, 1, 0], [1, 1, 0, 0]])
+    for values in (rows.astype(bool).tolist(), rows.tolist()):
+        entry = {"name": "features", "shape": [2, 4], "datatype": "BOOL", "data": values}
+        answer = post(app, "/v2/models/trees/infer", {"inputs": [entry]})
+        assert answer.json["outputs"][0]["data"] == trees.predict(rows).tolist()
+    frame = {"dataframe_records": [dict(zip(NAMES, row, strict=True)) for row in rows.astype(bool).tolist()]}
+    assert post(app, "/invocations?model=trees", frame).json["predictions"] == trees.predict(rows).tolist()
 
 
 def test_outputs_must_exist(app, X):
@@ -248,6 +303,11 @@ def test_relevance_of_calibrated_rankers(data, X):
         ({"features": [[1, 2, 3, [4]]]}, "must be a number"),
         ({"features": [[1, 2, 3, 1e300]]}, "beyond single precision"),
         ({"features": [[1, 2, 3, 4]], "top": 0}, "top"),
+        ({"features": [[1, 2, 3, 4]], "tpo": 1}, "the unknown key 'tpo'; did you mean top"),
+        ({"features": [[1, 2, 3, 4]], "items": []}, "not both"),
+        ({"items": [{"id": 1, "features": [1, 2, 3, 4], "boost": 2}]}, r"items\[0\] has the unknown key 'boost'"),
+        ({"features": [[1, 2, 3, True]]}, "value 0 must be a number or null, not a boolean"),
+        ({"items": [{"id": 1, "features": dict.fromkeys(NAMES, False)}]}, "not a boolean"),
         ({"features": [[1, 2, 3, 4]], "explain": 1}, "explain"),
         ({"features": [[1, 2, 3, 4]] * 101, "explain": True}, "at most 100"),
         (b'{"features": [[1, 2, 3, NaN]]}', "not JSON"),
@@ -262,6 +322,22 @@ def test_rank_refusals(one, body, reason):
     assert answer.status == 400
     assert re.search(reason, answer.json["error"]), answer.json
     assert "Traceback" not in answer.json["error"] and len(answer.json["error"]) < 500
+
+
+def test_one_document_is_explained_against_training(app, trees, linear, data):
+    """Weight times the distance from the mean of training, which the deciles give roughly; in a list, the same."""
+    x = np.array([[3.0, 0.0, 0.0, 0.0]], np.float32)
+    for name, ranker in (("trees", trees), ("linear", linear)):
+        answer = post(app, f"/rank/{name}", {"features": x.tolist(), "explain": True}).json["items"][0]
+        reason = answer["explanation"]
+        parts = {part["feature"]: part["contribution"] for part in reason["features"]}
+        assert reason["relative_to"] == "training"
+        assert np.isclose(reason["base"] + sum(parts.values()) + reason["others"], ranker.predict(x)[0])
+        rows = [*x.tolist(), [0.0, 2.0, 1.0, 1.0]]
+        both = post(app, f"/rank/{name}", {"features": rows, "explain": True}).json["items"]
+        assert next(item for item in both if item["id"] == 0)["explanation"] == reason
+    weight = float(linear.scorer_.weights[0, 0])
+    assert np.isclose(parts["bm25"], weight * (3 - data.X[:, 0].mean()), rtol=0.05)
 
 
 def test_nothing_to_rank(one):

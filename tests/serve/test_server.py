@@ -15,10 +15,11 @@ import time
 import numpy as np
 import pytest
 
+import plackett as pk
 from plackett.serve import server as server_module
 from plackett.serve.application import application
 from plackett.serve.http import Deferred, Response, Route
-from plackett.serve.server import make_server
+from plackett.serve.server import bound_socket, make_server, serve
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("orjson")
@@ -79,6 +80,41 @@ def test_broken_and_slow_heads(one, monkeypatch):
         assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
 
 
+def test_heads_are_limited_in_bytes_and_fields(one, monkeypatch):
+    """In one piece or in many, in the address, the fields or the trailers; a large body in many chunks is none."""
+    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.5)
+    start = b"POST /score HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
+    chunked = start + b"content-type: application/octet-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    small = b"".join(b"x%d: y\r\n" % i for i in range(200))
+    medium = b"".join(b"x%d: %s\r\n" % (i, b"y" * 1000) for i in range(100))
+    length = b"content-length: 160000\r\ncontent-type: application/octet-stream\r\n\r\n"
+    with serving(one) as (port, _):
+        assert b" 431 " in ask(port, start + small + b"\r\n") and b"128 header fields" in ask(port, start + small)
+        assert b" 431 " in ask(port, start + medium + b"\r\n") and b" 431 " in ask(port, start + medium)
+        assert b" 431 " in ask(port, b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert b" 431 " in ask(port, chunked + b"0\r\n" + small)
+        assert b" 431 " in ask(port, chunked + b"0\r\nx: " + b"y" * 400_000)
+        assert b" 431 " in ask(port, chunked + b"1;" + b"y" * 400_000)
+        in_chunks = b"4\r\n\0\0\0\0\r\n" * 40_000 + b"0\r\n\r\n"
+        assert b" 200 " in ask(port, chunked + in_chunks)
+        assert b" 200 " in ask(port, start + length + b"\0" * 160_000)
+        kept = start.replace(b"connection: close\r\n", b"") + length + b"\0" * 160_000
+        found = ask(port, kept + b"GET /v2 HTTP/1.1\r\nhost:")  # a head that begins in the piece that ends a body
+        assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
+
+
+def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
+    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.3)
+    with serving(one) as (port, _), socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
+        client.sendall(b"\r\n")
+        found = b""
+        while part := client.recv(65536):
+            found += part
+        assert b"HTTP/1.1 408 " in found
+
+
 def test_slow_bodies(trees):
     app = application({"trees": trees}, body_timeout=0.2)
     with serving(app) as (port, _):
@@ -122,7 +158,7 @@ def test_replacement_under_load(tmp_path, trees, linear, data):
         for thread in threads:
             thread.join(60)
     assert not wrong and seen == {0, 1}
-    assert app.metrics.reloads == {"loaded": 7, "failed": 0, "removed": 0}
+    assert app.metrics.reloads == {"loaded": 7, "failed": 0, "removed": 0, "skipped": 0}
 
 
 def test_stop_loses_no_request(trees):
@@ -162,6 +198,38 @@ def test_stop_loses_no_request(trees):
         for thread in threads:
             thread.join(20)
         assert answers == [200, 200]
+
+
+def test_a_port_in_use_is_one_clear_error(one, caplog):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with caplog.at_level("INFO", "plackett.serve"), pytest.raises(OSError, match=f"127.0.0.1:{port}: it is in use"):
+            serve(one, port=port)
+    assert not caplog.records
+    with pytest.raises(OSError, match="cannot listen on 'no.such.host.invalid'"):
+        serve(one, host="no.such.host.invalid")
+
+
+def test_unix_sockets(tmp_path):
+    """A socket that a killed process left behind is replaced; one in use, or another file, is not."""
+    path = tmp_path / "s"
+    bound_socket("", 0, str(path)).close()  # closed, and still there
+    with bound_socket("", 0, str(path)), pytest.raises(OSError, match="in use"):
+        bound_socket("", 0, str(path))
+    path.unlink()
+    path.write_text("precious")
+    with pytest.raises(OSError, match="in use"):
+        bound_socket("", 0, str(path))
+    assert path.read_text() == "precious"
+
+
+def test_bad_certificates_are_one_clear_error(tmp_path, one):
+    for name in ("key.pem", "cert.pem"):
+        (tmp_path / name).write_text("no certificate")
+    with pytest.raises(pk.DataError, match="no certificate and its key"):
+        serve(one, tls_cert=str(tmp_path / "cert.pem"), tls_key=str(tmp_path / "key.pem"))
 
 
 def test_tls(tmp_path, one):

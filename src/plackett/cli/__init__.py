@@ -15,6 +15,7 @@ def main() -> None:
     not installed, or the work failed. Ctrl-C gives 130. A message on stderr says what is wrong.
     """
     from plackett import MissingExtraError
+    from plackett._names import printable
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
     from plackett.cli.lean import own_process
@@ -27,9 +28,9 @@ def main() -> None:
         with messages_on_stderr():
             app()
     except (ValueError, MissingExtraError) as error:  # the errors of data, losses and measures are among the first
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+        print(f"error: {printable(f'{name}{error.strerror or error}')}", file=sys.stderr)
         sys.exit(1)

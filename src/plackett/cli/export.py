@@ -30,6 +30,12 @@ def export(
     feature_names: Annotated[
         Path | None, typer.Option(help="Text file with the name of each feature in the engine, one per line.")
     ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What a field that is missing is for {', '.join(_WITH_FEATURES)}: 'keep' (missing) or 'zero' (0)."
+        ),
+    ] = None,
     force: Force = False,
     *,
     columns: TableColumns,
@@ -46,6 +52,9 @@ def export(
     written = {known.name: known for known in formats() if known.writes}
     if to not in written:
         raise typer.BadParameter(f"{to!r}; give one of {', '.join(_WRITTEN)}", param_hint="--to")
+    if missing is not None and (to not in _WITH_FEATURES or missing not in ("keep", "zero")):
+        accepted = f"give keep or zero, with --to {' or '.join(_WITH_FEATURES)}"
+        raise typer.BadParameter(f"{missing!r} for {to}; {accepted}", param_hint="--missing")
     check_out(out, force)
     if to in _WITH_FEATURES:
         check_out(out.with_name(f"{out.name.split('.')[0]}.features.json"), force)
@@ -56,7 +65,8 @@ def export(
     else:
         ranker, data = load_with(model, verify, columns)
     target = written[to].load()
-    target.write(ranker, out, **({} if names is None else {"feature_names": names}))
+    options: dict[str, Any] = {"feature_names": names, "missing": missing}
+    target.write(ranker, out, **{name: value for name, value in options.items() if value is not None})
     print(f"{out}: {type(ranker).__name__} as {to}")
     if data is not None:
         _prove(ranker, out, data, to, names)

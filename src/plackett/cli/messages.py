@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import Any, TextIO
 
 from plackett._errors import PlackettWarning
+from plackett._names import printable
 
 __all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting", "without_repeats"]
 
@@ -42,7 +43,7 @@ def messages_on_stderr() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if issubclass(category, PlackettWarning):
-            print(f"warning: {message}", file=sys.stderr)
+            print(f"warning: {printable(str(message))}", file=sys.stderr)
         else:
             usual(message, category, filename, lineno, file, line)
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from plackett._names import printable
+
 __all__ = ["print_json", "print_table"]
 
 
@@ -40,6 +42,6 @@ def print_table(
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if i in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))  # names and cards may come from strangers
     # piped tables are not cut to the width of a terminal
     Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False).print(table)

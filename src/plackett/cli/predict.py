@@ -23,6 +23,10 @@ def predict(
         str | None, typer.Option(help="File for one score per line, in the order of the input file; - is stdout.")
     ] = None,
     run: Annotated[Path | None, typer.Option(help="File for a TREC run.")] = None,
+    all_trees: Annotated[
+        bool,
+        typer.Option("--all-trees", help="Score every document by all trees, also where the model has an early exit."),
+    ] = False,
     force: Force = False,
     *,
     columns: TableColumns,
@@ -37,7 +41,7 @@ def predict(
     check_out(None if out in (None, "-") else Path(out), force)
     check_out(run, force, "--run")
     ranker, dataset = load_with(model, data, columns)
-    scores = ranker.predict(dataset)
+    scores = ranker.predict(dataset, exit=False) if all_trees else ranker.predict(dataset)
     to = sys.stderr if out == "-" else sys.stdout
     if run is not None:
         write_run(run_frame(dataset, scores), run, tag=model.stem)

@@ -25,6 +25,7 @@ def serve(
     reload_interval: Annotated[
         float, typer.Option(help="Seconds between two looks at the model files; 0 never looks again.", min=0)
     ] = 1.0,
+    workers: Annotated[int, typer.Option(help="Processes that share the port, one per core.", min=1)] = 1,
     threads: Annotated[int, typer.Option(help="Threads for large requests and explanations.", min=1)] = 2,
     drain: Annotated[float, typer.Option(help="Seconds to go on answering after SIGTERM.", min=0)] = 2.0,
     access_log: Annotated[bool, typer.Option("--access-log", help="Log every request, not only failures.")] = False,
@@ -50,7 +51,7 @@ def serve(
         float, typer.Option(help="Seconds for a large request.", min=0.1, rich_help_panel=_LIMITS)
     ] = 30.0,
     max_connections: Annotated[
-        int, typer.Option(help="Most connections at a time.", min=1, rich_help_panel=_LIMITS)
+        int, typer.Option(help="Most connections of a process at a time.", min=1, rich_help_panel=_LIMITS)
     ] = 1_000,
 ) -> None:
     """Serve saved models over HTTP: Open Inference Protocol, MLflow, /rank, Arrow, Prometheus; see /docs."""
@@ -89,6 +90,7 @@ def serve(
         tls_key=None if tls_key is None else str(tls_key),
         drain=drain,
         max_connections=max_connections,
+        workers=workers,
     )
 
 

@@ -166,6 +166,27 @@ class Forest:
         """The forest with all its values multiplied."""
         return self if factor == 1.0 else replace(self, leaf_value=self.leaf_value * factor)
 
+    def imputed(self, fills: np.ndarray, added: np.ndarray) -> Forest:
+        """The forest behind an imputer: a missing value takes the branch of the number that it would become.
+
+        The features after the first ``fills.size`` say whether the features ``added`` are missing (1) or not (0).
+        """
+        size = fills.size
+        own = self.feature < size
+        feature = np.where(own, self.feature, added[np.maximum(self.feature - size, 0)] if added.size else 0)
+        filled = fills[np.where(own, self.feature, 0)]
+        present_left = np.where(self.threshold >= 0.0, np.float32(np.inf), np.float32(-np.inf))
+        return replace(
+            self,
+            feature=feature.astype(self.feature.dtype),
+            threshold=np.where(own, self.threshold, present_left),
+            missing_left=np.where(own, filled <= self.threshold, self.threshold >= 1.0),
+        )
+
+    def tells_missing(self) -> np.ndarray:
+        """The features whose missing values do not all take the branch of 0."""
+        return np.unique(self.feature[self.missing_left != (self.threshold >= 0.0)])
+
     @classmethod
     def join(cls, trees: list[Tree]) -> Forest:
         """A forest of single trees."""

@@ -10,10 +10,11 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.imputer import Imputer
 from plackett.export._forest import Forest, Tree
 from plackett.rankers.base import Ranker
 
-__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "form_of", "names_of", "output_factor"]
+__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "check_names", "form_of", "names_of", "output_factor"]
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,16 @@ class Form:
         The ranker it comes from.
     normalised
         Method of a `QueryNormalizer` before the ranker; empty if there is none.
+    fills
+        What an `Imputer` before the ranker makes of a missing value of each feature; None if there is none, or if it is
+        part of the trees.
     """
 
     names: tuple[str, ...]
     parts: tuple[tuple[float, Part], ...]
     algorithm: str
     normalised: str = ""
+    fills: np.ndarray | None = None
 
     @property
     def takes_missing(self) -> bool:
@@ -131,19 +136,28 @@ def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
     else:
         learned = getattr(model, "feature_names_in_", None)
         names = tuple(f"f{j + 1}" for j in range(size)) if learned is None else tuple(str(name) for name in learned)
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the feature name {twice!r} occurs twice")
-    bad = [name for name in names if not name or any(ord(letter) < 32 for letter in name)]
-    if bad:
-        raise DataError(f"{bad[0]!r} cannot be the name of a feature")
+    check_names(names)
     return names
 
 
-def form_of(model: Any, feature_names: Sequence[str] | None = None, *, lists: bool = False) -> Form:
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names of features that no tool could hold: empty, with control characters, or given twice."""
+    bad = next((name for name in names if not name.strip() or any(ord(letter) < 32 for letter in name)), None)
+    if bad is not None:
+        raise DataError(f"{bad!r} cannot be the name of a feature")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the feature name {twice!r} occurs twice")
+
+
+def form_of(
+    model: Any, feature_names: Sequence[str] | None = None, *, lists: bool = False, fills: bool = False
+) -> Form:
     """The exported form of a fitted ranker; raises a `DataError` that says why if it has none.
 
-    With ``lists``, the target scores all documents of a query together, so that they can be normalised before.
+    With ``lists``, the target scores all documents of a query together, so that they can be normalised before. With
+    ``fills``, it can put a number in place of a missing value. Without it, an `Imputer` is exported together with trees
+    only, where it decides the branch that a missing value takes.
 
     >>> import plackett as pk
     >>> ranker = pk.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
@@ -151,8 +165,7 @@ def form_of(model: Any, feature_names: Sequence[str] | None = None, *, lists: bo
     True
     """
     if hasattr(model, "steps"):
-        method = _normalisation([step for _, step in model.steps[:-1]], lists)
-        return replace(form_of(model.steps[-1][1], feature_names), normalised=method)
+        return _of_pipeline([step for _, step in model.steps], feature_names, lists, fills)
     if not isinstance(model, Ranker):
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
     model._check_fitted()
@@ -160,11 +173,51 @@ def form_of(model: Any, feature_names: Sequence[str] | None = None, *, lists: bo
     return Form(names_of(model, feature_names), tuple(parts), type(model).__name__)
 
 
+def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: bool, fills: bool) -> Form:
+    *steps, ranker = steps
+    first = steps[0] if steps else ranker
+    form = form_of(ranker)
+    while steps and isinstance(steps[-1], Imputer):
+        form = _imputed(form, steps.pop())
+    if form.fills is not None and not fills:
+        raise DataError(
+            f"an Imputer before this {form.algorithm} cannot be exported to this target, which has no way to replace "
+            "missing values. Fill them in where the features are computed and export the ranker alone (pipeline[-1]), "
+            "or train a ranker of trees, whose branches take the imputation in"
+        )
+    method = _normalisation(steps, lists) if steps else ""
+    return replace(form, names=names_of(first, feature_names), normalised=method)
+
+
+def _imputed(form: Form, imputer: Imputer) -> Form:
+    """The form with the imputer in it: a missing value takes the branch of the number that it would become."""
+    if imputer.strategy == "query-median":
+        raise DataError(
+            "an Imputer with strategy='query-median' needs all documents of a query and cannot be exported; "
+            "'median', 'mean' and 'constant' can"
+        )
+    fills = imputer.statistics_.astype(np.float32)
+    parts = tuple(
+        (factor, part.imputed(fills, imputer._added) if isinstance(part, Forest) else part)
+        for factor, part in form.parts
+    )
+    if form.all_trees:
+        return replace(form, parts=parts)
+    if imputer._added.size:
+        raise DataError(
+            f"an Imputer with add_indicator=True is exported with trees only, and this {form.algorithm} has others"
+        )
+    return replace(form, parts=parts, fills=fills)
+
+
 def _normalisation(steps: list[Any], lists: bool) -> str:
-    """The method of the query normaliser that is the only step before a ranker."""
+    """The method of the query normaliser that is the only other step before a ranker."""
     words = ", ".join(type(step).__name__ for step in steps)
     if [type(step).__name__ for step in steps] != ["QueryNormalizer"]:
-        raise DataError(f"a pipeline with {words or 'no steps'} cannot be exported; one with a QueryNormalizer can")
+        raise DataError(
+            f"a pipeline with {words} cannot be exported; one with a QueryNormalizer and then an Imputer, or with one "
+            "of them, can"
+        )
     if not lists:
         raise DataError(
             f"a pipeline with {words} cannot be exported to this target: the step needs all documents of a query, and "
@@ -179,6 +232,8 @@ def _normalisation(steps: list[Any], lists: bool) -> str:
 def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
     name = type(ranker).__name__
+    if scorer.kind == "early_exit":
+        raise DataError(f"this {name} has an early exit, which engines do not have; export the ranker without it")
     if scorer.list_aware:
         raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")
     if scorer.kind not in _READERS:

@@ -9,14 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._names import printable
+from plackett.export._form import check_names
 from plackett.rankers.base import Ranker
-from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NAN, TreeArrays
+from plackett.scorers.trees.arrays import CATEGORICAL, DEFAULT_LEFT, MISSING_NAN, TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
 
 __all__ = ["NodeTable", "constant", "decisions", "fitted", "tree_scorer_of"]
 
 #: Features, and nodes of one tree: more are a damaged file.
 MOST_FEATURES = 1_000_000
+#: The largest category of a split.
+MOST_CATEGORIES = 65_535
 #: Counts of documents are whole numbers; shares of an unknown number are counted in parts of this.
 _SHARES = 1 << 20
 
@@ -35,6 +39,8 @@ class NodeTable(NamedTuple):
     #: Documents (or their weight) in each node; None counts every leaf once.
     cover: np.ndarray | None = None
     gain: np.ndarray | None = None
+    #: Of the nodes that split by category: the categories (whole numbers) that go left. All others go right, NaN too.
+    sets: dict[int, np.ndarray] = {}  # noqa: RUF012 - a default that nobody changes
 
 
 def decisions(missing_left: Any) -> np.ndarray:
@@ -54,7 +60,8 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
         raise DataError(f"a model of {n_features} features; expected 1 to {MOST_FEATURES}")
     if not tables:
         raise DataError("the model has no trees")
-    parts = [_ordered(table, t) for t, table in enumerate(tables)]
+    words: list[np.ndarray] = []
+    parts = [_ordered(table, t, words) for t, table in enumerate(tables)]
     n_splits = np.array([0, *(part["feature"].size for part in parts)])
     n_leaves = np.array([0, *(part["leaf_value"].size for part in parts)])
     columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -63,8 +70,8 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
         n_outputs=1,
         split_offsets=np.cumsum(n_splits),
         leaf_offsets=np.cumsum(n_leaves),
-        set_offsets=np.zeros(1, np.int64),
-        set_words=np.zeros(0, np.uint32),
+        set_offsets=np.cumsum([0, *(part.size for part in words)]),
+        set_words=np.concatenate([np.zeros(0, np.uint32), *words]),
         shrinkage=np.ones(len(parts)),
         internal_value=np.zeros(int(n_splits.sum())),
         internal_weight=np.zeros(int(n_splits.sum())),
@@ -78,10 +85,13 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
     return TreeScorer.of(arrays)
 
 
-def _ordered(table: NodeTable, t: int) -> dict[str, np.ndarray]:
-    """Columns of a tree with its splits before their children, and splits and leaves apart."""
+def _ordered(table: NodeTable, t: int, words: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """Columns of a tree with its splits before their children, and splits and leaves apart.
+
+    The sets of categories are appended to ``words``.
+    """
     size = table.left.size
-    if any(column is not None and column.shape != (size,) for column in table) or size == 0:
+    if any(column is not None and column.shape != (size,) for column in table[:-1]) or size == 0:
         raise DataError(f"tree {t} has tables of different sizes")
     left, right = table.left.tolist(), table.right.tolist()
     splits: list[int] = []
@@ -105,10 +115,14 @@ def _ordered(table: NodeTable, t: int) -> dict[str, np.ndarray]:
     numbers, inner, outer = np.array(number), np.array(splits, np.int64), np.array(leaves, np.int64)
     counts = _counts(table, splits, leaves, left, right)
     gain = np.zeros(size) if table.gain is None else np.nan_to_num(table.gain, nan=0.0, posinf=0.0, neginf=0.0)
+    threshold, decision = table.threshold.astype(np.float64), table.decision.astype(np.uint8)
+    for node, categories in table.sets.items():
+        threshold[node], decision[node] = len(words), CATEGORICAL
+        words.append(_bits(categories, t))
     return {
         "feature": table.feature[inner].astype(np.int32),
-        "threshold": table.threshold[inner].astype(np.float64),
-        "decision": table.decision[inner].astype(np.uint8),
+        "threshold": threshold[inner],
+        "decision": decision[inner],
         "left": numbers[table.left[inner]].astype(np.int32),
         "right": numbers[table.right[inner]].astype(np.int32),
         "leaf_value": table.value[outer].astype(np.float64),
@@ -116,6 +130,15 @@ def _ordered(table: NodeTable, t: int) -> dict[str, np.ndarray]:
         "internal_count": counts[inner].astype(np.int32),
         "leaf_count": counts[outer].astype(np.int32),
     }
+
+
+def _bits(categories: np.ndarray, t: int) -> np.ndarray:
+    """A set of categories, 32 to a word."""
+    if categories.size and not (categories.min() >= 0 and categories.max() <= MOST_CATEGORIES):
+        raise DataError(f"tree {t} splits by a category outside 0…{MOST_CATEGORIES}")
+    member = np.zeros(32 * (int(categories.max(initial=0)) // 32 + 1), np.uint8)
+    member[categories] = 1
+    return np.packbits(member, bitorder="little").view("<u4").astype(np.uint32)
 
 
 def _counts(table: NodeTable, splits: list[int], leaves: list[int], left: list[int], right: list[int]) -> np.ndarray:
@@ -142,7 +165,9 @@ def fitted(
     module, symbol = place.split(":")
     ranker = getattr(import_module(f"plackett.rankers.{module}"), symbol)(**settings)
     ranker.scorer_, ranker.n_features_in_, ranker.history_ = scorer, n_features, []
-    if names is not None and len(names) == n_features and len(set(names)) == n_features:
-        ranker.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-    ranker.card_ = {"algorithm": symbol, "plackett": __version__, "read_from": read_from}
+    if names is not None and len(names) == n_features:
+        words = [str(name) for name in names]
+        check_names(words)
+        ranker.feature_names_in_ = np.array(words, dtype=object)
+    ranker.card_ = {"algorithm": symbol, "plackett": __version__, "read_from": printable(read_from)}
     return ranker

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.export._forest import Forest, Tree
+from plackett.export._form import Form
 
-__all__ = ["beside", "ends_at_largest", "nested", "read_json", "scored", "write_json"]
+__all__ = ["beside", "ends_at_largest", "kept_missing", "missing_rows", "nested", "read_json", "scored", "write_json"]
 
 Object = dict[str, Any]
 
@@ -47,6 +49,35 @@ def scored(
         first, second = children(node)
         stack += [(first, rows[left]), (second, rows[~left])]
     return out
+
+
+def kept_missing(form: Form, missing: str | None, engine: str) -> list[bool]:
+    """For each feature, whether the engine must know that it is missing, instead of reading 0.
+
+    ``missing`` is the option of the writers; ``"zero"`` reads 0 everywhere, and warns where the model knows better.
+    """
+    if missing not in (None, "keep", "zero"):
+        raise DataError(f"missing={missing!r}; give 'keep' or 'zero'")
+    told = {int(j) for _, part in form.parts if isinstance(part, Forest) for j in part.tells_missing()}
+    if missing == "zero" and told:
+        names = ", ".join(form.names[j] for j in sorted(told)[:5]) + (" and others" if len(told) > 5 else "")
+        warnings.warn(
+            f"{engine} will read 0 where a field is missing, but the model learned something else for missing values "
+            f"of {names}: such documents get other scores than from predict",
+            PlackettWarning,
+            stacklevel=3,
+        )
+    return [j in told and missing != "zero" for j in range(len(form.names))]
+
+
+def missing_rows(form: Form, read_as: Callable[[int], float]) -> list[tuple[str, str, Any]]:
+    """Rows for which an engine differs because it reads another number than NaN for a missing value that matters."""
+    told = {int(j) for _, part in form.parts if isinstance(part, Forest) for j in part.tells_missing()}
+    wrong = sorted(j for j in told if not np.isnan(read_as(j)))
+    if not wrong:
+        return []
+    why = "the feature set reads 0 where a field is missing"
+    return [("missing, read as 0", why, lambda rows: np.isnan(rows[:, wrong]).any(axis=1))]
 
 
 def ends_at_largest(forest: Forest) -> bool:

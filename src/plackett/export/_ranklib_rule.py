@@ -15,7 +15,7 @@ from plackett.export._form import Form
 __all__ = ["apart", "score_ranklib"]
 
 
-def apart(form: Form) -> list[tuple[str, str, Any]]:
+def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
     """Rows for which RankLib differs: those with missing values, where the model does not treat them as 0."""
     forests = [part for _, part in form.parts if isinstance(part, Forest)]
     if all((forest.missing_left == (forest.threshold >= 0)).all() for forest in forests):

@@ -72,7 +72,10 @@ def read_catboost(path: str | os.PathLike[str], *, n_features: int | None = None
     info = model["features_info"]
     for kind in ("categorical_features", "text_features", "embedding_features"):
         if kind in info and info[kind].items():
-            info.fail(f"the model has {kind.replace('_', ' ')}, which cannot be read")
+            info.fail(
+                f"the model has {kind.replace('_', ' ')}, which CatBoost turns into numbers by hash tables and "
+                "statistics of its own; train it on numeric features, with categories encoded before"
+            )
     features = info["float_features"].items()
     place = {field["feature_index"].whole(): field["flat_feature_index"].whole(0, MOST_FEATURES) for field in features}
     above = {

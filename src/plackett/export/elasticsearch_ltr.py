@@ -14,7 +14,16 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32
 from plackett.export._form import Form, form_of
-from plackett.export._json_trees import beside, ends_at_largest, nested, read_json, scored, write_json
+from plackett.export._json_trees import (
+    beside,
+    ends_at_largest,
+    kept_missing,
+    missing_rows,
+    nested,
+    read_json,
+    scored,
+    write_json,
+)
 
 __all__ = ["ElasticsearchLTRFormat", "write_elasticsearch_ltr"]
 __public__ = ["write_elasticsearch_ltr"]
@@ -24,7 +33,11 @@ _LARGEST = np.finfo(np.float32).max
 
 @fulfils()
 def write_elasticsearch_ltr(
-    ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None
+    ranker: Any,
+    path: str | os.PathLike[str],
+    *,
+    feature_names: Sequence[str] | None = None,
+    missing: str | None = None,
 ) -> None:
     """Write a fitted ranker for the Learning to Rank plugin of Elasticsearch (o19s), and its feature set.
 
@@ -37,14 +50,22 @@ def write_elasticsearch_ltr(
     about seven digits. JSON has no infinity, so a threshold beyond all finite numbers becomes the largest of them. The
     constant of a linear model is left out, as the plugin has none; orders do not depend on it.
 
+    A document without a field has no value for its feature. Where the trees were trained with missing values and give
+    them a branch of their own, the feature's query matches only documents that have the field, and the plugin takes
+    that branch (the o19s plugin since 2024, OpenSearch since 3.3; before, they read 0). Elsewhere the query gives 0,
+    or what an `Imputer` before the ranker fills in.
+
     Parameters
     ----------
     ranker
-        A ranker of trees (blends of them too) or a linear one.
+        A ranker of trees (blends of them too) or a linear one, also behind an `Imputer` in a pipeline.
     path
         The file to write; its name up to the first dot becomes the name of the model and of the feature set.
     feature_names
         Names of the features in the engine; None means those of the training data, or ``f1``, ``f2``, …
+    missing
+        ``"zero"`` reads 0 for every field that is missing, for plugins that know no missing values; a warning names the
+        features for which the model has learned something else. None and ``"keep"`` are as above.
 
     Examples
     --------
@@ -56,10 +77,15 @@ def write_elasticsearch_ltr(
     >>> read_json(folder + "/model.json")["model"]["model"]["type"]
     'model/linear'
     """
-    form = form_of(ranker, feature_names)
+    form = form_of(ranker, feature_names, fills=True)
     name = Path(path).name.split(".")[0]
     kind, definition = _definition(form)
-    write_json(beside(path), {"featureset": {"name": name, "features": [_feature(word) for word in form.names]}})
+    kept = kept_missing(form, missing, "the plugin")
+    fills = [0.0] * len(kept) if form.fills is None else form.fills.astype(np.float64).tolist()
+    features = [
+        _feature(word, None if keep else fill) for word, keep, fill in zip(form.names, kept, fills, strict=True)
+    ]
+    write_json(beside(path), {"featureset": {"name": name, "features": features}})
     write_json(path, {"model": {"name": name, "model": {"type": kind, "definition": json.dumps(definition)}}})
 
 
@@ -107,17 +133,23 @@ def _single(value: float) -> float:
     return float(np.float32(value))
 
 
-def _feature(name: str) -> dict[str, Any]:
-    """A feature that reads a numeric field of its name."""
-    value = {"field_value_factor": {"field": name, "missing": 0}, "boost_mode": "replace"}
-    template = {"function_score": {"query": {"match_all": {}}, **value}}
+def _feature(name: str, fill: float | None) -> dict[str, Any]:
+    """A feature that reads a numeric field of its name; without the field it is ``fill``, or (None) missing."""
+    field: dict[str, Any] = {"field": name}
+    if fill is not None:
+        field["missing"] = fill
+    query = {"match_all": {}} if fill is not None else {"exists": {"field": name}}
+    template = {"function_score": {"query": query, "field_value_factor": field, "boost_mode": "replace"}}
     return {"name": name, "params": [], "template_language": "mustache", "template": template}
 
 
 def score_elasticsearch_ltr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by the plugin's rule: left if the threshold is above the value, sums in float32."""
     model = read_json(path)["model"]["model"]
-    definition, column = json.loads(model["definition"]), {name: X[:, j] for j, name in enumerate(names)}
+    definition, read = json.loads(model["definition"]), _read_as(path)
+    column = {
+        name: np.where(np.isnan(X[:, j]), np.float32(read.get(name, np.nan)), X[:, j]) for j, name in enumerate(names)
+    }
     total = np.zeros(len(X), np.float32)
     if model["type"] == "model/linear":
         for name, weight in definition.items():
@@ -133,6 +165,24 @@ def score_elasticsearch_ltr(path: Path, X: np.ndarray, names: Sequence[str]) -> 
             np.float32
         )
     return total
+
+
+def _read_as(path: Path) -> dict[str, float]:
+    """What a feature is for a document without its field, by the feature set next to the model; NaN is missing."""
+    if not beside(path).exists():
+        return {}
+    read = {}
+    for feature in read_json(beside(path))["featureset"]["features"]:
+        query = feature["template"].get("function_score", {}) if isinstance(feature["template"], dict) else {}
+        matches = "match_all" in query.get("query", {})
+        read[feature["name"]] = query["field_value_factor"].get("missing", np.nan) if matches else np.nan
+    return read
+
+
+def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
+    """Rows for which the plugin differs, as the user of ``missing="zero"`` wants it."""
+    read = _read_as(path)
+    return missing_rows(form, lambda j: read.get(form.names[j], np.nan))
 
 
 def exceptions(form: Form) -> dict[str, str]:
@@ -155,3 +205,4 @@ class ElasticsearchLTRFormat:
     write = staticmethod(write_elasticsearch_ltr)
     score = staticmethod(score_elasticsearch_ltr)
     exceptions = staticmethod(exceptions)
+    apart = staticmethod(apart)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from plackett._provenance import fulfils
-from plackett.export.elasticsearch_ltr import exceptions, score_elasticsearch_ltr, write_elasticsearch_ltr
+from plackett.export.elasticsearch_ltr import apart, exceptions, score_elasticsearch_ltr, write_elasticsearch_ltr
 
 __all__ = ["OpenSearchLTRFormat", "write_opensearch_ltr"]
 __public__ = ["write_opensearch_ltr"]
@@ -15,22 +15,28 @@ __public__ = ["write_opensearch_ltr"]
 
 @fulfils()
 def write_opensearch_ltr(
-    ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None
+    ranker: Any,
+    path: str | os.PathLike[str],
+    *,
+    feature_names: Sequence[str] | None = None,
+    missing: str | None = None,
 ) -> None:
     """Write a fitted ranker for the Learning to Rank plugin of OpenSearch, and its feature set.
 
     OpenSearch's plugin is a fork of that of o19s and reads the same files, with the same arithmetic: see
-    `write_elasticsearch_ltr`. Where a feature query does not match a document, OpenSearch can pass 0 instead of a
-    missing value (``missing_as_zero``); a model trained with missing values needs them to stay missing.
+    `write_elasticsearch_ltr`. A model trained with missing values needs OpenSearch 3.3, where a feature whose query
+    does not match is missing; before, it is 0, and so it is with the later flag ``missing_as_zero``.
 
     Parameters
     ----------
     ranker
-        A ranker of trees (blends of them too) or a linear one.
+        A ranker of trees (blends of them too) or a linear one, also behind an `Imputer` in a pipeline.
     path
         The file to write; its name up to the first dot becomes the name of the model and of the feature set.
     feature_names
         Names of the features in the engine; None means those of the training data, or ``f1``, ``f2``, …
+    missing
+        ``"zero"`` reads 0 for every field that is missing, with a warning where the model has learned something else.
 
     Examples
     --------
@@ -42,7 +48,7 @@ def write_opensearch_ltr(
     >>> json.load(open(folder + "/model.features.json"))["featureset"]["features"][0]["name"]
     'title_bm25'
     """
-    write_elasticsearch_ltr(ranker, path, feature_names=feature_names)
+    write_elasticsearch_ltr(ranker, path, feature_names=feature_names, missing=missing)
 
 
 class OpenSearchLTRFormat:
@@ -56,3 +62,4 @@ class OpenSearchLTRFormat:
     write = staticmethod(write_opensearch_ltr)
     score = staticmethod(score_elasticsearch_ltr)
     exceptions = staticmethod(exceptions)
+    apart = staticmethod(apart)

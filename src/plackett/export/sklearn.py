@@ -34,7 +34,8 @@ def from_sklearn(model: Any) -> Ranker:
     classifier's is its `decision_function` where it has one, and otherwise the probability of its second class. A
     pipeline of `StandardScaler`, `MinMaxScaler` or `MaxAbsScaler` and a linear model is one linear model. Rankers round
     features to float32, as scikit-learn's trees do (`HistGradientBoosting…` does not, so give it float32 to compare).
-    Values closer to 0 than 1e-35 count as 0. Splits by category are rejected.
+    Values closer to 0 than 1e-35 count as 0. Categories of histogram gradient boosting must
+    be whole numbers from 0, or text in columns with names.
 
     There is no reader of files: scikit-learn's are pickles, and reading a pickle runs code. Load it yourself, if you
     trust it.
@@ -71,7 +72,10 @@ def from_sklearn(model: Any) -> Ranker:
             raise DataError(f"a pipeline that ends in a {name} cannot be read; scalers fit before linear models only")
         intercept = scorer.intercept + shift @ scorer.weights
         scorer = LinearScorer(scorer.weights * scale[:, None], intercept)
-    return fitted(place, scorer, int(size), f"scikit-learn ({name})", None if names is None else list(names))
+    ranker = fitted(place, scorer, int(size), f"scikit-learn ({name})", None if names is None else list(names))
+    if texts := _texts(model):
+        ranker._set_categories({str(names[place]): values for place, values in texts.items()})  # type: ignore[index]
+    return ranker
 
 
 def _scaling(step: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -173,24 +177,77 @@ def _histogram(model: Any) -> tuple[str, Any]:
         _binary(model)
     start = float(np.ravel(model._baseline_prediction)[0])
     tables = [constant(start)]
+    columns, values = _columns_of_histogram(model)
     for stage in model._predictors:
         nodes = stage[0].nodes
         leaf = nodes["is_leaf"].astype(bool)
-        if nodes["is_categorical"].any():
-            raise DataError("splits by category cannot be read: fit without categorical_features")
+        left, right = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
+        sets = {}
+        for node in np.flatnonzero((nodes["is_categorical"] != 0) & ~leaf).tolist():
+            known = values[int(nodes["feature_idx"][node])]
+            bits = np.unpackbits(
+                stage[0].raw_left_cat_bitsets[nodes["bitset_idx"][node]].view(np.uint8), bitorder="little"
+            )
+            goes_left = bits[: known.size] != 0
+            if nodes["missing_go_to_left"][node]:  # so do categories that are not known: the set is that of the right
+                left[node], right[node] = right[node], left[node]
+                goes_left = ~goes_left
+            sets[node] = known[goes_left]
         tables.append(
             NodeTable(
-                np.where(leaf, -1, nodes["left"].astype(np.int64)),
-                np.where(leaf, -1, nodes["right"].astype(np.int64)),
-                nodes["feature_idx"].astype(np.int64),
+                left,
+                right,
+                columns[nodes["feature_idx"].astype(np.int64)],
                 nodes["num_threshold"].astype(np.float64),
                 decisions(nodes["missing_go_to_left"] != 0),
                 nodes["value"].astype(np.float64),
                 nodes["count"].astype(np.float64),
                 nodes["gain"].astype(np.float64),
+                sets,
             )
         )
     return "pointwise.mart:MART", tree_scorer_of(tables, model.n_features_in_)
+
+
+def _columns_of_histogram(model: Any) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """The column of each feature of histogram gradient boosting, which puts categories first, and their numbers."""
+    size = model.n_features_in_
+    if getattr(model, "_preprocessor", None) is None:
+        return np.arange(size), {}
+    mask = np.asarray(model.is_categorical_, bool)
+    columns = np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)])
+    encoder = model._preprocessor.named_transformers_["encoder"]
+    text = _texts(model)
+    numbers = {}
+    for j, categories in enumerate(encoder.categories_):
+        if columns[j] in text:
+            numbers[j] = np.arange(len(text[columns[j]]))
+            continue
+        found = np.asarray(categories, np.float64)
+        found = found[~np.isnan(found)]
+        if ((found < 0) | (found != np.floor(found))).any():
+            raise DataError(
+                f"the categories of column {columns[j]} are {found[:3].tolist()}…; whole numbers from 0 can be read, "
+                "and text in columns with names"
+            )
+        numbers[j] = found.astype(np.int64)
+    return columns, numbers
+
+
+def _texts(model: Any) -> dict[int, list[Any]]:
+    """By column: the categories that are no numbers, in the order of their codes."""
+    if getattr(model, "_preprocessor", None) is None:
+        return {}
+    found = {}
+    places = np.flatnonzero(np.asarray(model.is_categorical_, bool)).tolist()
+    for place, categories in zip(places, model._preprocessor.named_transformers_["encoder"].categories_, strict=True):
+        if np.asarray(categories).dtype.kind not in "iufb":
+            if not hasattr(model, "feature_names_in_"):
+                raise DataError(
+                    f"the categories of column {place} are text: fit to a frame, so that columns have names"
+                )
+            found[place] = [value for value in categories if value == value and value is not None]
+    return found
 
 
 #: By the beginning of the class's name.

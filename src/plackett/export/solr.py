@@ -11,9 +11,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.export._forest import Tree
+from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form, Network, form_of
-from plackett.export._json_trees import beside, nested, read_json, scored, write_json
+from plackett.export._json_trees import beside, kept_missing, missing_rows, nested, read_json, scored, write_json
 
 __all__ = ["SolrFormat", "write_solr"]
 __public__ = ["write_solr"]
@@ -25,7 +25,13 @@ _ACTIVATIONS = ("identity", "relu", "sigmoid", "tanh")
 
 
 @fulfils()
-def write_solr(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
+def write_solr(
+    ranker: Any,
+    path: str | os.PathLike[str],
+    *,
+    feature_names: Sequence[str] | None = None,
+    missing: str | None = None,
+) -> None:
     """Write a fitted ranker for Solr's Learning to Rank module, and its feature store.
 
     ``model.json`` goes to ``schema/model-store`` and ``model.features.json``, written next to it, to
@@ -35,19 +41,25 @@ def write_solr(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
 
     Solr computes in float32 and adds 1e-6 to every threshold: thresholds are written so that the sum is the right one.
     Closer to 0 than 1e-6 that is possible only to about 1e-13, so a value that close to such a threshold may be on the
-    wrong side; zeros never are. Models with missing values need a Solr that knows ``isNullSameAsZero`` and ``missing``;
-    both are written only where a missing value is not treated as 0. The constant of a linear model is left out, as Solr
-    has none; orders do not depend on it. In Solr, a tree that names a feature which is not in the model counts 0:
-    upload both files.
+    wrong side; zeros never are. To a few negative thresholds (-0.9999999, say) no float32 plus 1e-6 is equal: a value
+    equal to such a threshold is on the wrong side, too. Models with missing values need a Solr that knows
+    ``isNullSameAsZero`` and ``missing`` (9.2); both, and the default value NaN of the features, are written only where
+    a missing value is not treated as 0. What an `Imputer` before a linear model or network fills in becomes the default
+    value of the feature. The constant of a linear model is left out, as Solr has none; orders do not depend on it. In
+    Solr, a tree that names a feature which is not in the model counts 0: upload both files.
 
     Parameters
     ----------
     ranker
-        A ranker of trees (blends of them too), a linear one, or a network of sigmoid layers.
+        A ranker of trees (blends of them too), a linear one, or a network of sigmoid layers, also behind an `Imputer`
+        in a pipeline.
     path
         The file to write; its name up to the first dot becomes the name of the model and of its feature store.
     feature_names
         Names of the features in Solr; None means those of the training data, or ``f1``, ``f2``, …
+    missing
+        ``"zero"`` reads 0 for every field that is missing, for an older Solr; a warning names the features for which
+        the model has learned something else.
 
     Examples
     --------
@@ -59,29 +71,32 @@ def write_solr(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     >>> json.load(open(folder + "/model.json"))["class"]
     'org.apache.solr.ltr.model.LinearModel'
     """
-    form = form_of(ranker, feature_names)
+    form = form_of(ranker, feature_names, fills=True)
     name = Path(path).name.split(".")[0]
-    kind, params = _model(form)
+    kept = kept_missing(form, missing, "Solr")
+    kind, params = _model(form, any(kept))
     features = [
         {
             "store": name,
             "name": word,
             "class": "org.apache.solr.ltr.feature.FieldValueFeature",
-            "params": {"field": word},
+            "params": {"field": word}
+            | ({"defaultValue": "NaN"} if keep else {})
+            | ({} if form.fills is None else {"defaultValue": _text(float(form.fills[j]))}),
         }
-        for word in form.names
+        for j, (word, keep) in enumerate(zip(form.names, kept, strict=True))
     ]
     model = {"store": name, "name": name, "class": _MODELS + kind, "features": [{"name": word} for word in form.names]}
     write_json(beside(path), features)
     write_json(path, model | {"params": params})
 
 
-def _model(form: Form) -> tuple[str, dict[str, Any]]:
+def _model(form: Form, tells_missing: bool) -> tuple[str, dict[str, Any]]:
     if form.all_lines:
         return "LinearModel", {"weights": dict(zip(form.names, form.line("Solr").weights.tolist(), strict=True))}
     if form.all_trees:
         forest = form.forest("Solr")
-        missing_is_zero = bool((forest.missing_left == (forest.threshold >= 0)).all())
+        missing_is_zero = not tells_missing
         trees = [{"weight": "1", "root": _tree(tree, form.names, missing_is_zero)} for tree in forest]
         return "MultipleAdditiveTreesModel", ({} if missing_is_zero else {"isNullSameAsZero": False}) | {"trees": trees}
     if len(form.parts) == 1 and isinstance(form.parts[0][1], Network):
@@ -137,7 +152,10 @@ def _layers(network: Network, factor: float) -> list[dict[str, Any]]:
 def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by Solr's rule: left if ``x <= threshold + 1e-6``, everything in float32."""
     model = read_json(path)
-    params, column = model["params"], {name: X[:, j] for j, name in enumerate(names)}
+    params, read = model["params"], _read_as(path)
+    column = {
+        name: np.where(np.isnan(X[:, j]), np.float32(read.get(name, 0.0)), X[:, j]) for j, name in enumerate(names)
+    }
     rows = np.stack([column[feature["name"]] for feature in model["features"]], axis=1)
     if model["class"].endswith("LinearModel"):
         weights = np.array([params["weights"][feature["name"]] for feature in model["features"]], np.float32)
@@ -169,12 +187,40 @@ def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     return total
 
 
-def apart(form: Form) -> list[tuple[str, str, Any]]:
-    """Rows for which Solr may differ: values closer to 0 than 1e-6, but not 0."""
+def _read_as(path: Path) -> dict[str, float]:
+    """What a feature is for a document without its field, by the feature store next to the model."""
+    if not beside(path).exists():
+        return {}
+    return {feature["name"]: float(feature["params"].get("defaultValue", 0.0)) for feature in read_json(beside(path))}
+
+
+def _between(forest: Forest) -> list[tuple[str, str, Any]]:
+    """Rows with a value on a negative threshold to which no float32 plus 1e-6 is equal."""
+    reached = slackless(forest.threshold) + _SLACK
+    missed = (reached < forest.threshold) & (np.abs(forest.threshold) >= 1e-6) & np.isfinite(forest.threshold)
+    ranges = set(zip(forest.feature[missed].tolist(), reached[missed], forest.threshold[missed], strict=True))
+    if not ranges:
+        return []
+
+    def chosen(rows: np.ndarray) -> np.ndarray:
+        found = np.zeros(len(rows), bool)
+        for j, low, high in ranges:
+            found |= (rows[:, j] > low) & (rows[:, j] <= high)
+        return found
+
+    why = "Solr adds 1e-6 to thresholds, and no float32 gives the sum: one value is on the wrong side"
+    return [("on unreachable thresholds", why, chosen)]
+
+
+def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
+    """Rows for which Solr may differ: values closer to 0 than 1e-6, but not 0, and missing ones read as 0 on demand."""
     if not form.all_trees:
         return []
+    read = _read_as(path)
+    rows = missing_rows(form, lambda j: read.get(form.names[j], 0.0))
+    rows += _between(form.forest("Solr"))
     why = "thresholds closer to 0 than 1e-6 are exact to 1e-13 only"
-    return [("values below 1e-06", why, lambda rows: ((rows != 0) & (np.abs(rows) < 1e-6)).any(axis=1))]
+    return [*rows, ("values below 1e-06", why, lambda rows: ((rows != 0) & (np.abs(rows) < 1e-6)).any(axis=1))]
 
 
 class SolrFormat:

@@ -113,8 +113,9 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
 
     made["zeros, both signs"] = special((0.0, -0.0))
     made["close to zero"] = special((1e-40, -1e-40, 1e-45, -1e-45, 1e-36, -1e-36, 1e-35, -1e-35, 2e-35, -2e-35))
-    if form.takes_missing:
+    if form.takes_missing or form.fills is not None:
         made["missing values"] = special((np.nan,))
+    if form.takes_missing:
         made["infinite values"] = special((np.inf, -np.inf))
         largest = float(np.finfo(np.float32).max)
         made["largest numbers"] = special((largest, -largest))
@@ -181,7 +182,7 @@ def verify_export(
     known = format_named(to)
     if not hasattr(known, "score"):
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
-    form = form_of(ranker, feature_names, lists=True)
+    form = form_of(ranker, feature_names, lists=True, fills=True)
     X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
     X = np.asarray(dense(X), np.float32)
     if X.shape[1] != len(form.names):
@@ -191,7 +192,7 @@ def verify_export(
     skipped = getattr(known, "refuses", ())
     groups = {name: rows for name, rows in groups.items() if name not in skipped}
     if hasattr(known, "apart"):
-        for name, why, chosen in known.apart(form):
+        for name, why, chosen in known.apart(form, Path(path)):
             groups = _set_apart(groups, name, chosen)
             exceptions[name] = why
     rows = np.concatenate(list(groups.values()))
@@ -227,8 +228,12 @@ def _set_apart(
 
 def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:
     """Scores without the checks of `predict`, which refuses infinite values."""
-    data = RankingDataset(X=rows, y=None, offsets=np.array([0, len(rows)]), qids=np.arange(1))
-    return ranker.predict(data) if hasattr(ranker, "steps") else ranker._score_rows(data)
+    offsets = np.array([0, len(rows)])
+    if hasattr(ranker, "steps"):
+        for _, step in ranker.steps[:-1]:
+            rows = np.asarray(step._apply(rows, offsets), np.float32)
+        ranker = ranker.steps[-1][1]
+    return ranker._score_rows(RankingDataset(X=rows, y=None, offsets=offsets, qids=np.arange(1)))
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -14,7 +14,15 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32
 from plackett.export._form import Form, form_of
-from plackett.export._imported import MOST_FEATURES, NodeTable, constant, decisions, fitted, tree_scorer_of
+from plackett.export._imported import (
+    MOST_CATEGORIES,
+    MOST_FEATURES,
+    NodeTable,
+    constant,
+    decisions,
+    fitted,
+    tree_scorer_of,
+)
 from plackett.export._json_trees import ends_at_largest, write_json
 from plackett.export._objects import Fields, read_object
 from plackett.export._tools import MissingToolError
@@ -24,6 +32,9 @@ from plackett.scorers.linear import LinearScorer
 __all__ = ["XGBoostFormat", "read_xgboost", "write_xgboost"]
 __public__ = ["read_xgboost", "write_xgboost"]
 
+#: Where a set of categories and missing values go the same way, others go the other way up to this category, or the
+#: largest of the set.
+_LEAST_CATEGORIES = 1_023
 #: Objectives whose margin is not the prediction, and what turns ``base_score`` into a margin.
 _MARGINS = {
     "binary:logistic": lambda p: math.log(p / (1.0 - p)),
@@ -41,7 +52,7 @@ def read_xgboost(path: str | os.PathLike[str], *, n_features: int | None = None)
     Scores are XGBoost's margins (``output_margin=True``), the same as its predictions for ranking and regression.
     Every row reaches the same leaves, since thresholds are the float32 numbers of the file. XGBoost adds the leaves in
     float32, so its own scores differ from these in the last of seven digits. Values closer to 0 than 1e-35 count as 0
-    here. Supports ``gbtree``, ``dart`` and ``gblinear`` with one score per row; splits by category are rejected. The
+    here. Supports ``gbtree``, ``dart`` and ``gblinear`` with one score per row; splits by category too. The
     ranker is a `LambdaMART` (objectives ``rank:…``), a `MART` or, for ``gblinear``, a `LinearRegression`.
 
     Parameters
@@ -103,9 +114,7 @@ def read_xgboost(path: str | os.PathLike[str], *, n_features: int | None = None)
 
 
 def _table(tree: Fields, weight: float) -> NodeTable:
-    left, right = (tree[name].numbers(np.int64) for name in ("left_children", "right_children"))
-    if "split_type" in tree and tree["split_type"].numbers().any():
-        tree.fail("splits by category cannot be read")
+    left, right = (np.array(tree[name].numbers(np.int64)) for name in ("left_children", "right_children"))
     param = tree["tree_param"]
     if "size_leaf_vector" in param and param["size_leaf_vector"].whole() > 1:
         tree.fail("leaves with several values cannot be read")
@@ -114,16 +123,47 @@ def _table(tree: Fields, weight: float) -> NodeTable:
     if condition.size != leaf.size or not np.isfinite(condition[leaf]).all():
         tree.fail("split_conditions are not those of its nodes")
     below = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)  # x < t is x <= the float32 before t
+    missing_left = tree["default_left"].numbers() != 0
+    sets = _sets(tree, leaf)
+    for node, categories in sets.items():
+        # XGBoost's set goes right and all others left, NaN as the node says; ours goes left, and all others right
+        if missing_left[node]:
+            left[node], right[node] = right[node], left[node]
+        else:
+            most = max(_LEAST_CATEGORIES, int(categories.max(initial=0)))
+            sets[node] = np.setdiff1d(np.arange(most + 1), categories)
     return NodeTable(
         left,
         right,
         tree["split_indices"].numbers(np.int64),
         below,
-        decisions(tree["default_left"].numbers() != 0),
+        decisions(missing_left),
         np.where(leaf, condition.astype(np.float64) * weight, 0.0),
         tree["sum_hessian"].numbers(finite=False) if "sum_hessian" in tree else None,
         tree["loss_changes"].numbers(finite=False) if "loss_changes" in tree else None,
+        sets,
     )
+
+
+def _sets(tree: Fields, leaf: np.ndarray) -> dict[int, np.ndarray]:
+    """The categories of each node that splits by category."""
+    if "split_type" not in tree:
+        return {}
+    by_category = tree["split_type"].numbers(np.int64)
+    if by_category.shape != leaf.shape:
+        tree.fail("split_type is not that of its nodes")
+    wanted = np.flatnonzero((by_category != 0) & ~leaf).tolist()
+    if not wanted:
+        return {}
+    names = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+    categories, nodes, begins, sizes = (tree[name].numbers(np.int64) for name in names)
+    if not nodes.shape == begins.shape == sizes.shape or sorted(nodes.tolist()) != wanted:
+        tree.fail("the sets of categories are not those of its splits")
+    if ((begins < 0) | (sizes < 0) | (begins + sizes > categories.size)).any():
+        tree.fail("a set of categories that does not exist")
+    if categories.size and not (categories.min() >= 0 and categories.max() <= MOST_CATEGORIES):
+        tree.fail(f"a category outside 0…{MOST_CATEGORIES}")
+    return {int(n): np.unique(categories[b : b + k]) for n, b, k in zip(nodes, begins, sizes, strict=True)}
 
 
 @fulfils("peers.xgboost", paper="Chen and Guestrin 2016")

@@ -56,6 +56,7 @@ def register(measure: Measure) -> None:
     if measure.name in _by_name():
         raise MeasureError(f"{measure.name!r} is already the name of a measure; choose another name")
     _registered[measure.name] = measure
+    _parsed.cache_clear()
 
 
 def get(name: str) -> Measure:
@@ -83,6 +84,11 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(f"a measure must be a name such as 'nDCG@10' or a Measure, got {type(text).__name__}")
+    return _parsed(text)
+
+
+@lru_cache(maxsize=256)  # measures are immutable, and rankers ask for theirs with every prediction
+def _parsed(text: str) -> Measure:
     if trec_eval := _TREC_EVAL_FORM.fullmatch(text.strip()):
         return _trec_eval(trec_eval["name"], trec_eval["values"], text)
     match = _FORM.fullmatch(text.strip())

@@ -97,6 +97,7 @@ from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
 from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.rankers.calibration import calibrate as calibrate
 from plackett.rankers.early_exit import early_exit as early_exit
+from plackett.rankers.latency import latency as latency
 from plackett.rankers.pruning import prune as prune
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer

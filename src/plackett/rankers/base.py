@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -107,7 +108,7 @@ class Ranker(FittedAttributes, Estimator):
         "query_weight": True,
         "callbacks": True,
     }
-    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True, "pred_contrib": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True, "pred_contrib": True, "exit": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     eval_measure: str = "nDCG@10"
@@ -388,7 +389,7 @@ class Ranker(FittedAttributes, Estimator):
 
     # ------------------------------------------------------------------------------------------------------ predict
 
-    def predict(self, X: Any, *, qid: Any = None, pred_contrib: bool = False) -> np.ndarray:
+    def predict(self, X: Any, *, qid: Any = None, pred_contrib: bool = False, exit: bool | None = None) -> np.ndarray:
         """Score each document; larger is better.
 
         Scores are in the caller's row order; for a `RankingDataset`, in its grouped order. Columns of a frame are
@@ -405,7 +406,12 @@ class Ranker(FittedAttributes, Estimator):
             the score. Trees: TreeSHAP. Linear rankers: weight times value, and the intercept. Blends of these: their
             weighted sum. Other rankers raise an error; `plackett.explain` estimates contributions for any ranker, and
             relative to the other documents of a list.
+        exit
+            False scores every document by all trees where the ranker has an early exit (`plackett.early_exit`), True
+            asserts that it has one. None does what the ranker was saved with.
         """
+        if exit is not None:
+            return self._with_exit(exit).predict(X, qid=qid, pred_contrib=pred_contrib)
         rows = self._rows(X, qid)
         if self.scorer_.list_aware and not rows.grouped:
             warnings.warn(
@@ -415,6 +421,20 @@ class Ranker(FittedAttributes, Estimator):
                 stacklevel=2,
             )
         return rows.give_back(contributions(self, rows.data) if pred_contrib else self._score_rows(rows.data))
+
+    def _with_exit(self, exit: bool) -> Self:
+        """The ranker with its early exit, or without one."""
+        self._check_fitted()
+        has_one = self.scorer_.kind == "early_exit"
+        if exit and not has_one:
+            raise DataError(
+                f"exit=True, but this {type(self).__name__} has no early exit; plackett.early_exit adds one"
+            )
+        if exit or not has_one:
+            return self
+        plain = copy.copy(self)
+        plain.scorer_ = self.scorer_.trees
+        return plain
 
     def _rows(self, X: Any, qid: Any = None) -> Rows:
         """The input of `predict`, checked and with its columns in the order seen in training."""

@@ -13,7 +13,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "reference_of", "shares_of"]
+__all__ = ["BINS", "reference_of", "shares_of", "typical_rows"]
 
 #: Bins of a feature.
 BINS = 10
@@ -40,6 +40,21 @@ def reference_of(data: RankingDataset, score: Callable[[RankingDataset], np.ndar
     if data.n_features <= _MOST_FEATURES:
         tables.insert(0, dense(sample.X))
     return np.concatenate([_noted(table) for table in tables]).astype(np.float32)
+
+
+def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | None:
+    """Made-up documents with the deciles of each feature in training, each column in an order of its own.
+
+    Means over them are close to those over the training documents. None if the features were not noted.
+
+    >>> data = RankingDataset.from_arrays(np.arange(100.0)[:, None], None, np.zeros(100, int))
+    >>> sorted(typical_rows(reference_of(data, lambda part: part.X[:, 0]), 1)[:, 0].tolist())
+    [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
+    """
+    if reference is None or reference.shape != (n_features + 1, 2 * BINS):
+        return None
+    deciles = reference[:-1, : BINS - 1].T
+    return np.random.default_rng(0).permuted(deciles, axis=0)
 
 
 def _sample(data: RankingDataset) -> RankingDataset:

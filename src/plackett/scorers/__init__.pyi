@@ -4,6 +4,7 @@ from typing import Any
 from plackett.scorers.additive import AdditiveScorer as AdditiveScorer
 from plackett.scorers.blend import BlendScorer as BlendScorer
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork as ComparativeNetwork
+from plackett.scorers.early_exit import EarlyExitScorer as EarlyExitScorer
 from plackett.scorers.expected_utility import ExpectedUtilityScorer as ExpectedUtilityScorer
 from plackett.scorers.comparators.experts import ExpertsComparator as ExpertsComparator
 from plackett.scorers.comparators.pair_model import ForeignComparator as ForeignComparator

@@ -79,8 +79,11 @@ def list_offsets(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.searchsorted(rows, offsets)
 
 
-def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int) -> np.ndarray:
-    """Those of some rows whose score is among the n best of their list, with all that tie with the last."""
+def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int, slack: float = 0.0) -> np.ndarray:
+    """Those of some rows whose score is among the n best of their list, or at most ``slack`` below the n-th.
+
+    All that tie with the last are among them.
+    """
     starts = list_offsets(rows, offsets)
     sizes = np.diff(starts)
     query = np.repeat(np.arange(sizes.size), sizes)
@@ -89,7 +92,7 @@ def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int)
     last = np.zeros(sizes.size)
     some = sizes > 0
     last[some] = found[order[(starts[:-1] + np.minimum(n, sizes) - 1)[some]]]
-    return rows[found >= last[query]]
+    return rows[found >= last[query] - slack]
 
 
 def lift(scores: np.ndarray, rows: np.ndarray, new: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -20,6 +20,8 @@ from plackett.serve.models import Models
 from plackett.serve.numbers import warm_up
 from plackett.serve.protocols import PROTOCOLS
 from plackett.serve.settings import Settings
+from plackett.serve.tables import check_keys
+from plackett.serve.workers import Worker
 
 __all__ = ["Application", "application"]
 
@@ -31,10 +33,15 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
+#: Seconds between two times that a worker tells the others what it has counted.
+_PUBLISH = 0.5
+_LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
 _RETRY = ((b"retry-after", b"1"),)
 
 
-def application(models: Any, settings: Settings | None = None, **limits: Any) -> Application:
+def application(
+    models: Any, settings: Settings | None = None, *, worker: Worker | None = None, **limits: Any
+) -> Application:
     """The scoring service as an ASGI application, for uvicorn or any other ASGI server.
 
     Parameters
@@ -45,6 +52,8 @@ def application(models: Any, settings: Settings | None = None, **limits: Any) ->
     settings
         Limits, keys and intervals; instead of them, the fields of `plackett.serve.settings.Settings` can be given by
         name (``max_body=…``).
+    worker
+        Which of several processes this is; for ``plackett serve --workers``.
 
     Examples
     --------
@@ -56,28 +65,48 @@ def application(models: Any, settings: Settings | None = None, **limits: Any) ->
     """
     settings = settings or Settings(**limits)
     if isinstance(models, dict):
-        made = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
-        for model in made:
+        served = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
+        for model in served:
             model.warm_up()
-        return Application(Models.of(made), settings)
+        return Application(Models.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
-    return Application(Models([str(name) for name in names], threads=settings.threads), settings)
+    made = Models([str(name) for name in names], threads=settings.threads)
+    return Application(made, settings, worker=worker)
 
 
 class Application:
     """The ASGI application; see `application`."""
 
-    def __init__(self, models: Models, settings: Settings | None = None, routes: Iterable[Route] | None = None) -> None:
+    def __init__(
+        self,
+        models: Models,
+        settings: Settings | None = None,
+        routes: Iterable[Route] | None = None,
+        worker: Worker | None = None,
+    ) -> None:
+        self.worker = worker
         self.models, self.settings, self.metrics = models, settings or Settings(), Metrics()
         self.routes = list(routes or (route for protocol in PROTOCOLS for route in protocol.ROUTES))
         self.draining = False
         self._open = frozenset(route.path for route in self.routes if route.open)
         self.metrics.health = self._open
+        if worker is not None:
+            self.metrics.resume(worker)
         self._keys = [key.encode() for key in self.settings.api_keys]
         self._remembered: dict[str, tuple[dict[str, Route], dict[str, str]]] = {}
         self._waiting = 0
         self._threads: ThreadPoolExecutor | None = None
         self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def ready(self) -> bool:
+        """Whether the models are loaded and warm, in all workers, and the service is not about to stop."""
+        if not self.models.ready or self.draining:
+            return False
+        if self.worker is None:
+            return True
+        published = self.worker.published()
+        return len(published) == self.worker.workers and all(counted["ready"] for counted in published.values())
 
     # --------------------------------------------------------------------------------------------------- requests
 
@@ -102,6 +131,8 @@ class Application:
                 route = self._chosen(methods, request.method)
                 label = route.path
                 self._admit(route, headers)
+                if request.query_string and route.query:
+                    check_keys(request.query, route.query, "the address")
                 if request.method == "POST":
                     request.body = await self._body(headers, receive)
                 response = await self._made(route, request)
@@ -259,6 +290,8 @@ class Application:
             if message["type"] == "lifespan.startup":
                 if self.models.arguments:
                     self._tasks.append(asyncio.create_task(self._keep_fresh()))
+                if self.worker is not None:
+                    self._tasks.append(asyncio.create_task(self._keep_others_informed(self.worker)))
                 await send({"type": "lifespan.startup.complete"})
             else:
                 await self.close()
@@ -282,6 +315,11 @@ class Application:
                 return
             await asyncio.sleep(self.settings.reload_interval or 1.0)
 
+    async def _keep_others_informed(self, worker: Worker) -> None:
+        while True:
+            await asyncio.to_thread(self.metrics.publish, self.models, worker)
+            await asyncio.sleep(_PUBLISH)
+
     def refresh(self) -> None:
         """Look at the model files once. It is called all the time, and in tests."""
         try:
@@ -294,14 +332,10 @@ class Application:
             return
         for change in changes:
             self.metrics.reloads[change.what] += 1
-            level = logging.ERROR if change.what == "failed" else logging.INFO
-            words: dict[str, Any] = {
-                "model": change.source.name,
-                "version": change.source.version,
-                "path": str(change.source.path),
-            }
-            event(f"model {change.what}", level, **(words | ({"reason": change.reason} if change.reason else {})))
-        if not self.models.ready and self.models.all() and not any(c.what == "failed" for c in changes):
+            level = _LEVELS.get(change.what, logging.INFO)
+            fields = {"model": change.source.name, "version": change.source.version, "path": str(change.source.path)}
+            event(f"model {change.what}", level, **{k: v for k, v in (fields | {"reason": change.reason}).items() if v})
+        if not self.models.ready and self.models.complete:
             self.models.ready = True
             event("ready", models=sorted({model.name for model in self.models.all()}))
 

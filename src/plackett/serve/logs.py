@@ -15,7 +15,14 @@ LOGGER = logging.getLogger("plackett.serve")
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON: time, level, message, and what was given as ``extra={"fields": …}``."""
+    """A record as one line of JSON: time, level, message, and what was given as ``extra={"fields": …}``.
+
+    ``always`` is in every line.
+    """
+
+    def __init__(self, **always: Any) -> None:
+        super().__init__()
+        self.always = always
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -25,7 +32,7 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "message": record.getMessage(),
         }
-        found |= getattr(record, "fields", {})
+        found |= self.always | getattr(record, "fields", {})
         if record.exc_info:
             found["traceback"] = "".join(traceback.format_exception(*record.exc_info))
         return json.dumps(found, ensure_ascii=False, default=str)
@@ -36,10 +43,10 @@ def event(message: str, level: int = logging.INFO, *, error: bool = False, **fie
     LOGGER.log(level, message, extra={"fields": fields}, exc_info=error)
 
 
-def log_to(stream: TextIO | None = None) -> None:
-    """Send the service's log, and that of the HTTP server below it, to a stream as JSON."""
+def log_to(stream: TextIO | None = None, **always: Any) -> None:
+    """Send the service's log, and that of the HTTP server below it, to a stream as JSON; see `JsonLines`."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLines(**always))
     for name, level in (
         ("plackett.serve", logging.INFO),
         ("uvicorn", logging.WARNING),

@@ -7,10 +7,15 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plackett.serve.models import Models
+    from plackett.serve.workers import Worker
+
+#: Name, type, help text and samples of a metric.
+Family = tuple[str, str, str, Iterable[tuple[str, float]]]
 
 __all__ = ["Metrics"]
 
@@ -32,7 +37,8 @@ class Metrics:
         self.in_flight = 0
         #: Routes whose answers are no errors: "not ready" is what they are for.
         self.health: frozenset[str] = frozenset()
-        self.reloads = {"loaded": 0, "failed": 0, "removed": 0}
+        self._lock = Lock()
+        self.reloads = {"loaded": 0, "failed": 0, "removed": 0, "skipped": 0}
 
     def note(self, route: str, status: int, seconds: float, documents: int) -> None:
         """Count a request that was answered."""
@@ -46,17 +52,63 @@ class Metrics:
         self.requests[key] = self.requests.get(key, 0) + 1
         self.documents += documents
 
-    def text(self, models: Models) -> str:
-        """The page that Prometheus reads."""
-        lines: list[str] = []
-        for name, kind, text, samples in (*self._requests(), *self._models(models), *_process()):
-            found = list(samples)
-            if found:
-                lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
-                lines += [f"{suffix} {value!r}" if "{" in suffix else f"{suffix} {value}" for suffix, value in found]
-        return "\n".join(lines) + "\n"
+    def text(self, models: Models, worker: Worker | None = None) -> str:
+        """The page that Prometheus reads; with several workers, the sum over all and what each says of itself."""
+        if worker is None:
+            return _page((*self._requests(), *self._models(models), *_process()))
+        self.publish(models, worker)
+        total, each = Metrics(), []
+        total.health = self.health
+        for number, counted in worker.published().items():
+            total.add(counted)
+            each += [
+                (name, kind, text, [(_labelled(sample, number), value) for sample, value in samples])
+                for name, kind, text, samples in counted["families"]
+            ]
+        return _page((*total._requests(), *_joined(each)))
 
-    def _requests(self) -> Iterator[tuple[str, str, str, Iterable[tuple[str, float]]]]:
+    def publish(self, models: Models, worker: Worker) -> None:
+        """Let the other workers know what was counted here.
+
+        Whoever answers publishes first what it tells, so that no total ever falls from one answer to the next.
+        """
+        with self._lock:
+            worker.publish(
+                {
+                    "latency": self.latency,
+                    "seconds": self.seconds,
+                    "requests": [(route, status, n) for (route, status), n in self.requests.items()],
+                    "documents": self.documents,
+                    "in_flight": self.in_flight,
+                    "reloads": self.reloads,
+                    "ready": models.ready,
+                    "families": [
+                        (name, kind, text, list(samples))
+                        for name, kind, text, samples in (*self._models(models), *_process())
+                    ],
+                }
+            )
+
+    def add(self, counted: dict[str, Any]) -> None:
+        """Add what a worker has published."""
+        for route, counts in counted["latency"].items():
+            known = self.latency.get(route, [0] * len(counts))
+            self.latency[route] = [a + b for a, b in zip(known, counts, strict=True)]
+            self.seconds[route] = self.seconds.get(route, 0.0) + counted["seconds"][route]
+        for route, status, n in counted["requests"]:
+            self.requests[route, status] = self.requests.get((route, status), 0) + n
+        for what, n in counted["reloads"].items():
+            self.reloads[what] += n
+        self.documents += counted["documents"]
+        self.in_flight += counted["in_flight"]
+
+    def resume(self, worker: Worker) -> None:
+        """Go on from what the process counted that this one replaces."""
+        counted = worker.published().get(worker.number)
+        if counted is not None:
+            self.add(counted | {"in_flight": 0})
+
+    def _requests(self) -> Iterator[Family]:
         name = "plackett_requests_total"
         yield (
             name,
@@ -102,7 +154,7 @@ class Metrics:
             yield _sample(f"{name}_sum", route=route), self.seconds[route]
             yield _sample(f"{name}_count", route=route), total
 
-    def _models(self, models: Models) -> Iterator[tuple[str, str, str, Iterable[tuple[str, float]]]]:
+    def _models(self, models: Models) -> Iterator[Family]:
         served = models.all()
         name = "plackett_model_loaded_timestamp_seconds"
         yield (
@@ -115,7 +167,7 @@ class Metrics:
         yield (
             name,
             "counter",
-            "Model files that were loaded, could not be loaded, or went away.",
+            "Model files that were loaded, could not be loaded, went away, or cannot be served.",
             [(_sample(name, result=what), n) for what, n in self.reloads.items()],
         )
         name = "plackett_score_drift"
@@ -148,7 +200,7 @@ class Metrics:
         )
 
 
-def _process() -> Iterator[tuple[str, str, str, list[tuple[str, float]]]]:
+def _process() -> Iterator[Family]:
     times = os.times()
     name = "process_cpu_seconds_total"
     yield name, "counter", "Processor time.", [(name, times.user + times.system)]
@@ -158,6 +210,30 @@ def _process() -> Iterator[tuple[str, str, str, list[tuple[str, float]]]]:
         return
     name = "process_resident_memory_bytes"
     yield name, "gauge", "Resident memory.", [(name, pages * os.sysconf("SC_PAGE_SIZE"))]
+
+
+def _page(families: Iterable[Family]) -> str:
+    lines: list[str] = []
+    for name, kind, text, samples in families:
+        found = list(samples)
+        if found:
+            lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
+            lines += [f"{suffix} {value!r}" if "{" in suffix else f"{suffix} {value}" for suffix, value in found]
+    return "\n".join(lines) + "\n"
+
+
+def _joined(families: Iterable[Family]) -> Iterable[Family]:
+    """One family per name, with the samples of all."""
+    joined: dict[str, tuple[str, str, str, list[tuple[str, float]]]] = {}
+    for name, kind, text, samples in families:
+        joined.setdefault(name, (name, kind, text, []))[3].extend(samples)
+    return joined.values()
+
+
+def _labelled(sample: str, worker: int) -> str:
+    """A sample with one more label."""
+    label = f'worker="{worker}"'
+    return f"{sample[:-1]},{label}}}" if sample.endswith("}") else f"{sample}{{{label}}}"
 
 
 def _sample(name: str, **labels: str) -> str:

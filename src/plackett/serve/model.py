@@ -14,6 +14,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import GradientTrained
+from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
 from plackett.serve.http import RefusedError
 
@@ -136,8 +137,23 @@ class ServedModel:
         calibration = getattr(self.ranker, "calibration_", None)
         return None if calibration is None else calibration.probability(scores)
 
+    @cached_property
+    def _background(self) -> RankingDataset | None:
+        """Documents as in training, from its deciles; None if the model file has none."""
+        rows = typical_rows(getattr(self.ranker, "reference_", None), int(self.ranker.n_features_in_))
+        return None if rows is None else self.dataset(rows)
+
+    @property
+    def explained_against(self) -> str:
+        """What the contributions of `explain` are relative to: ``"training"`` or ``"list"``."""
+        of_training = self._background is not None or self.ranker.scorer_.kind == "trees"
+        return "training" if of_training else "list"
+
     def explain(self, X: np.ndarray) -> Any:
-        """The explanation of the scores of one list; for a pipeline, in terms of what its last step sees."""
+        """The explanation of the scores of one list; for a pipeline, in terms of what its last step sees.
+
+        Contributions are relative to the documents of training, so that a list of one document has some, too.
+        """
         from plackett.explanations.explain import explain
 
         data = self.dataset(X)
@@ -146,7 +162,7 @@ class ServedModel:
         if self.feature_names and data.n_features == len(self.feature_names):
             data = data.replace(feature_names=tuple(self.feature_names))
         try:
-            return explain(self.ranker, data)
+            return explain(self.ranker, data, background=self._background)
         except DataError as error:
             raise RefusedError(400, str(error)) from None
 

@@ -28,11 +28,46 @@ class Source(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a look at the files led to: ``"loaded"``, ``"removed"`` or ``"failed"``, with the reason."""
+    """What a look at the files led to: ``"loaded"``, ``"removed"``, ``"failed"`` or ``"skipped"``, with the reason."""
 
     what: str
     source: Source
     reason: str = ""
+
+
+class _Listing:
+    """The files behind some arguments, and those in folders that cannot be served, with the reason."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], Source] = {}
+        self.skipped: dict[Path, str] = {}
+
+    def add(self, name: str, version: str, path: Path, *, named: bool = False) -> None:
+        """Add a file; one that was named itself must do, others are skipped."""
+        reason = _bad_name(name) or _bad_name(version)
+        other = self.found.get((name, version))
+        if not reason and not named and not path.is_file():
+            reason = "is not a regular file"
+        if not reason and other is not None and other.path != path:
+            reason = f"would be version {version} of {name}, which {other.path} is already; name them NAME=FILE"
+        if not reason:
+            self.found[name, version] = Source(name, version, path)
+        elif named:
+            raise DataError(f"{path}: {reason}")
+        else:
+            self.skipped[path] = reason
+
+    def add_folder(self, folder: Path, name: str | None = None) -> None:
+        """Add the model files of a folder: versions of the model ``name``, or each a model of its own."""
+        try:
+            files = sorted(p for p in folder.iterdir() if p.suffix == _SUFFIX and not p.name.startswith("."))
+        except OSError as error:
+            self.skipped[folder] = error.strerror or str(error)
+            return
+        for path in files:
+            if name is None and path.is_dir():
+                continue  # looked at as a folder of versions
+            self.add(name or path.stem, path.stem if name else "1", path)
 
 
 def sources(arguments: Iterable[str]) -> list[Source]:
@@ -40,50 +75,51 @@ def sources(arguments: Iterable[str]) -> list[Source]:
 
     ``FILE`` is version 1 of a model named like the file, ``NAME=FILE`` names it. ``FOLDER`` has models
     (``FOLDER/name.plackett``) or versions of models (``FOLDER/name/2.plackett``); ``NAME=FOLDER`` has the versions of
-    one.
+    one. Files in folders that are not regular files, or whose names cannot be part of an address, are left out.
     """
-    found: dict[tuple[str, str], Source] = {}
-    for argument in arguments:
-        for source in _sources(argument):
-            key = source.name, source.version
-            if key in found and found[key].path != source.path:
-                both = f"{found[key].path} and {source.path}"
-                raise DataError(f"{both} would both be version {source.version} of {source.name}; name them NAME=FILE")
-            found[key] = source
-    return sorted(found.values(), key=lambda s: (s.name, _natural(s.version)))
+    return _ordered(_listed(arguments))
 
 
-def _sources(argument: str) -> Iterable[Source]:
-    name, equals, rest = argument.partition("=")
-    path = Path(rest if equals else argument)
-    if equals and not Path(argument).exists():
-        name = _checked(name, argument)
-        if path.is_dir():
-            yield from (Source(name, _checked(p.stem, str(p)), p) for p in _files(path))
+def _ordered(listing: _Listing) -> list[Source]:
+    return sorted(listing.found.values(), key=lambda s: (s.name, _natural(s.version)))
+
+
+def _listed(arguments: Iterable[str]) -> _Listing:
+    listing = _Listing()
+    # named files first: a file in a folder never takes the place of one that was named
+    for argument in sorted(arguments, key=lambda argument: _parsed(argument)[1].is_dir()):
+        name, path = _parsed(argument)
+        if not path.is_dir():
+            listing.add(name or path.name.removesuffix(_SUFFIX), "1", path, named=True)
+        elif name is not None:
+            if reason := _bad_name(name):
+                raise DataError(f"{argument}: {reason}")
+            listing.add_folder(path, name)
         else:
-            yield Source(name, "1", path)
-        return
-    path = Path(argument)
-    if not path.is_dir():
-        yield Source(_checked(path.name.removesuffix(_SUFFIX), argument), "1", path)
-        return
-    for file in _files(path):
-        yield Source(_checked(file.stem, str(file)), "1", file)
-    for folder in sorted(p for p in path.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        for file in _files(folder):
-            yield Source(_checked(folder.name, str(folder)), _checked(file.stem, str(file)), file)
+            listing.add_folder(path)
+            for folder in _folders(path):
+                listing.add_folder(folder, folder.name)
+    return listing
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.iterdir() if p.suffix == _SUFFIX and not p.name.startswith("."))
+def _parsed(argument: str) -> tuple[str | None, Path]:
+    """Name (None if not given) and path of an argument."""
+    name, equals, rest = argument.partition("=")
+    return (name, Path(rest)) if equals and not Path(argument).exists() else (None, Path(argument))
 
 
-def _checked(name: str, where: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise DataError(
-            f"{where}: {name!r} cannot be part of an address; give letters, digits, '-', '_' and '.': NAME=FILE"
-        )
-    return name
+def _folders(path: Path) -> list[Path]:
+    try:
+        return sorted(p for p in path.iterdir() if p.is_dir() and not p.name.startswith("."))
+    except OSError:
+        return []  # the folder was reported already
+
+
+def _bad_name(name: str) -> str:
+    """Why a name or version cannot be part of an address; empty if it can."""
+    if _NAME.fullmatch(name):
+        return ""
+    return f"{name!r} cannot be part of an address; give letters, digits, '-', '_' and '.': NAME=FILE"
 
 
 def _natural(version: str) -> tuple[tuple[int, str], ...]:
@@ -113,6 +149,9 @@ class Models:
         #: Replaced as a whole, never changed: a request sees one state.
         self._served: dict[str, dict[str, ServedModel]] = {}
         self._stamps: dict[Source, tuple[int, ...]] = {}
+        #: Sources whose latest file could not be loaded, and paths that were skipped, with the reason.
+        self._failed: set[Source] = set()
+        self._skipped: dict[Path, str] = {}
 
     # --------------------------------------------------------------------------------------------------- look-up
 
@@ -145,9 +184,16 @@ class Models:
 
     def refresh(self) -> list[Change]:
         """Look at the files, load what is new or was replaced, and drop what is gone. A bad file changes nothing."""
-        changes: list[Change] = []
+        listing = _listed(self.arguments)
+        wanted = _ordered(listing)
+        changes = [
+            Change("skipped", Source("", "", path), reason)
+            for path, reason in listing.skipped.items()
+            if self._skipped.get(path) != reason
+        ]
+        self._skipped = listing.skipped
+        self._failed &= set(wanted)
         served = {(m.name, m.version): m for m in self.all()}
-        wanted = sources(self.arguments)
         for source in wanted:
             stamp = _stamp(source.path)
             if stamp is not None and self._stamps.get(source) == stamp:
@@ -155,12 +201,14 @@ class Models:
             try:
                 model = self._loaded(source)
             except (OSError, ValueError, ImportError, MemoryError) as error:
+                self._failed.add(source)
                 if stamp is not None:
                     self._stamps[source] = stamp
                 if stamp is not None or (source.name, source.version) not in served:
                     changes.append(Change("failed", source, str(error)))
                 continue  # the model that was served stays
             self._stamps[source] = stamp or ()
+            self._failed.discard(source)
             served[source.name, source.version] = model
             changes.append(Change("loaded", source))
         gone = {key for key in served if key not in {(s.name, s.version) for s in wanted}}
@@ -169,7 +217,14 @@ class Models:
             self._serve({key: model for key, model in served.items() if key not in gone})
         return changes
 
+    @property
+    def complete(self) -> bool:
+        """Whether every model file that there is could be loaded."""
+        return bool(self._served) and not self._failed
+
     def _loaded(self, source: Source) -> ServedModel:
+        if source.path.exists() and not source.path.is_file():  # opening a named pipe would wait for its writer
+            raise DataError(f"{source.path} is not a regular file")
         model = ServedModel(
             load(source.path), source.name, source.version, path=source.path.resolve(), threads=self.threads
         )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._names import hint
 from plackett.serve.http import RefusedError
 from plackett.serve.numbers import Decoded
 
 if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
 
-__all__ = ["column", "from_columns", "from_objects", "from_rows", "narrowed", "whole_ids"]
+__all__ = ["check_keys", "column", "from_columns", "from_objects", "from_rows", "narrowed", "whole_ids"]
 
 #: How many names an error lists.
 _LISTED = 3
@@ -31,6 +32,13 @@ def narrowed(values: np.ndarray, where: str) -> np.ndarray:
     return table
 
 
+def check_keys(given: dict[str, Any], known: Collection[str], where: str) -> None:
+    """Refuse keys that nobody reads: a misspelt one would silently change nothing."""
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise RefusedError(400, f"{where} has the unknown key {unknown[0][:60]!r}; {hint(unknown[0][:60], known)}")
+
+
 def whole_ids(values: np.ndarray, where: str) -> np.ndarray:
     """Ids of queries: strings or whole numbers."""
     if values.dtype.kind != "f":
@@ -40,13 +48,13 @@ def whole_ids(values: np.ndarray, where: str) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def from_rows(model: ServedModel, rows: Any, found: Decoded, where: str) -> np.ndarray:
-    """A table from a list of lists of numbers, in the order of training."""
+def from_rows(model: ServedModel, rows: Any, found: Decoded, where: str, *, booleans: bool = False) -> np.ndarray:
+    """A table from a list of lists of numbers, in the order of training; true and false are numbers on demand."""
     array = found.array(rows)
     if array is None:
         if not isinstance(rows, list):
             raise RefusedError(400, f"{where} must be a list with one list of numbers per document, not {_kind(rows)}")
-        array = _numbers_of_rows(model, [found.plain(row) for row in rows], where)
+        array = _numbers_of_rows(model, [found.plain(row) for row in rows], where, booleans)
     if array.ndim != 2:
         raise RefusedError(400, f"{where} must be a list with one list of numbers per document, not a flat list")
     if array.shape[1] != model.n_features and array.size:
@@ -56,7 +64,7 @@ def from_rows(model: ServedModel, rows: Any, found: Decoded, where: str) -> np.n
     return narrowed(array, where)
 
 
-def _numbers_of_rows(model: ServedModel, rows: list[Any], where: str) -> np.ndarray:
+def _numbers_of_rows(model: ServedModel, rows: list[Any], where: str, booleans: bool) -> np.ndarray:
     width = model.n_features
     for i, row in enumerate(rows):
         if not isinstance(row, list):
@@ -66,14 +74,17 @@ def _numbers_of_rows(model: ServedModel, rows: list[Any], where: str) -> np.ndar
     if not rows:
         return np.empty((0, width))
     columns = zip(*rows, strict=True)
-    return np.stack([_column(model, j, list(values), f"{where}[…][{j}]") for j, values in enumerate(columns)], axis=1)
+    table = [_column(model, j, list(values), f"{where}[…][{j}]", booleans) for j, values in enumerate(columns)]
+    return np.stack(table, axis=1)
 
 
-def from_columns(model: ServedModel, columns: dict[str, Any], found: Decoded, where: str) -> np.ndarray:
+def from_columns(
+    model: ServedModel, columns: dict[str, Any], found: Decoded, where: str, *, booleans: bool = False
+) -> np.ndarray:
     """A table from lists by feature name."""
     names = model.feature_names
     _check_names(model, columns, where)
-    table = [column(model, j, columns[name], found, f"{where}.{name}") for j, name in enumerate(names)]
+    table = [column(model, j, columns[name], found, f"{where}.{name}", booleans) for j, name in enumerate(names)]
     sizes = {name: len(values) for name, values in zip(names, table, strict=True)}
     if len(set(sizes.values())) > 1:
         first = next(iter(sizes.items()))
@@ -82,7 +93,7 @@ def from_columns(model: ServedModel, columns: dict[str, Any], found: Decoded, wh
     return narrowed(np.stack(table, axis=1), where) if table else np.empty((0, 0), np.float32)
 
 
-def from_objects(model: ServedModel, objects: Sequence[Any], where: str) -> np.ndarray:
+def from_objects(model: ServedModel, objects: Sequence[Any], where: str, *, booleans: bool = False) -> np.ndarray:
     """A table from one object per document, by feature name."""
     names = model.feature_names
     for i, row in enumerate(objects):
@@ -93,24 +104,25 @@ def from_objects(model: ServedModel, objects: Sequence[Any], where: str) -> np.n
     if not objects:
         return np.empty((0, len(names)), np.float32)
     table = [
-        _column(model, j, [row[name] for row in objects], f"{where.format('…')}.{name}") for j, name in enumerate(names)
+        _column(model, j, [row[name] for row in objects], f"{where.format('…')}.{name}", booleans)
+        for j, name in enumerate(names)
     ]
     return narrowed(np.stack(table, axis=1), where.format("…"))
 
 
-def column(model: ServedModel, j: int, values: Any, found: Decoded, where: str) -> np.ndarray:
+def column(model: ServedModel, j: int, values: Any, found: Decoded, where: str, booleans: bool = False) -> np.ndarray:
     """The values of one feature."""
     array = found.array(values)
     if array is None:
         if not isinstance(values, list):
             raise RefusedError(400, f"{where} must be a list of numbers, not {_kind(values)}")
-        return _column(model, j, values, where)
+        return _column(model, j, values, where, booleans)
     if array.ndim != 1:
         raise RefusedError(400, f"{where} must be a flat list of numbers")
     return array
 
 
-def _column(model: ServedModel, j: int, values: list[Any], where: str) -> np.ndarray:
+def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans: bool) -> np.ndarray:
     """Numbers, and null for missing ones; categories become their codes, unknown ones are missing."""
     codes = model.codes.get(j)
     out = np.empty(len(values))
@@ -124,7 +136,7 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str) -> np.nda
             out[i] = np.nan
         elif codes is not None and isinstance(value, (str, bool)):
             out[i] = codes.get(value, np.nan)
-        elif isinstance(value, bool):
+        elif booleans and isinstance(value, bool):
             out[i] = value
         else:
             raise RefusedError(400, f"{where}: value {i} must be a number or null, not {_kind(value)}")

@@ -71,7 +71,7 @@ def fuzz(n, seed):
             refused += 1
             continue
         kernels = TreeKernels(trees)
-        found = [np.empty((70, trees.n_outputs)) for _ in range(3)]
+        found = [np.zeros((70, trees.n_outputs)) for _ in range(3)]
         for way, out in zip((kernels._by_walking, kernels._by_steps, kernels._by_masks), found, strict=True):
             rows.flags.writeable = False
             way(rows, out, 1)

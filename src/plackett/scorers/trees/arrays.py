@@ -114,11 +114,16 @@ class TreeArrays:
 
     def head(self, n_trees: int) -> TreeArrays:
         """The ensemble of the first trees."""
-        splits, leaves = int(self.split_offsets[n_trees]), int(self.leaf_offsets[n_trees])
-        cut = {name: getattr(self, name)[:splits] for name in ("feature", *_PER_SPLIT)}
-        cut |= {name: getattr(self, name)[:leaves] for name in _PER_LEAF}
-        offsets = {name: getattr(self, name)[: n_trees + 1] for name in ("split_offsets", "leaf_offsets")}
-        return replace(self, **cut, **offsets, shrinkage=self.shrinkage[:n_trees])
+        return self.part(0, n_trees)
+
+    def part(self, first: int, last: int) -> TreeArrays:
+        """The ensemble of the trees from ``first`` up to, but not including, ``last``."""
+        ends = {name: getattr(self, name)[first : last + 1] for name in ("split_offsets", "leaf_offsets")}
+        splits, leaves = (slice(int(end[0]), int(end[-1])) for end in ends.values())
+        cut = {name: getattr(self, name)[splits] for name in ("feature", *_PER_SPLIT)}
+        cut |= {name: getattr(self, name)[leaves] for name in _PER_LEAF}
+        offsets = {name: end - end[0] for name, end in ends.items()}
+        return replace(self, **cut, **offsets, shrinkage=self.shrinkage[first:last])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """As named arrays, to be stored."""

@@ -22,7 +22,7 @@ from plackett._kernel import kernel
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NONE, TreeArrays, missing_type
 from plackett.scorers.trees.walk import in_set
 
-__all__ = ["MOST_LEAVES", "NODE", "TreeCodes", "encode"]
+__all__ = ["MOST_LEAVES", "NODE", "TreeCodes", "encode", "encode_few"]
 
 #: Thresholds that one row of codes can tell apart.
 _BLOCK = 255
@@ -287,3 +287,39 @@ def _outside(values, words, row):  # type: ignore[no-untyped-def]
     """255 where a value is not in a set of categories and so goes right, else 0."""
     for l in range(row.size):
         row[l] = np.uint8(0) if in_set(np.float64(values[l]), words) else np.uint8(255)
+
+
+@kernel
+def encode_few(  # type: ignore[no-untyped-def]
+    X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
+    set_words, tiny, codes, width
+):  # fmt: skip
+    """As `encode`, row by row: views of arrays and loops over lanes would take longer than a search in a table.
+
+    The code of lane l in row r of codes is ``codes[r * width + l]``.
+    """
+    for l in range(n):
+        last = -1
+        value = known = X[start, 0]
+        place = 0
+        for r in range(row_feature.size):
+            f = row_feature[r]
+            if f != last:
+                last = f
+                value = X[start + l, f]
+                known = value if abs(value) > tiny else X.dtype.type(0.0)  # NaN too
+                first = table_offsets[f] - 1
+                step = (table_offsets[f + 1] - first) >> 1
+                place = 0
+                while step > 0:
+                    place += step if tables[first + place + step] < known else 0
+                    step >>= 1
+            if row_set[r] >= 0:
+                words = set_words[set_offsets[row_set[r]] : set_offsets[row_set[r] + 1]]
+                code = 0 if in_set(np.float64(value), words) else 255
+            else:
+                code = min(max(place - row_block[r], 0), 255)
+                missing = row_missing[r]
+                if missing > 0 and (value != value or (missing < 4 and abs(value) <= tiny)):
+                    code = 0 if missing & 1 else 255
+            codes[r * width + l] = np.uint8(255 - code if row_mirrored[r] else code)

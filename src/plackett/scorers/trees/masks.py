@@ -148,7 +148,7 @@ def score_by_masks(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Scores of the rows of some blocks, each of at most ``width`` rows, a multiple of `LANES`.
 
-    ``out[row, output]`` is the sum of the leaves in the order of the trees.
+    The leaves are added to ``out[row, output]`` in the order of the trees.
     """
     outputs = out.shape[1]
     most = 1
@@ -167,6 +167,9 @@ def score_by_masks(  # type: ignore[no-untyped-def]
         encode(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
                set_offsets, set_words, tiny, values, known, places, codes)  # fmt: skip
         sums[:] = 0.0
+        for l in range(n):
+            for k in range(outputs):
+                sums[k, l] = out[start + l, k]
         for t in range(mask_bytes.size):
             _reach_leaves(codes.ctypes.data, mask.ctypes.data, nodes.ctypes.data, node_offsets[t, 0],
                           node_offsets[t, 1], node_offsets[t, 2], mask_bytes[t], width, leaves.ctypes.data)  # fmt: skip

@@ -59,26 +59,27 @@ class TreeKernels:
             return 0
         return int(self.trees.feature.size / (_STEP * max(self.steps.n_steps, 1)))
 
-    def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
-        """One score per row, or one per output."""
+    def predict(self, X: Any, n_jobs: int | None = None, start: np.ndarray | None = None) -> np.ndarray:
+        """One score per row, or one per output; ``start`` is what the leaves are added to, 0 by default."""
         if X.shape[1] != self.trees.n_features:
             raise DataError(f"a table of {X.shape[1]} features, but the trees were grown on {self.trees.n_features}")
         if not isinstance(X, np.ndarray):
-            return self._predict_sparse(X, n_jobs)
+            return self._predict_sparse(X, n_jobs, start)
         if X.dtype.char not in "fd":
             X = X.astype(np.float64)
-        out = np.empty((X.shape[0], self.trees.n_outputs))
+        out = np.zeros((X.shape[0], self.trees.n_outputs))
+        if start is not None:
+            out[:] = start.reshape(out.shape)
         if X.shape[0]:
             # NumPy's way to say that a view is not writable, so that Numba compiles for one kind of array only
             X = np.ascontiguousarray(X).view()
             X.flags.writeable = False
             self._way(X.shape[0])(X, out, n_jobs)
-        return out[:, 0].copy() if self.trees.n_outputs == 1 else out
+        return out.reshape(-1) if self.trees.n_outputs == 1 else out
 
-    def _predict_sparse(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        parts = [
-            self.predict(X[i : i + _DENSE_ROWS].toarray(), n_jobs) for i in range(0, max(X.shape[0], 1), _DENSE_ROWS)
-        ]
+    def _predict_sparse(self, X: Any, n_jobs: int | None, start: np.ndarray | None) -> np.ndarray:
+        cuts = (slice(i, i + _DENSE_ROWS) for i in range(0, max(X.shape[0], 1), _DENSE_ROWS))
+        parts = [self.predict(X[cut].toarray(), n_jobs, None if start is None else start[cut]) for cut in cuts]
         return np.concatenate(parts)
 
     def _way(self, rows: int) -> Callable[[np.ndarray, np.ndarray, int | None], None]:

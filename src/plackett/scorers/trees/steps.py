@@ -13,7 +13,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.scorers.trees.arrays import TreeArrays
-from plackett.scorers.trees.codes import TreeCodes, encode
+from plackett.scorers.trees.codes import TreeCodes, encode_few
 
 __all__ = ["TreeSteps", "score_by_steps"]
 
@@ -107,23 +107,16 @@ def score_by_steps(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Scores of the rows of some blocks, each of at most ``width`` rows.
 
-    ``out[row, output]`` is the sum of the leaves in the order of the trees.
+    The leaves are added to ``out[row, output]`` in the order of the trees.
     """
     outputs = out.shape[1]
-    codes = np.empty((max(row_feature.size, 1), width), np.uint8)
-    places = np.empty(width, np.int32)
-    values = np.empty(width, X.dtype)
-    known = np.empty(width, X.dtype)
-    flat = codes.reshape(-1)
+    flat = np.empty(max(row_feature.size, 1) * width, np.uint8)
     n_trees = leaf_offsets.size - 1
     for b in range(lo, hi):
         start = blocks[b]
         n = blocks[b + 1] - start
-        encode(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
-               set_offsets, set_words, tiny, values, known, places, codes)  # fmt: skip
-        for l in range(n):
-            for k in range(outputs):
-                out[start + l, k] = 0.0
+        encode_few(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
+                   set_offsets, set_words, tiny, flat, width)  # fmt: skip
         for g in range(depth.size):
             t = g * 8
             a0, a1, a2, a3 = first[t], first[t + 1], first[t + 2], first[t + 3]

@@ -42,11 +42,9 @@ def walk(  # type: ignore[no-untyped-def]
     lo, hi, blocks, X, split_offsets, leaf_offsets, feature, threshold, decision, left, right, leaf_value, set_offsets,
     set_words, tiny, out
 ):  # fmt: skip
-    """Scores of the rows of some blocks: ``out[row, output]`` is the sum of the leaves in the order of the trees."""
+    """Scores of the rows of some blocks: the leaves are added to ``out[row, output]`` in the order of the trees."""
     outputs = out.shape[1]
     for i in range(blocks[lo], blocks[hi]):
-        for k in range(outputs):
-            out[i, k] = 0.0
         for t in range(leaf_offsets.size - 1):
             first = split_offsets[t]
             node = 0 if split_offsets[t + 1] > first else -1

@@ -14,7 +14,7 @@ from plackett import __version__
 from plackett.serve.http import ARROW, CSV, JSON, TEXT, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
 from plackett.serve.protocols.score import arrow_columns, arrow_table
-from plackett.serve.tables import from_columns, from_objects, from_rows, whole_ids
+from plackett.serve.tables import check_keys, from_columns, from_objects, from_rows, whole_ids
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES"]
 
 _FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
+#: What MLflow's clients may send beside them; nothing here depends on it.
+_OTHERS = ("params", "client_request_id")
 #: What makes a column of query ids.
 _QID = "qid"
 
 
 def ping(app: Application, request: Request) -> Response:
     """Whether the models are ready."""
-    is_ready = app.models.ready and not app.draining
+    is_ready = app.ready
     return Response(b"\n" if is_ready else b"not ready\n", TEXT, 200 if is_ready else 503)
 
 
@@ -60,24 +62,26 @@ def _from_json(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
     forms = [form for form in _FORMS if isinstance(asked, dict) and form in asked]
     if len(forms) != 1:
         raise RefusedError(400, f"the body must be a JSON object with one of {', '.join(_FORMS)}")
+    check_keys(asked, (forms[0], *_OTHERS), "the body")
     return _BY_FORM[forms[0]](model, asked[forms[0]], found)
 
 
 def _split(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray, Any]:
     if not isinstance(given, dict) or "data" not in given:
         raise RefusedError(400, "dataframe_split must be an object with columns and data")
+    check_keys(given, ("columns", "data", "index"), "dataframe_split")
     columns, data = given.get("columns"), given["data"]
     columns = found.plain(columns)
     if columns is None:
-        return from_rows(model, data, found, "dataframe_split.data"), None
+        return from_rows(model, data, found, "dataframe_split.data", booleans=True), None
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         if isinstance(columns, list) and columns == list(range(len(columns))):  # pandas' default names
-            return from_rows(model, data, found, "dataframe_split.data"), None
+            return from_rows(model, data, found, "dataframe_split.data", booleans=True), None
         raise RefusedError(400, "dataframe_split.columns must be a list of names")
     if len(set(columns)) != len(columns):
         raise RefusedError(400, "dataframe_split.columns has a name twice")
     if columns == model.feature_names:
-        return from_rows(model, data, found, "dataframe_split.data"), None
+        return from_rows(model, data, found, "dataframe_split.data", booleans=True), None
     array = found.array(data)
     if array is not None:
         if array.ndim != 2 or array.shape[1] != len(columns):
@@ -104,7 +108,7 @@ def _records(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray
                 raise RefusedError(400, f"dataframe_records[{i}] lacks qid")
         qid = _ids([row[_QID] for row in given], "dataframe_records")
         given = [{name: value for name, value in row.items() if name != _QID} for row in given]
-    return from_objects(model, given, "dataframe_records[{}]"), qid
+    return from_objects(model, given, "dataframe_records[{}]", booleans=True), qid
 
 
 def _tensor(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray, Any]:
@@ -112,7 +116,7 @@ def _tensor(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray,
         return _columns(model, given, found, "inputs")
     if isinstance(given, list) and given and isinstance(given[0], dict):
         return _records(model, given, found)
-    return from_rows(model, given, found, "inputs"), None
+    return from_rows(model, given, found, "inputs", booleans=True), None
 
 
 def _columns(model: ServedModel, table: dict[str, Any], found: Decoded, where: str) -> tuple[np.ndarray, Any]:
@@ -121,9 +125,9 @@ def _columns(model: ServedModel, table: dict[str, Any], found: Decoded, where: s
     if _QID in table and _QID not in model.feature_set:
         qid = _ids(found.plain(table.pop(_QID)), where)
     if not model.feature_names and len(table) == 1:  # one tensor under any name
-        X = from_rows(model, next(iter(table.values())), found, where)
+        X = from_rows(model, next(iter(table.values())), found, where, booleans=True)
     else:
-        X = from_columns(model, table, found, where)
+        X = from_columns(model, table, found, where, booleans=True)
     if qid is not None and len(qid) != len(X):
         raise RefusedError(400, f"{where}: qid has {len(qid)} values for {len(X)} documents")
     return X, qid
@@ -133,6 +137,8 @@ def _ids(values: Any, where: str) -> np.ndarray:
     if isinstance(values, list) and values:
         if all(isinstance(value, str) for value in values):
             return np.array(values, dtype=np.dtypes.StringDType())
+        if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
+            return np.array(values, np.int64)
         if all(type(value) in (int, float) for value in values):
             try:
                 return whole_ids(np.array(values, np.float64), f"{where}: qid")
@@ -156,7 +162,7 @@ def _from_csv(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
             )
         qid = _ids(frame[_QID].to_list(), "the CSV") if _QID in frame.columns else None
         rows = [list(row) for row in frame.select(others).iter_rows()]
-        return from_rows(model, rows, Decoded(None, {}), "the CSV"), qid
+        return from_rows(model, rows, Decoded(None, {}), "the CSV", booleans=True), qid
     return _columns(model, {name: frame[name].to_list() for name in frame.columns}, Decoded(None, {}), "the CSV")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from plackett import __version__
 from plackett.serve.http import BINARY, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.tables import narrowed, whole_ids
+from plackett.serve.tables import check_keys, narrowed, whole_ids
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -37,6 +37,8 @@ _TYPES = {
     "FP32": np.dtype("<f4"),
     "FP64": np.dtype("<f8"),
 }
+#: Doubles are exact for whole numbers up to this one.
+_EXACT = 2.0**53
 _LENGTH = b"inference-header-content-length"
 _OUTPUT = "scores"
 
@@ -53,7 +55,7 @@ def live(app: Application, request: Request) -> Response:
 
 def ready(app: Application, request: Request) -> Response:
     """All models are loaded and warm, and the server is not about to stop."""
-    is_ready = app.models.ready and not app.draining
+    is_ready = app.ready
     return Response(b'{"ready":true}' if is_ready else b'{"ready":false}', status=200 if is_ready else 503)
 
 
@@ -90,6 +92,7 @@ def infer(app: Application, request: Request) -> Response:
     asked = found.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with inputs")
+    check_keys(asked, ("id", "parameters", "inputs", "outputs"), "the request")
     inputs = _tensors(asked, found, raw)
     X = _table(model, inputs)
     if len(X) > app.settings.max_documents:
@@ -130,6 +133,7 @@ def _tensors(asked: dict[str, Any], found: Decoded, raw: memoryview) -> dict[str
         where = f"inputs[{i}]"
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise RefusedError(400, f"{where} must be an object with name, shape, datatype and data")
+        check_keys(entry, ("name", "shape", "datatype", "parameters", "data"), where)
         if entry["name"] in tensors:
             raise RefusedError(400, f"{where}: the tensor {entry['name'][:60]!r} is given twice")
         shape = _shape(entry.get("shape"), where)
@@ -178,13 +182,13 @@ def _from_json(entry: dict[str, Any], shape: tuple[int, ...], found: Decoded, wh
                 raise RefusedError(400, f"{where}.data must hold strings: the datatype is BYTES")
             array = np.array(flat, dtype=np.dtypes.StringDType())
         else:
-            array = _numbers(flat, where)
+            array = _numbers(flat, kind, where)
     elif kind == "BYTES":
         raise RefusedError(400, f"{where}.data must hold strings: the datatype is BYTES")
+    elif _TYPES[kind].kind in "iub":
+        array = _whole(array, kind, where)
     if array.size != math.prod(shape):
         raise RefusedError(400, f"{where}.shape is {list(shape)}, but data has {array.size} values")
-    if kind != "BYTES" and _TYPES[kind].kind in "iub" and not (array == np.floor(array)).all():
-        raise RefusedError(400, f"{where}.data has values that are no {kind}")
     return array.reshape(shape)
 
 
@@ -192,14 +196,46 @@ def _flat(data: list[Any]) -> list[Any]:
     return [value for row in data for value in row] if data and all(isinstance(row, list) for row in data) else data
 
 
-def _numbers(flat: list[Any], where: str) -> np.ndarray:
+def _numbers(flat: list[Any], kind: str, where: str) -> np.ndarray:
+    """Numbers of a list as the datatype says; whole numbers stay exact."""
+    dtype = _TYPES[kind]
+    if dtype.kind == "f":
+        for i, value in enumerate(flat):
+            if value is not None and type(value) not in (int, float):
+                raise RefusedError(400, f"{where}.data: value {i} is no {kind}")
+        try:
+            return np.array([np.nan if value is None else value for value in flat], np.float64)
+        except OverflowError:
+            raise RefusedError(400, f"{where}.data has a value beyond double precision") from None
+    least, most = _range(dtype)
+    accepted = (bool,) if dtype.kind == "b" else (int, float)
     for i, value in enumerate(flat):
-        if value is not None and type(value) not in (int, float, bool):
-            raise RefusedError(400, f"{where}.data: value {i} is no number")
-    try:
-        return np.array([np.nan if value is None else value for value in flat], np.float64)
-    except OverflowError:
-        raise RefusedError(400, f"{where}.data has a value beyond double precision") from None
+        if type(value) not in accepted and not (dtype.kind == "b" and type(value) is int):
+            raise RefusedError(400, f"{where}.data: value {i} is no {kind}")
+        if not least <= value <= most or value != int(value):
+            raise RefusedError(400, f"{where}.data: value {i} is {str(value)[:40]}, which is no {kind}")
+    return np.array([int(value) for value in flat], _stored(dtype))
+
+
+def _whole(values: np.ndarray, kind: str, where: str) -> np.ndarray:
+    """Whole numbers as the datatype says, from doubles, which hold them exactly here."""
+    dtype = _TYPES[kind]
+    least, most = _range(dtype)
+    # NaN is no number of these, and 2**63 as a double is beyond the range
+    wrong = ~((values == np.floor(values)) & (values >= float(least)) & (values <= float(most)))
+    wrong |= np.abs(values) > _EXACT
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise RefusedError(400, f"{where}.data: value {i} is {values.flat[i]:g}, which is no {kind}")
+    return values.astype(_stored(dtype))
+
+
+def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
+def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.uint8) if dtype.kind == "b" else dtype
 
 
 def _from_bytes(entry: dict[str, Any], shape: tuple[int, ...], raw: memoryview, where: str) -> np.ndarray:
@@ -212,7 +248,10 @@ def _from_bytes(entry: dict[str, Any], shape: tuple[int, ...], raw: memoryview, 
             400,
             f"{where}: {kind} of shape {list(shape)} takes {math.prod(shape) * dtype.itemsize} bytes, not {len(raw)}",
         )
-    return np.frombuffer(raw, np.uint8 if kind == "BOOL" else dtype).reshape(shape)
+    values = np.frombuffer(raw, _stored(dtype)).reshape(shape)
+    if kind == "BOOL" and (values > 1).any():
+        raise RefusedError(400, f"{where}: the bytes of a BOOL must be 0 or 1")
+    return values
 
 
 def _table(model: ServedModel, inputs: dict[str, np.ndarray]) -> np.ndarray:
@@ -260,6 +299,7 @@ def _answer(asked: dict[str, Any], model: ServedModel, scores: np.ndarray) -> Re
         if not isinstance(wanted, list) or not all(isinstance(entry, dict) for entry in wanted):
             raise RefusedError(400, "outputs must be a list of objects")
         for i, entry in enumerate(wanted):
+            check_keys(entry, ("name", "parameters"), f"outputs[{i}]")
             if entry.get("name") != _OUTPUT:
                 raise RefusedError(
                     400, f"outputs[{i}].name is {str(entry.get('name'))[:60]!r}; the one output is {_OUTPUT!r}"
@@ -289,6 +329,7 @@ _TENSOR = {
         "parameters": {"type": "object"},
         "data": {"type": "array", "items": {}},
     },
+    "additionalProperties": False,
 }
 _REQUEST = {
     "type": "object",
@@ -299,6 +340,7 @@ _REQUEST = {
         "inputs": {"type": "array", "items": _TENSOR, "minItems": 1},
         "outputs": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
     },
+    "additionalProperties": False,
 }
 _INFERRED = {
     "type": "object",

@@ -16,7 +16,7 @@ _FORMAT = b"text/plain; version=0.0.4; charset=utf-8"
 
 def metrics(app: Application, request: Request) -> Deferred:
     """The page that Prometheus reads."""
-    return Deferred(lambda: Response(app.metrics.text(app.models).encode(), _FORMAT))
+    return Deferred(lambda: Response(app.metrics.text(app.models, app.worker).encode(), _FORMAT))
 
 
 ROUTES = [

@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.tables import from_columns, from_objects, from_rows
+from plackett.serve.tables import check_keys, from_columns, from_objects, from_rows
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -22,6 +22,9 @@ __all__ = ["ROUTES"]
 
 #: Explanations are for people: no more documents than this are explained.
 _EXPLAINED = 100
+#: Keys of a request, and of an item.
+_KEYS = ("items", "ids", "features", "top", "explain")
+_ITEM = ("id", "features")
 #: Features named for each document.
 _REASONS = 10
 
@@ -33,6 +36,7 @@ def rank(app: Application, request: Request) -> Response | Deferred:
     asked = found.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
+    check_keys(asked, _KEYS, "the request")
     ids, X = _documents(model, asked, found)
     if len(X) > app.settings.max_documents:
         raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
@@ -55,12 +59,16 @@ def rank(app: Application, request: Request) -> Response | Deferred:
 
 def _documents(model: ServedModel, asked: dict[str, Any], found: Decoded) -> tuple[list[Any], np.ndarray]:
     if "items" in asked:
+        if "features" in asked or "ids" in asked:
+            raise RefusedError(400, "give items, or ids and features, but not both")
         items = asked["items"]
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise RefusedError(400, "items must be a list of objects with id and features")
         for i, item in enumerate(items):
             if "id" not in item or "features" not in item:
                 raise RefusedError(400, f"items[{i}] lacks {'id' if 'id' not in item else 'features'}")
+            if len(item) > len(_ITEM):
+                check_keys(item, _ITEM, f"items[{i}]")
         ids = [item["id"] for item in items]
         rows = [found.plain(item["features"]) for item in items]
         by_name = bool(rows) and isinstance(rows[0], dict)
@@ -94,7 +102,15 @@ def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[
             for j in largest.tolist()
         ]
         rest = float(parts.sum() - parts[largest].sum())
-        reasons.append({"base": float(found.base[i]), "features": features, "others": rest, "method": found.method})
+        reasons.append(
+            {
+                "base": float(found.base[i]),
+                "features": features,
+                "others": rest,
+                "method": found.method,
+                "relative_to": model.explained_against,
+            }
+        )
     return reasons
 
 
@@ -127,6 +143,7 @@ _REQUEST = {
                 "type": "object",
                 "required": ["id", "features"],
                 "properties": {"id": _ID, "features": _FEATURES},
+                "additionalProperties": False,
             },
         },
         "ids": {"type": "array", "items": _ID},
@@ -139,6 +156,7 @@ _REQUEST = {
         "top": {"type": "integer", "minimum": 1},
         "explain": {"type": "boolean"},
     },
+    "additionalProperties": False,
 }
 _RANKED = {
     "type": "object",

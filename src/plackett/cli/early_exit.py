@@ -1,0 +1,57 @@
+"""``plackett early-exit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+
+#: Rows of the frontier that are shown.
+_SHOWN = 12
+
+
+@reads_tables
+def early_exit(
+    model: Annotated[Path, typer.Argument(help="Model of trees, saved by `plackett train` or of another tool.")],
+    data: Annotated[Path, typer.Argument(help="Labelled validation data, with lists as long as those to be served.")],
+    out: Annotated[Path, typer.Option(help="File for the model with its exit.")],
+    max_loss: Annotated[float, typer.Option(help="How much of the measure may be lost.", min=0.0)] = 0.001,
+    measure: Annotated[str, typer.Option("-m", "--measure", help="The measure.")] = "nDCG@10",
+    rule: Annotated[
+        str,
+        typer.Option(help="Who goes on: capacity (the best k), proximity (near the k-th), exact (the top k is kept)."),
+    ] = "capacity",
+    force: Force = False,
+    *,
+    columns: TableColumns,
+) -> None:
+    """Choose after how many trees most documents of a list are left, so that scoring costs less and loses little.
+
+    Prints the exits that no other beats, and saves the model with the cheapest that loses at most --max-loss.
+    """
+    from plackett.cli.output import print_table
+    from plackett.cli.reading import load_with
+    from plackett.rankers.early_exit import RULES
+    from plackett.rankers.early_exit import early_exit as choose
+
+    if rule not in RULES:
+        raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
+    check_out(out, force)
+    ranker, dataset = load_with(model, data, columns)
+    found = choose(ranker, dataset, max_loss=max_loss, measure=measure, rule=rule)
+    rows = [
+        (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['work']:.0%}", f"{row['value']:.4f}",
+         f"{row['loss']:+.4f}", f"{row['same_top']:.1%}")
+        for row in found.frame.filter(found.frame["frontier"]).rows(named=True)[:_SHOWN]
+    ]  # fmt: skip
+    names = ("after trees", "keep", "slack", "work", found.measure, "loss", "same first 10")
+    print_table(names, rows, title="exits that no other beats", numbers=range(len(names)))
+    if found.trees is None:
+        print(f"no exit loses at most {max_loss:g}; nothing is written")
+        raise typer.Exit(1)
+    found.ranker.save(out)
+    work = found.ranker.card_["exit"]["work"]
+    print(f"{out}: after {found.trees} trees the best {found.keep} of a list go on; {work:.0%} of the work")

@@ -1,0 +1,120 @@
+"""Scores of a tree ensemble that leaves most documents of a list after its first trees."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.scorers.nested import best_rows, lift
+from plackett.scorers.trees.scorer import TreeScorer
+
+__all__ = ["EarlyExitScorer", "leaf_spread"]
+
+_TREES = "trees."
+
+
+@dataclass(frozen=True)
+class EarlyExitScorer:
+    """An ensemble with exits: after some trees, documents far from the top of their list go no further.
+
+    At exit e, a document goes on if its sum so far is at least the ``keep[e]``-th best of its list minus ``slack[e]``,
+    and at least ``floor[e]``. Documents that went further rank above those that did not, in the order of their sums.
+
+    Parameters
+    ----------
+    trees
+        The ensemble, with one output.
+    after
+        Number of trees before each exit, ascending.
+    keep, slack, floor
+        The rule of each exit.
+    """
+
+    kind: ClassVar[str] = "early_exit"
+    list_aware: ClassVar[bool] = True
+    trees: TreeScorer
+    after: np.ndarray
+    keep: np.ndarray
+    slack: np.ndarray
+    floor: np.ndarray
+
+    @cached_property
+    def segments(self) -> list[TreeScorer]:
+        """The trees up to the first exit, between exits, and after the last one."""
+        arrays = self.trees.trees
+        ends = [0, *self.after.tolist(), arrays.n_trees]
+        return [TreeScorer.of(arrays.part(a, b)) for a, b in itertools.pairwise(ends)]
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row; sums of those that passed all trees differ from the ensemble's by a constant per list."""
+        scores, stages = self._run(X, offsets, n_jobs)
+        for rows in stages:
+            scores = lift(scores, rows, scores[rows], offsets)
+        return scores
+
+    def work(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Number of trees that each row passes."""
+        _, stages = self._run(X, offsets, n_jobs)
+        passed = np.full(X.shape[0], self.segments[0].trees.n_trees)
+        for rows, segment in zip(stages, self.segments[1:], strict=True):
+            passed[rows] += segment.trees.n_trees
+        return passed
+
+    def _run(self, X: Any, offsets: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Sum over the trees that each row passed, and the rows that went on at each exit."""
+        first, *others = self.segments
+        sums = first.predict(X, offsets, n_jobs)
+        rows, stages = np.arange(sums.size), []
+        rules = zip(self.keep.tolist(), self.slack.tolist(), self.floor.tolist(), strict=True)
+        for segment, (keep, slack, floor) in zip(others, rules, strict=True):
+            rows = best_rows(sums, rows, offsets, keep, slack)
+            if floor > -np.inf:
+                rows = rows[sums[rows] >= floor]
+            stages.append(rows)
+            if rows.size:
+                sums[rows] = segment.kernels.predict(X[rows], n_jobs, start=sums[rows])
+        return sums, stages
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        own = {name: getattr(self, name) for name in ("after", "keep", "slack", "floor")}
+        return own | {f"{_TREES}{name}": array for name, array in self.trees.to_arrays().items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> EarlyExitScorer:
+        """The scorer that `to_arrays` wrote."""
+        trees = {name.removeprefix(_TREES): a for name, a in arrays.items() if name.startswith(_TREES)}
+        whole = {name: np.array(arrays[name], np.int64) for name in ("after", "keep")}
+        real = {name: np.array(arrays[name], np.float64) for name in ("slack", "floor")}
+        return cls(TreeScorer.from_arrays(trees), **whole, **real).checked()
+
+    def checked(self) -> EarlyExitScorer:
+        """The scorer, if its exits are possible."""
+        total, size = self.trees.trees.n_trees, self.after.size
+        ends = np.array([0, *self.after, total])
+        if any(getattr(self, name).shape != (size,) for name in ("after", "keep", "slack", "floor")):
+            raise DataError("the exits of a tree ensemble have rules of different sizes")
+        if self.trees.trees.n_outputs != 1 or (np.diff(ends) <= 0).any():
+            raise DataError(f"exits after {self.after.tolist()} of {total} trees")
+        if (self.keep < 1).any() or not (self.slack >= 0).all() or np.isnan(self.floor).any():
+            raise DataError("the exits of a tree ensemble have rules that keep nothing")
+        return self
+
+
+def leaf_spread(scorer: TreeScorer, after: int) -> float:
+    """How much the trees after the first ones can move two documents against each other: the sum of their ranges.
+
+    A document whose sum is further below the k-th best than this cannot come among the best k any more.
+    """
+    trees = scorer.trees
+    starts = trees.leaf_offsets[after:-1]
+    if starts.size == 0:
+        return 0.0
+    high, low = (f.reduceat(trees.leaf_value, starts) for f in (np.maximum, np.minimum))
+    largest = np.abs(trees.leaf_value).sum()
+    return float((high - low).sum() + 1e-12 * largest)  # and what rounding may add

@@ -1,0 +1,78 @@
+"""Latency: the cost model against times that are known, the budget, the cost of features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.rankers.latency import latency
+
+
+class Timed:
+    """A ranker whose calls take a known time on a clock of their own: 20 µs and 3 ns per document and tree."""
+
+    def __init__(self, ranker, trees, noise=0.0):
+        self.ranker, self.trees, self.noise, self.now = ranker, trees, noise, 0.0
+        self.scorer_, self.n_features_in_ = ranker.scorer_, ranker.n_features_in_
+        self.rng = np.random.default_rng(0)
+
+    def predict(self, data):
+        self.now += (20e-6 + 3e-9 * data.n_rows * self.trees) * (1 + self.noise * self.rng.random())
+        return self.ranker.predict(data)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pk.datasets.make_ranking(n_queries=40, docs_per_query=(5, 60), n_features=6, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def trees(data):
+    return pk.LambdaMART(n_estimators=8, num_leaves=4, n_jobs=1).fit(data)
+
+
+@pytest.mark.spec("efficient.budget")
+def test_the_cost_model_is_that_of_the_clock(data, trees):
+    timed = Timed(trees, 8)
+    found = latency(timed, data, clock=lambda: timed.now)
+    assert found.trees == 8
+    assert found.per_call == pytest.approx(20.0) and found.per_document_and_tree == pytest.approx(3.0)
+    n = data.group
+    assert found.percentile(50) == pytest.approx(np.median(20e-3 + 3e-6 * 8 * n))
+    assert found.predicted(1000) == pytest.approx(20e-3 + 3e-6 * 8 * 1000)
+    assert found.within_budget and found.most_documents() == pytest.approx((50 - 20e-3) / 24e-6, rel=1e-3)
+    noisy = Timed(trees, 8, noise=0.2)
+    found = latency(noisy, data, clock=lambda: noisy.now)
+    for documents in (5, 30, 60):  # within the noise
+        exact = 20e-3 + 3e-6 * 8 * documents
+        assert exact <= found.predicted(documents) <= 1.2 * exact
+
+
+@pytest.mark.spec("efficient.budget")
+def test_features_are_paid_once_per_document_if_they_are_used(data, trees):
+    costs = 2.0 ** np.arange(6)
+    used = np.unique(trees.scorer_.trees.feature)
+    found = latency(trees, data, feature_costs=costs, repeats=1)
+    assert found.per_document == costs[used].sum()
+    without = latency(trees, data, repeats=1)
+    assert without.per_document == 0.0
+    tight = latency(trees, data, feature_costs=costs * 1e6, budget_ms=1.0, repeats=1)
+    assert not tight.within_budget and "BEYOND" in str(tight) and tight.most_documents() == 0
+    exiting = pk.early_exit(trees, data, trees=(2,), keep=(3,), max_loss=1.0).ranker
+    assert latency(exiting, data, repeats=1).trees == 8
+
+
+def test_lists_of_one_length(data, trees):
+    same = pk.datasets.make_ranking(n_queries=10, docs_per_query=7, n_features=6, random_state=0)
+    timed = Timed(trees, 8)
+    found = latency(timed, same, clock=lambda: timed.now)
+    assert found.predicted(7) == pytest.approx(20e-3 + 3e-6 * 8 * 7)
+
+
+def test_what_is_wrong_is_named(data, trees):
+    for settings, message in (({"repeats": 0}, "repeats"), ({"budget_ms": 0}, "budget_ms"),
+                              ({"feature_costs": [1.0]}, "feature_costs"),
+                              ({"feature_costs": [-1.0] * 6}, "feature_costs")):  # fmt: skip
+        with pytest.raises(pk.DataError, match=message):
+            latency(trees, data, **settings)
