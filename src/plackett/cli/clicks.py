@@ -31,11 +31,14 @@ Column = Annotated[
     typer.Option("--column", "-c", help="role=COLUMN of a table, such as document=sku; may be repeated."),
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
+Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Model = Annotated[str, typer.Option("--model", "-m", help="Click model; `plackett list --kind 'click model'`.")]
 
 
-def _read(path: Path, form: str | None, columns: list[str] | None, application: str | None) -> ClickLog:
+def _read(
+    path: Path, form: str | None, columns: list[str] | None, application: str | None, top: int | None = None
+) -> ClickLog:
     import sys
 
     from plackett.clicks.reading import read_clicks
@@ -50,9 +53,22 @@ def _read(path: Path, form: str | None, columns: list[str] | None, application: 
         options["application"] = application
     with waiting(f"reading {path.name}"):
         log = read_clicks(path, form, **options)
-    if log.bad_lines is not None and (log.bad_lines.counts or log.bad_lines.notes):
-        print(log.bad_lines, file=sys.stderr)
-    return log
+    bad = log.bad_lines
+    if bad is not None and bad.columns:
+        print("columns: " + ", ".join(f"{role}={name}" for role, name in bad.columns.items()), file=sys.stderr)
+    if bad is not None and (bad.counts or bad.notes):
+        print(bad, file=sys.stderr)
+    return log if top is None else log.truncate(top)
+
+
+def _say_what_is_fixed(log: ClickLog) -> None:
+    """Say so if rank and relevance cannot be told apart."""
+    import sys
+
+    from plackett.clicks.profile import FIXED, documents_move
+
+    if not documents_move(log):
+        print(f"warning: {FIXED} What follows depends on how the fit began.", file=sys.stderr)
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
@@ -67,12 +83,17 @@ def _write(frame: pl.DataFrame, out: Path) -> None:
 
 
 def info(
-    log: Log, form: Format = None, column: Column = None, application: Application = None, as_json: Json = False
+    log: Log,
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    top: Top = None,
+    as_json: Json = False,
 ) -> None:
     """Say what is in a click log, and what can be learned from it."""
     from plackett.clicks.profile import profile_log
 
-    facts = profile_log(_read(log, form, column, application))
+    facts = profile_log(_read(log, form, column, application, top))
     if as_json:
         print_json(asdict(facts))
         return
@@ -87,12 +108,13 @@ def convert(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     distinct: Annotated[bool, typer.Option(help="Keep distinct pages with counts only.")] = False,
     force: Force = False,
 ) -> None:
     """Write a click log as a native file, which opens at once."""
     check_out(out, force)
-    found = _read(log, form, column, application)
+    found = _read(log, form, column, application, top)
     found = found.collapse() if distinct else found
     found.save(out)
     print(f"{out}: {found}")
@@ -105,6 +127,7 @@ def fit(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most passes.")] = 50,
     relevance: Annotated[Path | None, typer.Option(help="Write relevances with intervals (.csv, .parquet).")] = None,
     force: Force = False,
@@ -115,8 +138,10 @@ def fit(
     from plackett.clicks.loading import make_model
 
     check_out(out, force)
-    made = make_model(model, max_iter=max_iter)
-    made.fit(_read(log, form, column, application).collapse(), verbose=True)
+    made, pages = make_model(model, max_iter=max_iter), _read(log, form, column, application, top).collapse()
+    if made.needs_moves:
+        _say_what_is_fixed(pages)
+    made.fit(pages, verbose=True)
     made.save(out)
     if relevance is not None:
         check_out(relevance, force)
@@ -138,14 +163,15 @@ def compare(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     plot: Annotated[Path | None, typer.Option(help="Write the perplexities by rank as a chart (.html).")] = None,
     as_json: Json = False,
 ) -> None:
     """Fit click models to one log and compare them on another."""
     from plackett.clicks.compare import compare_models
 
-    train = _read(log, form, column, application)
-    other = None if test is None else _read(test, form, column, application)
+    train = _read(log, form, column, application, top)
+    other = None if test is None else _read(test, form, column, application, top)
     found = compare_models(train, other, model or None, grades=qrels, verbose=True)
     if plot is not None:
         found.plot().write_html(plot)
@@ -173,6 +199,7 @@ def labels(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     force: Force = False,
 ) -> None:
     """Turn clicks into labels or preferences."""
@@ -183,9 +210,13 @@ def labels(
     from plackett.clicks.loading import make_model
 
     check_out(out, force)
-    found = _read(log, form, column, application)
+    found = _read(log, form, column, application, top)
+    if method == "model" and make_model(model).needs_moves:
+        _say_what_is_fixed(found)
     ways: dict[str, Any] = {
-        "model": lambda: model_labels(make_model(model).fit(found.collapse()), grades=grades, min_shown=min_pages),
+        "model": lambda: model_labels(
+            make_model(model).fit(found.collapse(), verbose=True), grades=grades, min_shown=min_pages
+        ),
         "random-walk": lambda: smooth_clicks(found),
         "discount": lambda: discount_clicks(found),
     }
@@ -202,6 +233,7 @@ def propensities(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     as_json: Json = False,
 ) -> None:
     """Estimate how likely each rank is examined."""
@@ -214,7 +246,7 @@ def propensities(
     }
     if method not in ways:
         raise typer.BadParameter(f"{method!r}; give {', '.join(ways)}", param_hint="--method")
-    found = ways[method](_read(log, form, column, application))
+    found = ways[method](_read(log, form, column, application, top))
     lower, upper = found.interval()
     if as_json:
         print_json({"method": found.method, "examination": found.examination, "lower": lower, "upper": upper})
@@ -288,13 +320,14 @@ def evaluate(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     as_json: Json = False,
 ) -> None:
     """Estimate the clicks per page of new rankers from a log of another one."""
     from plackett.clicks.loading import make_model
     from plackett.clicks.off_policy.evaluate import compare_off_policy
 
-    found = _read(log, form, column, application)
+    found = _read(log, form, column, application, top)
     fitted = make_model(model).fit(found) if method == "model" or "robust" in method else None
     named = dict(zip(file_names(runs, ()), runs, strict=True))
     frame = compare_off_policy(found, named, method, model=fitted, k=k, normalise=normalise, reward=reward, warn=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -35,7 +37,7 @@ def fit_in_blocks(model, blocks):
     ends = np.cumsum([0, *(block.n_pairs for block in blocks)]).tolist()
 
     def statistics(parameters):
-        parts = [model.block_parameters(parameters, a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        parts = [model.block_parameters(parameters, a, b) for a, b in itertools.pairwise(ends)]
         # a worker has a model of its own, which knows nothing but its arguments
         fresh = [type(model)(prior=model.prior) for _ in blocks]
         return Sums.join([m.statistics(*each) for m, each in zip(fresh, zip(pages, parts, strict=True), strict=True)])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import (
@@ -23,6 +24,9 @@ from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["ChainModel", "ExaminationModel", "chain_draw"]
 
+
+#: Most ranks of models with a parameter per rank and last click.
+MAX_BROWSED = 300
 
 # ---------------------------------------------------------------------------------------------------------- examination
 
@@ -68,11 +72,19 @@ class ExaminationModel(ClickModel):
 
     _arrays: ClassVar[tuple[str, ...]] = ("examination_",)
     _shared: ClassVar[tuple[str, ...]] = ("examination_",)
+    needs_moves: ClassVar[bool] = True
     #: Whether the cell depends on the last click.
     _browsing: ClassVar[bool] = False
 
     def _n_cells(self) -> int:
-        return n_browsing_cells(self.n_ranks_) if self._browsing else self.n_ranks_
+        if not self._browsing:
+            return self.n_ranks_
+        if self.n_ranks_ > MAX_BROWSED:
+            raise DataError(
+                f"{self.name} has a parameter per pair of ranks, for at most {MAX_BROWSED} ranks; the log has "
+                f"{self.n_ranks_}. Leave the lower ones out (log.truncate({MAX_BROWSED}), --top {MAX_BROWSED})"
+            )
+        return n_browsing_cells(self.n_ranks_)
 
     def _cells(self, log: ClickLog) -> np.ndarray:
         return (browsing_cells if self._browsing else rank_cells)(log, self.n_ranks_)
@@ -141,8 +153,6 @@ class ExaminationModel(ClickModel):
         return clicks
 
     def _check_restored(self) -> None:
-        from plackett._errors import DataError
-
         if self.examination_.shape != (self._n_cells(),):
             raise DataError(f"examination_ has shape {self.examination_.shape} for {self.n_ranks_} ranks")
 

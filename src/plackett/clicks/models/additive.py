@@ -71,6 +71,7 @@ class AdditiveTwoTower(ClickModel):
     aliases: ClassVar[tuple[str, ...]] = ("Logistic",)
     paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     _arrays: ClassVar[tuple[str, ...]] = ("pair_effect_", "rank_effect_", "curvature_")
+    needs_moves: ClassVar[bool] = True
     _by_pair: ClassVar[tuple[str, ...]] = ("pair_effect_",)
     _shared: ClassVar[tuple[str, ...]] = ("rank_effect_", "precision_")
 

@@ -82,6 +82,8 @@ class ClickModel:
     name: ClassVar[str]
     #: Capabilities, for the table of `compare_models`.
     several_clicks: ClassVar[bool] = True
+    #: Whether only documents shown at several ranks tell the rank from the relevance.
+    needs_moves: ClassVar[bool] = False
     #: Names of the fitted arrays that a file keeps, besides those of the base.
     _arrays: ClassVar[tuple[str, ...]] = ()
     #: Names of the parameters of a pass with one entry per pair, and of those that pairs share.

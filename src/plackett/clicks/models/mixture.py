@@ -43,6 +43,7 @@ class MixtureModel(ClickModel):
     name: ClassVar[str] = "Mixture"
     paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     _arrays: ClassVar[tuple[str, ...]] = ("blind_",)
+    needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("blind_", "mix_")
 
     def _prepare(self, log: ClickLog) -> CellCounts:
@@ -191,6 +192,7 @@ class PBMMixture(ClickModel):
     name: ClassVar[str] = "PBMMixture"
     paper: ClassVar[str] = "Yan, Qin, Zhuang, Wang, Bendersky, Najork 2022"
     _arrays: ClassVar[tuple[str, ...]] = ("share_", "examination_")
+    needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("share_", "examination_")
 
     n_types: int = 2

@@ -43,6 +43,7 @@ class TrustBias(ClickModel):
     name: ClassVar[str] = "TrustBias"
     paper: ClassVar[str] = "Agarwal, Wang, Li, Bendersky, Najork 2019"
     _arrays: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")
+    needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")
 
     def _prepare(self, log: ClickLog) -> CellCounts:

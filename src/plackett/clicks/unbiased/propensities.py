@@ -13,6 +13,10 @@ from plackett.clicks.log import ClickLog
 __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
 
 
+#: Most ranks that `harvest_propensities` compares with each other.
+MAX_COMPARED = 500
+
+
 @dataclass(frozen=True)
 class Propensities:
     """Examination of the ranks 1, 2, …, relative to the first, with standard errors of its logarithm.
@@ -93,6 +97,8 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     Agarwal, Zaitsev, Wang, Li, Najork, Joachims: Estimating position bias without intrusive interventions. WSDM 2019.
     """
     m = log.longest
+    if m > MAX_COMPARED:
+        raise DataError(f"the log has {m} ranks; at most {MAX_COMPARED} are compared: log.truncate({MAX_COMPARED})")
     key = log.pair.astype(np.int64) * m + (log.rank - 1)
     cells, at = np.unique(key, return_inverse=True)
     shown = np.bincount(at, log.row_weight)
@@ -111,20 +117,14 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
         hits = clicks[first] + clicks[second]
         noise = (shown[first] * shown[second] * hits - clicks[first] * clicks[second] * total) / total**2
         np.add.at(spread, (k, l_), noise)
-    rows, ratios, weights = [], [], []
-    for i in range(m):
-        for j in range(i + 1, m):
-            if min(up[i, j], down[i, j]) * 2 >= min_clicks and spread[i, j] > 0:
-                row = np.zeros(m)
-                row[i], row[j] = 1.0, -1.0
-                rows.append(row)
-                ratios.append(np.log(up[i, j] / down[i, j]))
-                weights.append(up[i, j] * down[i, j] / spread[i, j])
-    if not rows:
+    i, j = np.nonzero((np.minimum(up, down) * 2 >= min_clicks) & (spread > 0))
+    if not i.size:
         raise DataError(
             "no document was clicked at two ranks of the same query: nothing to compare; randomise a little"
         )
-    A, b, w = np.array(rows), np.array(ratios), np.array(weights)
+    A = np.zeros((i.size, m))
+    A[np.arange(i.size), i], A[np.arange(i.size), j] = 1.0, -1.0
+    b, w = np.log(up[i, j] / down[i, j]), up[i, j] * down[i, j] / spread[i, j]
     known = _connected_with_first(A)
     free = known[1:]
     gram = A[:, free].T @ (w[:, None] * A[:, free]) if free.size else np.zeros((0, 0))
@@ -167,9 +167,12 @@ def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 1
     """
     from plackett.clicks.features import FeatureAttraction
     from plackett.clicks.models.pbm import PBM
+    from plackett.clicks.profile import FIXED, documents_move
 
     model = PBM(max_iter=max_iter)
     if features is None:
+        if not documents_move(log):
+            raise DataError(FIXED)
         model.fit(log)
     else:
         FeatureAttraction(model, n_rounds=max_iter).fit(log, features)  # type: ignore[arg-type]
