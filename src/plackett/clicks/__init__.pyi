@@ -19,6 +19,7 @@ from plackett.clicks.labels.interaction import InteractionModel as InteractionMo
 from plackett.clicks.models.mixture import MixtureModel as MixtureModel
 from plackett.clicks.models.pbm import PBM as PBM
 from plackett.clicks.models.mixture import PBMMixture as PBMMixture
+from plackett.clicks.models.base import Perplexity as Perplexity
 from plackett.clicks.simulate import PositionUsers as PositionUsers
 from plackett.clicks.models.ctr import RankCTR as RankCTR
 from plackett.clicks.models.dbn import SDBN as SDBN
@@ -26,12 +27,14 @@ from plackett.clicks.models.dbn import SDBNCounting as SDBNCounting
 from plackett.clicks.models.trust_bias import TrustBias as TrustBias
 from plackett.clicks.simulate import TrustUsers as TrustUsers
 from plackett.clicks.models.ubm import UBM as UBM
+from plackett.clicks.labels.query_clusters import click_bicliques as click_bicliques
 from plackett.clicks.labels.preferences import click_preferences as click_preferences
 from plackett.clicks.compare import compare_models as compare_models
 from plackett.clicks.off_policy.evaluate import compare_off_policy as compare_off_policy
 from plackett.clicks.labels.discount import discount_clicks as discount_clicks
 from plackett.clicks.unbiased.propensities import em_propensities as em_propensities
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy as evaluate_off_policy
+from plackett.clicks.off_policy.exposure import exposure_bound as exposure_bound
 from plackett.clicks.unbiased.agreement import guarded_choice as guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities as harvest_propensities
 from plackett.clicks.users import hash_users as hash_users
