@@ -162,15 +162,16 @@ def guarded_choice(
     learners: Mapping[str, Callable[[ClickLog], Any]],
     *,
     baseline: str | None = None,
-    fraction: float = 0.7,
-    errors: float = 1.0,
+    n_folds: int = 2,
+    confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Guarded:
     """Correct for bias only where the clicks at equal ranks say that it helps.
 
-    Each way to learn is tried on a part of the pages and judged by `rank_agreement` on the rest. The best one is taken
-    if it gains more over the baseline than some standard errors, and learns again from the whole log; otherwise the
-    baseline does. A correction whose model is wrong, or whose estimates are too noisy, is thus left out.
+    Each way to learn is tried on a part of the pages and judged by `rank_agreement` on the rest, for each part in turn.
+    A way is taken only if its gain over the baseline is above 0 beyond doubt (one-sided, corrected for the number of
+    ways), the one with the largest lower bound, and learns again from the whole log; otherwise the baseline does. A
+    correction whose model is wrong, or whose estimates are too noisy, is thus left out.
 
     Parameters
     ----------
@@ -180,10 +181,10 @@ def guarded_choice(
         Name to a function of a log that returns something with ``predict``.
     baseline
         What to fall back on, such as plain learning from clicks; the first by default.
-    fraction
-        Share of the pages to try on.
-    errors
-        By how many standard errors the gain must exceed 0.
+    n_folds
+        Number of parts of the log. Few are better: pages are compared with others of the same part only.
+    confidence
+        Probability with which nothing is taken that is no better than the baseline.
 
     Examples
     --------
@@ -202,24 +203,40 @@ def guarded_choice(
     True
     """
     import polars as pl
+    from scipy.special import ndtri
 
     if not learners:
         raise DataError("learners is empty: give at least a baseline")
     safe = next(iter(learners)) if baseline is None else baseline
     if safe not in learners:
         raise DataError(f"baseline={safe!r} is not one of {', '.join(learners)}")
-    part, rest = log.split(fraction, random_state=random_state)
-    if not documents_move(rest) or len(learners) == 1:
-        reason = FIXED if len(learners) > 1 else "there is nothing to choose from"
+    if n_folds < 2 or not 0 < confidence < 1:
+        raise DataError(f"n_folds={n_folds}, confidence={confidence}; give at least 2, and a probability below 1")
+    others = [name for name in learners if name != safe]
+    if not others or not documents_move(log):
+        reason = FIXED if others else "there is nothing to choose from"
         frame = pl.DataFrame({"method": [safe], "agreement": [None], "gain": [None], "error": [None]})
         return Guarded(safe, learners[safe](log), frame, reason)
-    found = {name: rank_agreement(rest, data, learn(part).predict(data)) for name, learn in learners.items()}
+    fold = np.random.default_rng(random_state).permutation(log.n_pages) % n_folds
+    parts = [(log.select(fold != i), log.select(fold == i)) for i in range(n_folds)]
+    found = {
+        name: _joined([rank_agreement(rest, data, learn(part).predict(data)) for part, rest in parts])
+        for name, learn in learners.items()
+    }
     gains = {name: each.gain(found[safe]) for name, each in found.items()}
     rows = [(name, found[name].value, *gains[name]) for name in found]
     frame = pl.DataFrame(rows, schema=["method", "agreement", "gain", "error"], orient="row")
-    best = max(gains, key=lambda name: np.nan_to_num(gains[name][0], nan=-np.inf))
-    gain, error = gains[best]
-    if best != safe and gain > errors * error:
+    sure = float(ndtri(1.0 - (1.0 - confidence) / len(others)))
+    lower = {name: np.nan_to_num(gains[name][0] - sure * gains[name][1], nan=-np.inf) for name in others}
+    best = max(lower, key=lambda name: lower[name])
+    if lower[best] > 0:
+        gain, error = gains[best]
         reason = f"{best} agrees better with clicks at equal ranks, by {gain:.4f} ± {error:.4f}"
         return Guarded(best, learners[best](log), frame, reason)
     return Guarded(safe, learners[safe](log), frame, f"nothing is better than {safe} beyond doubt")
+
+
+def _joined(parts: list[Agreement]) -> Agreement:
+    """Agreement over several parts of a log with the same numbering of queries."""
+    right, pairs = sum(part.right for part in parts), sum(part.pairs for part in parts)
+    return Agreement(*_ratio(right, pairs), right, pairs)  # type: ignore[arg-type]
