@@ -207,6 +207,44 @@ def test_sessions_are_not_pages(tmp_path):
     assert facts(ClickLog.concat(iter_clicks(path, n_rows=1, page="session_id,query"))) == expected
 
 
+def test_lists_of_clicked_documents(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        '{"query": "shoe", "results": ["a", "b", "c"], "clicked": ["c", "a", "c"]}\n'
+        '{"query": "shoe", "results": ["b", "a"], "clicked": []}\n'
+        '{"query": "sock", "results": ["d", "e"], "clicked": ["e", "zz"]}\n',
+        encoding="utf-8",
+    )
+    log = read_clicks(path)
+    assert facts(log) == [
+        ("shoe", ["a", "b", "c"], [1, 0, 2]),
+        ("shoe", ["b", "a"], [0, 0]),
+        ("sock", ["d", "e"], [0, 1]),
+    ]
+    assert log.click_order.tolist() == [2, 0, 1, 0, 0, 0, 1]
+    assert log.bad_lines.notes == {"a click on a document that the page does not show": 1}
+    numbers = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[9], [7]]})
+    assert ClickLog.from_frame(numbers).clicks.tolist() == [0, 0, 1, 0, 1]
+    counts = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[0, 0, 1], [0, 1]]})
+    assert ClickLog.from_frame(counts).clicks.tolist() == [0, 0, 1, 0, 1]
+
+
+def test_ranks_that_begin_at_zero(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page;query;doc;pos;clicked\n1;q;a;0;0\n1;q;b;1;1\n2;q;b;0;1\n", encoding="utf-8")
+    log = read_clicks(path)  # and semicolons
+    assert facts(log) == [("q", ["a", "b"], [0, 1]), ("q", ["b"], [1])]
+    assert log.ranks is None
+    assert "ranks begin at 0" in str(log.bad_lines)
+    with pytest.raises(pk.DataError, match="rank is not a whole number from 1"):
+        read_clicks(path, first_rank=1)
+    assert list(read_clicks(path, first_rank="0").clicks) == [0, 1, 1]
+    with pytest.raises(pk.DataError, match="first_rank=3"):
+        read_clicks(path, first_rank=3)
+    one_mistake = pl.DataFrame({"page": [1, 2, 3], "query": "q", "doc": "a", "rank": [1, 1, 0], "clicked": 0})
+    assert ClickLog.from_frame(one_mistake).n_pages == 2
+
+
 QUERY_CLICK = (
     "0\t5\tQ\t31\t0.0\ta\tb\tc\n0\t7\tC\tc\n0\t9\tC\ta\n0\t12\tC\tc\n0\t20\tC\tzz\n"
     "broken\n1\tx\tC\ta\n1\t3\tQ\t31\t0\ta\tb\n"

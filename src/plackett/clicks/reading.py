@@ -46,8 +46,10 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
         For tables, the columns: ``page``, ``query``, ``document``, ``rank``, ``clicks``, ``click_order``, ``dwell``,
         ``actions``, ``user``, ``time``, ``ranker``, ``propensity``, ``conditional_propensity``, ``weight``; usual names
         are found. A table has one row per shown document (rows of a page share ``page``; ``page`` may be a list of
-        columns that tell pages apart together), or one row per page whose cells are lists. ``key`` is the key of the
-        hash of user ids. For other formats, see their readers.
+        columns that tell pages apart together), or one row per page whose cells are lists; ``clicks`` may then be the
+        list of the clicked documents, in the order of the clicks. ``first_rank`` is what the top rank is called, 0 or
+        1; None takes 0 if most pages have it. ``key`` is the key of the hash of user ids. For other formats, see their
+        readers.
 
     Returns
     -------

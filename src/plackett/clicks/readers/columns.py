@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "query": ("query", "query_text", "user_query", "keywords", "search_term", "qid", "query_id"),
     "document": (
         *("document", "documents", "doc", "docs", "docid", "docids", "doc_id", "document_id", "docno"),
-        *("item", "items", "item_id", "product", "product_id", "sku", "asin", "url"),
+        *("item", "items", "item_id", "product", "product_id", "products", "results", "sku", "asin", "url"),
     ),
     "rank": ("rank", "ranks", "position", "pos", "ordinal"),
     "clicks": ("clicks", "clicked", "click", "is_click", "is_clicked"),
@@ -79,7 +79,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
             return frame, bad
         if suffix in (".jsonl", ".ndjson", ".json"):
             return _json_lines(path, bad), bad
-        separator = separator or ("\t" if suffix in (".tsv", ".tab") else ",")
+        separator = separator or _separator(path, suffix)
         # everything as text first: a value that is no number is reported with its line, not turned into a missing one
         frame = pl.read_csv(
             Path(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
@@ -88,6 +88,15 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
         raise DataError(f"{path}: {error}") from None
     bad.total = frame.height
     return frame, bad
+
+
+def _separator(path: Any, suffix: str) -> str:
+    """What stands between the columns of the first line."""
+    from plackett.clicks.readers._pages import lines
+
+    first = "\t" if suffix in (".tsv", ".tab") else ","
+    _, head = next(iter(lines(path)), (1, ""))
+    return first if first in head else next((mark for mark in ",;\t|" if mark in head), first)
 
 
 def _json_lines(path: Any, bad: BadLines) -> pl.DataFrame:
@@ -175,7 +184,7 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
     if suffix == ".parquet":
         lazy = pl.scan_parquet(os.fspath(path))
     else:
-        separator = separator or ("\t" if suffix in (".tsv", ".tab") else ",")
+        separator = separator or _separator(path, suffix)
         lazy = pl.scan_csv(
             os.fspath(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
         )
@@ -191,11 +200,15 @@ def log_of_frame(
     *,
     bad_lines: BadLines | None = None,
     key: bytes | str | None = None,
+    first_rank: int | str | None = None,
     **names: Any,
 ) -> ClickLog:
     """Make a log from a table; see `plackett.clicks.read_clicks`."""
     import polars as pl
 
+    if first_rank is not None and str(first_rank) not in ("0", "1"):
+        raise DataError(f"first_rank={first_rank!r}; the top rank is called 0 or 1")
+    first_rank = None if first_rank is None else int(first_rank)
     table = as_polars(frame)
     bad = bad_lines or BadLines("the table", total=table.height)
     unknown = set(names) - set(COLUMNS)
@@ -211,6 +224,8 @@ def log_of_frame(
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
     data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line)
     if data["document"].dtype == pl.List:
+        if _are_ids(data):
+            data = _clicks_of_ids(data.with_columns(page=pl.int_range(pl.len())), bad)
         lists = [role for role, kind in data.schema.items() if kind == pl.List]
         sizes = data.select(pl.col(role).list.len() for role in lists)
         uneven = data["line"].filter(~sizes.select(pl.all_horizontal(pl.all() == pl.col("document"))).to_series())
@@ -220,7 +235,38 @@ def log_of_frame(
         data = data.filter(kept).with_columns(page=pl.int_range(pl.len())).explode(lists)
     elif "page" not in chosen:
         raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(table)}")
-    return _assemble(data, bad, key)
+    return _assemble(data, bad, key, first_rank)
+
+
+def _are_ids(data: pl.DataFrame) -> bool:
+    """Whether the cells of the clicks are lists of clicked documents, not a number per document."""
+    import polars as pl
+
+    clicks = data["clicks"]
+    if clicks.dtype != pl.List or data["document"].dtype.inner != clicks.dtype.inner:  # type: ignore[attr-defined]
+        return False
+    return clicks.dtype.inner == pl.String or bool((clicks.list.len() != data["document"].list.len()).any())  # type: ignore[attr-defined]
+
+
+def _clicks_of_ids(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
+    """Numbers of clicks in place of lists of clicked documents, and their order."""
+    import polars as pl
+
+    hits = data.select("page", "line", document="clicks").explode("document").drop_nulls("document")
+    hits = hits.with_columns(first=pl.int_range(pl.len()).over("page"))
+    hits = hits.group_by("page", "document", maintain_order=True).agg(
+        pl.len().alias("clicks"), pl.col("first").min(), pl.col("line").first()
+    )
+    shown = data.select("page", "document").explode("document")
+    for line, document in hits.join(shown, on=["page", "document"], how="anti").select("line", "document").rows():
+        bad.note("a click on a document that the page does not show", line, document)
+    counted = shown.join(hits.drop("line"), on=["page", "document"], how="left", maintain_order="left").with_columns(
+        pl.col("clicks").fill_null(0),
+        click_order=pl.col("first").rank("dense").over("page").fill_null(0),
+    )
+    lists = counted.group_by("page", maintain_order=True).agg("clicks", "click_order")
+    data = data.drop("clicks", *(["click_order"] if "click_order" in data.columns else []))
+    return data.join(lists, on="page", how="left", maintain_order="left")
 
 
 def _name_it(role: str) -> str:
@@ -253,7 +299,7 @@ def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
     return None
 
 
-def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> ClickLog:
+def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_rank: int | None) -> ClickLog:
     import polars as pl
 
     numbers = {role for role in (*_PER_ROW, "rank", "weight") if role in data.columns}
@@ -272,6 +318,8 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
             raise DataError(f"column for the {role} is {data[role].dtype}; numbers are needed")
         read.append(value.alias(f"{role}_number"))
     data = data.with_columns(read)
+    if "rank" in numbers:
+        data = _from_one(data, bad, first_rank)
     optional = {"dwell"}
     for role in numbers - optional:
         bounds = {"rank": 1.0, "clicks": 0.0, "click_order": 0.0}.get(role)
@@ -351,6 +399,18 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
             if role in numbers
         },
     ).replace(bad_lines=bad)
+
+
+def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.DataFrame:
+    """Ranks that count from 1."""
+    import polars as pl
+
+    if first_rank is None:  # zeros on most pages are no mistakes
+        tops = data.group_by("page").agg((pl.col("rank_number") == 0).any().alias("zero"))["zero"]
+        first_rank = 0 if tops.len() and tops.sum() > 0.5 * tops.len() else 1
+        if first_rank == 0:
+            bad.note("ranks begin at 0; the top is taken for rank 1 (first_rank=1 if it is not)", data["line"][0], "")
+    return data.with_columns(rank_number=pl.col("rank_number") + (1 - first_rank))
 
 
 def _about_page(bad: BadLines) -> str:
