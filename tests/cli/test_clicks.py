@@ -112,3 +112,21 @@ def test_fixed_lists_are_named(tmp_path):
 
 def test_only_the_top(folder):
     assert json.loads(call("info", folder / "log.plackett", "--top", 2, "--json"))["longest"] == 2
+
+
+def test_mistakes_are_found_before_the_work(folder, tmp_path):
+    missing = str(tmp_path / "no-such-log.csv")
+    for words, message in (
+        (["labels", missing, "--out", "l.txt"], ".parquet"),
+        (["labels", missing, "--out", "l.csv", "--method", "magic"], "random-walk"),
+        (["fit", missing, "--out", "m.plackett", "--relevance", "r.xls"], ".parquet"),
+    ):
+        result = CliRunner().invoke(app, ["clicks", *words])
+        assert result.exit_code == 2
+        assert message in result.output
+
+
+def test_a_chart_of_propensities(folder, tmp_path):
+    pytest.importorskip("plotly")
+    call("propensities", folder / "log.plackett", "--plot", tmp_path / "p.html")
+    assert "intervention harvesting" in (tmp_path / "p.html").read_text(encoding="utf-8")

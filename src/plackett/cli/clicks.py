@@ -54,7 +54,7 @@ def _read(
     with waiting(f"reading {path.name}"):
         log = read_clicks(path, form, **options)
     bad = log.bad_lines
-    if bad is not None and bad.columns:
+    if bad is not None and bad.columns and path.suffix.lower() != ".plackett":
         print("columns: " + ", ".join(f"{role}={name}" for role, name in bad.columns.items()), file=sys.stderr)
     if bad is not None and (bad.counts or bad.notes):
         print(bad, file=sys.stderr)
@@ -71,15 +71,22 @@ def _say_what_is_fixed(log: ClickLog) -> None:
         print(f"warning: {FIXED} What follows depends on how the fit began.", file=sys.stderr)
 
 
+#: Suffix of a file to the method of a frame that writes it.
+_WRITERS = {".parquet": "write_parquet", ".jsonl": "write_ndjson", ".csv": "write_csv"}
+
+
+def _check_table(out: Path | None, force: bool, parameter: str) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if out is not None and out.suffix.lower() not in _WRITERS:
+        raise typer.BadParameter(f"{out}: write {', '.join(_WRITERS)}", param_hint=parameter)
+    check_out(out, force)
+
+
 def _write(frame: pl.DataFrame, out: Path) -> None:
     from plackett._atomic import replacing
 
-    writers: dict[str, Any] = {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".csv": frame.write_csv}
-    writer = writers.get(out.suffix.lower())
-    if writer is None:
-        raise typer.BadParameter(f"{out}: write .csv, .parquet or .jsonl", param_hint="--out")
     with replacing(out) as file:
-        writer(file)
+        getattr(frame, _WRITERS[out.suffix.lower()])(file)
 
 
 def info(
@@ -138,13 +145,13 @@ def fit(
     from plackett.clicks.loading import make_model
 
     check_out(out, force)
+    _check_table(relevance, force, "--relevance")
     made, pages = make_model(model, max_iter=max_iter), _read(log, form, column, application, top).collapse()
     if made.needs_moves:
         _say_what_is_fixed(pages)
     made.fit(pages, verbose=True)
     made.save(out)
     if relevance is not None:
-        check_out(relevance, force)
         _write(made.relevance(), relevance)
     print(f"{out}: {made.name}, {len(made.pairs_)} pairs, {made.n_iter_} passes")
     for name in ("examination_", "continuation_", "gamma_", "alphas_"):
@@ -205,18 +212,20 @@ def labels(
     """Turn clicks into labels or preferences."""
     from plackett.clicks.labels.discount import discount_clicks
     from plackett.clicks.labels.from_model import model_labels
-    from plackett.clicks.labels.preferences import click_preferences
+    from plackett.clicks.labels.preferences import RULES, click_preferences
     from plackett.clicks.labels.random_walk import smooth_clicks
     from plackett.clicks.loading import make_model
 
-    check_out(out, force)
+    _check_table(out, force, "--out")
+    known = ("model", "random-walk", "discount", *RULES)
+    if method not in known:
+        raise typer.BadParameter(f"{method!r}; give {', '.join(known)}", param_hint="--method")
+    made = make_model(model)
     found = _read(log, form, column, application, top)
-    if method == "model" and make_model(model).needs_moves:
+    if method == "model" and made.needs_moves:
         _say_what_is_fixed(found)
     ways: dict[str, Any] = {
-        "model": lambda: model_labels(
-            make_model(model).fit(found.collapse(), verbose=True), grades=grades, min_shown=min_pages
-        ),
+        "model": lambda: model_labels(made.fit(found.collapse(), verbose=True), grades=grades, min_shown=min_pages),
         "random-walk": lambda: smooth_clicks(found),
         "discount": lambda: discount_clicks(found),
     }
@@ -234,6 +243,7 @@ def propensities(
     column: Column = None,
     application: Application = None,
     top: Top = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a chart with intervals (.html).")] = None,
     as_json: Json = False,
 ) -> None:
     """Estimate how likely each rank is examined."""
@@ -248,6 +258,8 @@ def propensities(
         raise typer.BadParameter(f"{method!r}; give {', '.join(ways)}", param_hint="--method")
     found = ways[method](_read(log, form, column, application, top))
     lower, upper = found.interval()
+    if plot is not None:
+        found.plot().write_html(plot)
     if as_json:
         print_json({"method": found.method, "examination": found.examination, "lower": lower, "upper": upper})
         return

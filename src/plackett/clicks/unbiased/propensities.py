@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,19 @@ class Propensities:
 
         half = float(ndtri((1 + level) / 2)) * self.log_error
         return self.examination * np.exp(-half), self.examination * np.exp(half)
+
+    def plot(self, level: float = 0.95) -> Any:
+        """Examination by rank with intervals (Plotly)."""
+        from plackett._optional import optional
+
+        go = optional("plotly.graph_objects", "plots need")
+        lower, upper = self.interval(level)
+        bars = {"type": "data", "array": upper - self.examination, "arrayminus": self.examination - lower}
+        ranks = list(range(1, self.examination.size + 1))
+        figure = go.Figure(go.Scatter(x=ranks, y=self.examination, error_y=bars, mode="lines+markers"))
+        title = f"{self.method}: examination relative to the first rank"
+        figure.update_layout(template="none", xaxis_title="rank", yaxis_title=title, height=420)
+        return figure
 
 
 @fulfils("logs.propensity", paper="Joachims, Swaminathan, Schnabel 2017")
