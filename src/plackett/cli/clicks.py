@@ -274,7 +274,7 @@ def simulate(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Judged dataset, or a fitted click model.")],
     out: Annotated[Path, typer.Option(help="Native click log to write (.plackett).")],
     pages: Annotated[int, typer.Option(min=1, help="Number of pages (datasets).")] = 10_000,
-    k: Annotated[int, typer.Option(min=1, help="Documents per page (datasets).")] = 10,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Documents per page (datasets).")] = 10,
     users: Annotated[str, typer.Option(help="position, trust or cascade (datasets).")] = "position",
     strength: Annotated[float, typer.Option(help="Examination is 1 / rank^strength (position, trust).")] = 1.0,
     feature: Annotated[int | None, typer.Option(help="Show documents by this feature (from 1); else shuffled.")] = None,
@@ -326,7 +326,7 @@ def evaluate(
         str, typer.Option(help="item-position, cascade, list, doubly-robust, cascade-doubly-robust or model.")
     ] = "item-position",
     model: Annotated[str, typer.Option("--model", "-m", help="Click model, where the method has one.")] = "PBM",
-    k: Annotated[int, typer.Option(min=1, help="Ranks that count.")] = 10,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Ranks that count.")] = 10,
     normalise: Annotated[bool, typer.Option(help="Self-normalised weights.")] = False,
     reward: Annotated[str, typer.Option(help="clicks or actions.")] = "clicks",
     form: Format = None,

@@ -19,7 +19,6 @@ from plackett.clicks.labels.interaction import InteractionModel as InteractionMo
 from plackett.clicks.models.mixture import MixtureModel as MixtureModel
 from plackett.clicks.models.pbm import PBM as PBM
 from plackett.clicks.models.mixture import PBMMixture as PBMMixture
-from plackett.clicks.models.base import Perplexity as Perplexity
 from plackett.clicks.simulate import PositionUsers as PositionUsers
 from plackett.clicks.models.ctr import RankCTR as RankCTR
 from plackett.clicks.models.dbn import SDBN as SDBN

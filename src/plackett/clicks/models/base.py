@@ -39,8 +39,6 @@ def clipped(values: Any) -> Any:
 class Perplexity:
     """Perplexity of clicks: 1 is a perfect prediction, 2 a coin."""
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.eval",)
-
     #: Mean over ranks.
     mean: float
     #: One value per rank, from the top.
