@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
     data = pk.datasets.make_ranking(n_queries=10, docs_per_query=5, n_features=4, random_state=0)
     log = simulate_log(data, n_pages=1500, k=4, random_state=0)
     log.save(path / "log.plackett")
-    log.to_frame().rename({"document": "sku"}).write_csv(path / "log.csv")
+    log.to_frame().rename({"document": "thing"}).write_csv(path / "log.csv")
     for name, scores in (("good", data.y), ("bad", -data.y)):
         rows = zip(data.qids[data.query_of_row].tolist(), range(data.n_rows), scores, strict=True)
         pk.write_run([(str(q), str(d), float(s)) for q, d, s in rows], path / f"{name}.run")
@@ -33,20 +33,20 @@ def folder(tmp_path_factory):
 def call(*words):
     result = CliRunner().invoke(app, ["clicks", *map(str, words)])
     assert result.exit_code == 0, f"{result.output}{result.exception!r}"
-    return result.output
+    return result.stdout
 
 
 def test_info(folder):
     text = call("info", folder / "log.plackett")
     assert "1,500" in text
     assert "Documents moved between all ranks" in text
-    facts = json.loads(call("info", folder / "log.csv", "-c", "document=sku", "--json"))
+    facts = json.loads(call("info", folder / "log.csv", "-c", "document=thing", "--json"))
     assert facts["pages"] == 1500
     assert facts["connected_ranks"] == 4
 
 
 def test_convert_fit_and_simulate(folder, tmp_path):
-    call("convert", folder / "log.csv", tmp_path / "small.plackett", "-c", "document=sku", "--distinct")
+    call("convert", folder / "log.csv", tmp_path / "small.plackett", "-c", "document=thing", "--distinct")
     assert open_log(tmp_path / "small.plackett").weight.sum() == 1500
     out = tmp_path / "model.plackett"
     text = call("fit", folder / "log.plackett", "--out", out, "--relevance", tmp_path / "r.csv")
@@ -92,3 +92,41 @@ def test_mistakes_are_explained(folder, tmp_path):
     np.testing.assert_equal(result.output.count("Traceback"), 0)
     result = CliRunner().invoke(app, ["clicks", "propensities", str(folder / "log.plackett"), "--method", "x"])
     assert result.exit_code == 2
+
+
+def test_fixed_lists_are_named(tmp_path):
+    rows = [f"{page},q,{name},{rank},{int(rank == 1)}" for page in range(5) for rank, name in ((1, "a"), (2, "b"))]
+    path = tmp_path / "log.csv"
+    path.write_text("page,query,doc,rank,clicked\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    for words in (["labels", str(path)], ["fit", str(path)]):
+        result = CliRunner().invoke(app, ["clicks", *words, "--out", str(tmp_path / f"{words[0]}.parquet")])
+        assert result.exit_code == 0, result.output
+        assert "cannot be told apart" in result.stderr
+        assert "document=doc" in result.stderr
+    result = CliRunner().invoke(app, ["clicks", "labels", str(path), "-m", "ICM", "--out", str(tmp_path / "i.parquet")])
+    assert "cannot be told apart" not in result.stderr
+    result = CliRunner().invoke(app, ["clicks", "propensities", str(path), "--method", "em"])
+    assert result.exit_code != 0
+    assert "cannot be told apart" in str(result.exception)
+
+
+def test_only_the_top(folder):
+    assert json.loads(call("info", folder / "log.plackett", "--top", 2, "--json"))["longest"] == 2
+
+
+def test_mistakes_are_found_before_the_work(folder, tmp_path):
+    missing = str(tmp_path / "no-such-log.csv")
+    for words, message in (
+        (["labels", missing, "--out", "l.txt"], ".parquet"),
+        (["labels", missing, "--out", "l.csv", "--method", "magic"], "random-walk"),
+        (["fit", missing, "--out", "m.plackett", "--relevance", "r.xls"], ".parquet"),
+    ):
+        result = CliRunner().invoke(app, ["clicks", *words])
+        assert result.exit_code == 2
+        assert message in result.output
+
+
+def test_a_chart_of_propensities(folder, tmp_path):
+    pytest.importorskip("plotly")
+    call("propensities", folder / "log.plackett", "--plot", tmp_path / "p.html")
+    assert "intervention harvesting" in (tmp_path / "p.html").read_text(encoding="utf-8")

@@ -113,3 +113,9 @@ def test_any_logistic_ranker_may_learn_the_attraction(data):
     model = FeatureAttraction(SDBN(), pk.LogisticRegression(), n_rounds=3).fit(log, data)
     assert np.corrcoef(model.attraction(data), true)[0, 1] > 0.8
     assert isinstance(model.model_, DBN)
+
+
+def test_a_log_of_one_page_cannot_be_split():
+    log = ClickLog.from_arrays(["q"], [["a", "b"]], [[0, 1]])
+    with pytest.raises(pk.DataError, match="1 pages to fit and 0 to score on"):
+        compare_models(log, models=["PBM"])

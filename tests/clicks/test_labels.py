@@ -14,7 +14,12 @@ from plackett.clicks.labels.discount import discount_clicks, good_turing
 from plackett.clicks.labels.from_model import model_labels, model_preferences
 from plackett.clicks.labels.interaction import InteractionModel, interaction_features
 from plackett.clicks.labels.preferences import RULES, click_preferences, dataset_preferences
-from plackett.clicks.labels.query_clusters import query_clusters, query_similarity, similarity_over_time
+from plackett.clicks.labels.query_clusters import (
+    click_bicliques,
+    query_clusters,
+    query_similarity,
+    similarity_over_time,
+)
 from plackett.clicks.labels.random_walk import click_matrix, query_walk, smooth_clicks
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.bbm import BBM
@@ -293,3 +298,33 @@ def test_pages_become_a_dataset(data, log):
     fewer = page_dataset(small, data.select(np.arange(10)))
     assert fewer.data.n_queries < 50
     assert fewer.lost_weight > 0
+
+
+@pytest.mark.spec("clicks.querycluster")
+def test_bicliques_by_enumeration():
+    log = small_log(seed=3)
+    clicked = {}
+    for pair in np.flatnonzero(np.bincount(log.pair, log.clicked) > 0):
+        clicked.setdefault(int(log.pair_query[pair]), set()).add(int(log.pair_document[pair]))
+    expected = set()
+    for a, b in itertools.combinations(clicked, 2):
+        shared = clicked[a] & clicked[b]
+        if len(shared) >= 2:
+            members = frozenset(q for q in clicked if shared <= clicked[q])
+            expected.add((members, frozenset(shared)))
+    assert len(expected) > 3
+    found = click_bicliques(log)
+    code_of_query = {q: i for i, q in enumerate(log.queries.tolist())}
+    code_of_document = {d: i for i, d in enumerate(log.documents.tolist())}
+    sets = {
+        (frozenset(code_of_query[q] for q in queries), frozenset(code_of_document[d] for d in documents))
+        for queries, documents in found.select("queries", "documents").rows()
+    }
+    assert sets == expected
+    assert len(sets) == found.height
+    sizes = [len(queries) * len(documents) for queries, documents in found.select("queries", "documents").rows()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert click_bicliques(log, min_queries=50).height == 0
+    assert click_bicliques(log, min_clicks=1e9).height == 0
+    with pytest.raises(pk.DataError, match="min_queries=1"):
+        click_bicliques(log, min_queries=1)

@@ -13,6 +13,7 @@ from plackett.clicks.models.ctr import RankCTR
 from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.off_policy.evaluate import METHODS, compare_off_policy, evaluate_off_policy, safe_choices
+from plackett.clicks.off_policy.exposure import exposure_bound
 from plackett.clicks.off_policy.lists import new_lists
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, simulate_log
 
@@ -180,3 +181,37 @@ def test_actions_may_be_the_reward():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert evaluate_off_policy(log, {"q": {"a": 2.0, "b": 1.0}}, k=2).value == pytest.approx(1.0)
+
+
+def test_the_exposure_bound_holds_and_tightens(data):
+    scores = data.labels + np.random.default_rng(0).normal(size=data.n_rows)
+    look = np.arange(1, K + 1.0) ** -1
+    value = truth(data, scores, PositionUsers())
+    run = run_of(data, scores)
+    below, gaps = 0, []
+    for n_pages in (500, 5000):
+        found = [
+            exposure_bound(simulate_log(data, n_pages=n_pages, k=K, random_state=seed), run, look, k=K)
+            for seed in range(20)
+        ]
+        below += sum(each.lower <= value for each in found)
+        gaps.append(np.mean([each.value - each.lower for each in found]))
+        assert np.mean([each.value for each in found]) == pytest.approx(value, abs=0.05)
+    assert below >= 39
+    assert gaps[1] == pytest.approx(gaps[0] / np.sqrt(10), rel=0.1)
+
+
+def test_exposure_of_the_log_itself_and_of_what_was_never_shown(data):
+    order = np.random.default_rng(0).normal(size=data.n_rows)
+    log = simulate_log(data, order, n_pages=400, k=K, random_state=0)
+    look = np.arange(1, K + 1.0) ** -1
+    same = exposure_bound(log, run_of(data, order), look, k=K)
+    assert same.value == pytest.approx(same.logged)
+    assert same.divergence == pytest.approx(1.0)
+    assert same.queries["divergence"].to_numpy() == pytest.approx(1.0)
+    other = exposure_bound(log, run_of(data, -order), look, k=K)
+    assert other.lower == -np.inf
+    assert not other.safe
+    assert not other.queries["new"].any()
+    with pytest.raises(pk.DataError, match="confidence=2"):
+        exposure_bound(log, run_of(data, order), look, confidence=2)

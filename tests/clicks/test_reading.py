@@ -120,6 +120,131 @@ def test_parts_of_a_table_are_the_table(tmp_path):
         assert facts(ClickLog.concat(parts)) == facts(read_clicks(path))
 
 
+@pytest.mark.spec("logs.stream")
+def test_parts_of_json_lines(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    pl.DataFrame(ROWS).write_ndjson(rows)
+    pages = tmp_path / "pages.jsonl"
+    pages.write_text(
+        '{"query": "shoe", "documents": ["b", "a"], "clicks": [0, 1]}\nnonsense\n'
+        '{"query": "sock", "documents": ["c", "a", "d"], "clicks": [0, 1, 1]}\n',
+        encoding="utf-8",
+    )
+    for path in (rows, pages):
+        parts = list(iter_clicks(path, n_rows=1))
+        assert len(parts) == 2
+        assert facts(ClickLog.concat(parts)) == EXPECTED
+    assert parts[-1].bad_lines.counts == {"not a JSON object": 1}
+
+
+@pytest.mark.spec("logs.stream")
+def test_parts_of_lines(tmp_path):
+    path = tmp_path / "yandex"
+    path.write_text("".join(f"{s}\t0\tQ\tq{s % 2}\t0\ta\tb\n{s}\t3\tC\tb\n" for s in range(9)), encoding="utf-8")
+    pages = tmp_path / "pages"
+    pages.write_text("".join(f"q{s}\ta,b : b;" for s in range(9)), encoding="utf-8")
+    for file in (path, pages):
+        parts = list(iter_clicks(file, n_rows=5))
+        assert [part.n_pages for part in parts] == [3, 3, 3]
+        assert facts(ClickLog.concat(parts)) == facts(read_clicks(file))
+    read_clicks(pages).save(tmp_path / "log.plackett")
+    parts = list(iter_clicks(tmp_path / "log.plackett", n_rows=5))
+    assert [part.n_pages for part in parts] == [2, 2, 2, 2, 1]
+    assert facts(ClickLog.concat(parts)) == facts(read_clicks(pages))
+
+
+@pytest.mark.spec("logs.stream")
+def test_parts_of_events_that_are_far_apart(tmp_path):
+    path = tmp_path / "ubi.ndjson"
+    lines = [json.dumps({"_index": "ubi_queries", "query_id": f"p{i}", "user_query": f"q{i % 3}"}) for i in range(8)]
+    for kind in ("impression", "click"):
+        for i in range(8):
+            for rank in (0, 1) if kind == "impression" else (i % 2,):
+                position = {"object": {"object_id": f"d{rank}"}, "position": {"ordinal": rank}}
+                event = {"action_name": kind, "query_id": f"p{i}", "event_attributes": position, "client_id": "c"}
+                lines.append(json.dumps(event))
+    path.write_text("\n".join([*lines, "broken"]) + "\n", encoding="utf-8")
+    whole = read_ubi(path)
+    parts = list(iter_clicks(path, n_rows=8, format="ubi"))
+    assert len(parts) > 2
+    assert sorted(facts(ClickLog.concat(parts))) == sorted(facts(whole))
+    assert whole.clicks.sum() == 8
+    assert sum(part.bad_lines.left_out for part in parts) <= 1
+    with pytest.raises(pk.DataError, match="n_rows=0"):
+        next(iter_clicks(path, n_rows=0))
+
+
+def test_a_rank_that_is_none(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page,query,doc,rank,clicked\n1,q,a,1,0\n1,q,b,1000000000,1\n2,q,a,1,1\n", encoding="utf-8")
+    log = read_clicks(path)
+    assert facts(log) == [("q", ["a"], [1])]
+    assert list(log.bad_lines.counts) == ["rank is not a whole number from 1 to 10000 (its page is left out)"]
+    for rank in (10**9, 10**12):
+        with pytest.raises(pk.DataError, match=f"{rank}"):
+            ClickLog.from_arrays(["q"], [["a", "b"]], [[0, 1]], ranks=[[1, rank]])
+    deep = ClickLog.from_arrays(["q"] * 2, [["a", "b"], ["b", "a"]], [[0, 1]] * 2, ranks=[[1, 4000]] * 2)
+    with pytest.raises(pk.DataError, match=r"UBM has a parameter per pair of ranks.*truncate"):
+        pk.clicks.UBM().fit(deep)
+    with pytest.raises(pk.DataError, match="at most 500 are compared"):
+        pk.clicks.harvest_propensities(deep)
+
+
+def test_sessions_are_not_pages(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("session_id,query,sku,clicked\ns,shoe,a,0\ns,shoe,b,1\ns,sock,c,1\n", encoding="utf-8")
+    with pytest.raises(pk.DataError, match=r"line 2 has 2 queries.*'session_id' was taken.*may have several pages"):
+        read_clicks(path, document="sku")
+    twice = tmp_path / "twice.csv"
+    twice.write_text("session_id,query,sku,clicked\ns,shoe,a,0\ns,shoe,a,1\n", encoding="utf-8")
+    with pytest.raises(pk.DataError, match=r"shown twice.*\n.*'session_id' was taken"):
+        read_clicks(twice)
+    expected = [("shoe", ["a", "b"], [0, 1]), ("sock", ["c"], [1])]
+    assert facts(read_clicks(path, page=["session_id", "query"])) == expected
+    log = read_clicks(path, page="session_id,query")
+    assert facts(log) == expected
+    assert log.bad_lines.columns["document"] == "sku"
+    assert facts(ClickLog.concat(iter_clicks(path, n_rows=1, page="session_id,query"))) == expected
+
+
+def test_lists_of_clicked_documents(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        '{"query": "shoe", "results": ["a", "b", "c"], "clicked": ["c", "a", "c"]}\n'
+        '{"query": "shoe", "results": ["b", "a"], "clicked": []}\n'
+        '{"query": "sock", "results": ["d", "e"], "clicked": ["e", "zz"]}\n',
+        encoding="utf-8",
+    )
+    log = read_clicks(path)
+    assert facts(log) == [
+        ("shoe", ["a", "b", "c"], [1, 0, 2]),
+        ("shoe", ["b", "a"], [0, 0]),
+        ("sock", ["d", "e"], [0, 1]),
+    ]
+    assert log.click_order.tolist() == [2, 0, 1, 0, 0, 0, 1]
+    assert log.bad_lines.notes == {"a click on a document that the page does not show": 1}
+    numbers = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[9], [7]]})
+    assert ClickLog.from_frame(numbers).clicks.tolist() == [0, 0, 1, 0, 1]
+    counts = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[0, 0, 1], [0, 1]]})
+    assert ClickLog.from_frame(counts).clicks.tolist() == [0, 0, 1, 0, 1]
+
+
+def test_ranks_that_begin_at_zero(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page;query;doc;pos;clicked\n1;q;a;0;0\n1;q;b;1;1\n2;q;b;0;1\n", encoding="utf-8")
+    log = read_clicks(path)  # and semicolons
+    assert facts(log) == [("q", ["a", "b"], [0, 1]), ("q", ["b"], [1])]
+    assert log.ranks is None
+    assert "ranks begin at 0" in str(log.bad_lines)
+    with pytest.raises(pk.DataError, match="rank is not a whole number from 1"):
+        read_clicks(path, first_rank=1)
+    assert list(read_clicks(path, first_rank="0").clicks) == [0, 1, 1]
+    with pytest.raises(pk.DataError, match="first_rank=3"):
+        read_clicks(path, first_rank=3)
+    one_mistake = pl.DataFrame({"page": [1, 2, 3], "query": "q", "doc": "a", "rank": [1, 1, 0], "clicked": 0})
+    assert ClickLog.from_frame(one_mistake).n_pages == 2
+
+
 QUERY_CLICK = (
     "0\t5\tQ\t31\t0.0\ta\tb\tc\n0\t7\tC\tc\n0\t9\tC\ta\n0\t12\tC\tc\n0\t20\tC\tzz\n"
     "broken\n1\tx\tC\ta\n1\t3\tQ\t31\t0\ta\tb\n"
@@ -243,4 +368,4 @@ def test_events_by_paths(tmp_path):
     )
     log = read_events(path, page="p", query="q", document="d", rank="r", action="t")
     assert facts(log) == [("x", ["7"], [0])]
-    assert log.bad_lines.counts == {"not a JSON object": 1, "r is not a whole number": 1}
+    assert log.bad_lines.counts == {"not a JSON object": 1, "r is not a whole number up to 10000": 1}

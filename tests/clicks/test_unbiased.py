@@ -16,6 +16,7 @@ from plackett.clicks.unbiased.dual_learning import DualLearning
 from plackett.clicks.unbiased.propensities import em_propensities, harvest_propensities, randomised_propensities
 from plackett.clicks.unbiased.selection_bias import selection_weights, two_phase
 from plackett.clicks.unbiased.weights import ips_dataset, ips_labels, ips_weights
+from plackett.models.neural import Neural
 
 LOOK = 1 / np.arange(1, 7)
 
@@ -156,6 +157,25 @@ def test_every_model_learns_from_weighted_pages(data, model):
     assert not np.allclose(ranker.predict(data), naive.predict(data))
     same = ips_dataset(log, data, np.ones(6)).data
     np.testing.assert_allclose(same.sample_weight, 1.0)
+
+
+@pytest.mark.spec("logs.ips")
+@pytest.mark.parametrize("loss", ["BinaryLogistic", "Logistic", "QuerySoftmax"])
+def test_networks_learn_from_weighted_pages(data, loss):
+    """Weights change what a network learns, towards the truth; weights of 1 are none."""
+    pytest.importorskip("torch")
+    order = -pk.GradientRanker(loss="Square", model="linear").fit(data).predict(data)
+    log = simulate_log(data, order, n_pages=500, k=6, users=PositionUsers(strength=2.0), random_state=0)
+
+    def learn(weighted):
+        made = pk.GradientRanker(loss=loss, model=Neural(max_epochs=5, hidden=(8,), random_state=0))
+        return made.fit(weighted).predict(data)
+
+    pages = ips_dataset(log, data, np.arange(1, 7) ** -2.0, clip=None).data
+    plain = learn(pages.replace(sample_weight=None))
+    np.testing.assert_allclose(learn(ips_dataset(log, data, np.ones(6)).data), plain, rtol=1e-4, atol=1e-5)
+    quality = [pk.evaluate(data, scores, ["nDCG@5"]).mean["nDCG@5"] for scores in (learn(pages), plain)]
+    assert quality[0] > quality[1]
 
 
 @pytest.mark.spec("logs.likelihood")

@@ -3,21 +3,69 @@
 from __future__ import annotations
 
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.studies.learning_from_clicks import learning_from_clicks
+from plackett.cli.app import app
+from plackett.studies.learning_from_clicks import METHODS, learning_from_clicks
 
 
 def test_rows_and_the_gap():
-    data = pk.datasets.make_ranking(120, 10, 8, random_state=0)
-    found = learning_from_clicks(
-        data, users=["position 2"], pages=[3000], methods=["naive", "PBM labels"], logging="random", seeds=2
-    ).frame
+    data = pk.datasets.make_ranking(100, 10, 8, random_state=0)
+    study = learning_from_clicks(
+        data, users=["position 2"], pages=3000, methods=["naive", "PBM labels"], logging="random", seeds=2
+    )
+    found = study.frame
     assert found["method"].to_list() == ["all grades", "naive", "PBM labels"]
     value = dict(zip(found["method"], found["nDCG@10"], strict=True))
     assert value["all grades"] > value["naive"] > 0.4
+    gain = dict(zip(found["method"], found["gain"], strict=True))
+    assert gain["naive"] == 0
+    assert gain["PBM labels"] == pytest.approx(value["PBM labels"] - value["naive"])
     closed = dict(zip(found["method"], found["closed"], strict=True))
-    expected = (value["PBM labels"] - value["naive"]) / (value["all grades"] - value["naive"])
-    assert closed["PBM labels"] == pytest.approx(expected)
-    with pytest.raises(pk.DataError, match="users are"):
-        learning_from_clicks(data, users=["nobody"])
+    assert closed["PBM labels"] == pytest.approx(gain["PBM labels"] / gain["all grades"])
+    assert closed["naive"] is None
+    assert found["±"].null_count() == 0
+    assert study.to_svg().startswith("<svg")
+
+
+def test_unknown_words_are_named():
+    for words, message in (
+        ({"users": ["nobody"]}, "'nobody'; give some of position .5"),
+        ({"methods": ["magic"]}, "'magic'; give some of naive"),
+        ({"logging": "none"}, "'none'; give some of weak"),
+        ({"size": "huge"}, "size='huge'; give small or whole"),
+    ):
+        with pytest.raises(pk.DataError, match=message):
+            learning_from_clicks(**words)
+
+
+def test_methods_do_not_see_the_grades(monkeypatch):
+    data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
+    seen = []
+
+    def spy(case):
+        seen.append(case.data.labels.max())
+        return METHODS["naive"](case)
+
+    monkeypatch.setitem(METHODS, "PBM labels", spy)
+    learning_from_clicks(data, users="cascade", pages=100, methods=["PBM labels", "known propensities"], seeds=1)
+    assert seen == [0.0]
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_every_method_learns_something(method):
+    data = pk.datasets.make_ranking(40, 8, 5, random_state=0)
+    study = learning_from_clicks(data, users="position 1", pages=2000, methods=[method], logging="random", seeds=1)
+    value = dict(zip(study.frame["method"], study.frame["nDCG@10"], strict=True))
+    assert value[method] > 0.45
+
+
+def test_the_command_takes_options(tmp_path):
+    words = ["study", "learning-from-clicks", "-p", "pages=200", "-p", "seeds=1", "-p", "methods=['naive']"]
+    result = CliRunner().invoke(app, [*words, "-p", "users='trust'", "--out", str(tmp_path / "s.svg")])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "s.svg").read_text(encoding="utf-8").startswith("<svg")
+    result = CliRunner().invoke(app, ["study", "learning-from-clicks", "-p", "sise=whole"])
+    assert result.exit_code == 2
+    assert "size" in result.output

@@ -31,11 +31,14 @@ Column = Annotated[
     typer.Option("--column", "-c", help="role=COLUMN of a table, such as document=sku; may be repeated."),
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
+Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Model = Annotated[str, typer.Option("--model", "-m", help="Click model; `plackett list --kind 'click model'`.")]
 
 
-def _read(path: Path, form: str | None, columns: list[str] | None, application: str | None) -> ClickLog:
+def _read(
+    path: Path, form: str | None, columns: list[str] | None, application: str | None, top: int | None = None
+) -> ClickLog:
     import sys
 
     from plackett.clicks.reading import read_clicks
@@ -50,29 +53,54 @@ def _read(path: Path, form: str | None, columns: list[str] | None, application: 
         options["application"] = application
     with waiting(f"reading {path.name}"):
         log = read_clicks(path, form, **options)
-    if log.bad_lines is not None and (log.bad_lines.counts or log.bad_lines.notes):
-        print(log.bad_lines, file=sys.stderr)
-    return log
+    bad = log.bad_lines
+    if bad is not None and bad.columns and path.suffix.lower() != ".plackett":
+        print("columns: " + ", ".join(f"{role}={name}" for role, name in bad.columns.items()), file=sys.stderr)
+    if bad is not None and (bad.counts or bad.notes):
+        print(bad, file=sys.stderr)
+    return log if top is None else log.truncate(top)
+
+
+def _say_what_is_fixed(log: ClickLog) -> None:
+    """Say so if rank and relevance cannot be told apart."""
+    import sys
+
+    from plackett.clicks.profile import FIXED, documents_move
+
+    if not documents_move(log):
+        print(f"warning: {FIXED} What follows depends on how the fit began.", file=sys.stderr)
+
+
+#: Suffix of a file to the method of a frame that writes it.
+_WRITERS = {".parquet": "write_parquet", ".jsonl": "write_ndjson", ".csv": "write_csv"}
+
+
+def _check_table(out: Path | None, force: bool, parameter: str) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if out is not None and out.suffix.lower() not in _WRITERS:
+        raise typer.BadParameter(f"{out}: write {', '.join(_WRITERS)}", param_hint=parameter)
+    check_out(out, force)
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
     from plackett._atomic import replacing
 
-    writers: dict[str, Any] = {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".csv": frame.write_csv}
-    writer = writers.get(out.suffix.lower())
-    if writer is None:
-        raise typer.BadParameter(f"{out}: write .csv, .parquet or .jsonl", param_hint="--out")
     with replacing(out) as file:
-        writer(file)
+        getattr(frame, _WRITERS[out.suffix.lower()])(file)
 
 
 def info(
-    log: Log, form: Format = None, column: Column = None, application: Application = None, as_json: Json = False
+    log: Log,
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    top: Top = None,
+    as_json: Json = False,
 ) -> None:
     """Say what is in a click log, and what can be learned from it."""
     from plackett.clicks.profile import profile_log
 
-    facts = profile_log(_read(log, form, column, application))
+    facts = profile_log(_read(log, form, column, application, top))
     if as_json:
         print_json(asdict(facts))
         return
@@ -87,12 +115,13 @@ def convert(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     distinct: Annotated[bool, typer.Option(help="Keep distinct pages with counts only.")] = False,
     force: Force = False,
 ) -> None:
     """Write a click log as a native file, which opens at once."""
     check_out(out, force)
-    found = _read(log, form, column, application)
+    found = _read(log, form, column, application, top)
     found = found.collapse() if distinct else found
     found.save(out)
     print(f"{out}: {found}")
@@ -105,6 +134,7 @@ def fit(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most passes.")] = 50,
     relevance: Annotated[Path | None, typer.Option(help="Write relevances with intervals (.csv, .parquet).")] = None,
     force: Force = False,
@@ -115,11 +145,13 @@ def fit(
     from plackett.clicks.loading import make_model
 
     check_out(out, force)
-    made = make_model(model, max_iter=max_iter)
-    made.fit(_read(log, form, column, application).collapse(), verbose=True)
+    _check_table(relevance, force, "--relevance")
+    made, pages = make_model(model, max_iter=max_iter), _read(log, form, column, application, top).collapse()
+    if made.needs_moves:
+        _say_what_is_fixed(pages)
+    made.fit(pages, verbose=True)
     made.save(out)
     if relevance is not None:
-        check_out(relevance, force)
         _write(made.relevance(), relevance)
     print(f"{out}: {made.name}, {len(made.pairs_)} pairs, {made.n_iter_} passes")
     for name in ("examination_", "continuation_", "gamma_", "alphas_"):
@@ -138,14 +170,15 @@ def compare(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     plot: Annotated[Path | None, typer.Option(help="Write the perplexities by rank as a chart (.html).")] = None,
     as_json: Json = False,
 ) -> None:
     """Fit click models to one log and compare them on another."""
     from plackett.clicks.compare import compare_models
 
-    train = _read(log, form, column, application)
-    other = None if test is None else _read(test, form, column, application)
+    train = _read(log, form, column, application, top)
+    other = None if test is None else _read(test, form, column, application, top)
     found = compare_models(train, other, model or None, grades=qrels, verbose=True)
     if plot is not None:
         found.plot().write_html(plot)
@@ -173,19 +206,26 @@ def labels(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     force: Force = False,
 ) -> None:
     """Turn clicks into labels or preferences."""
     from plackett.clicks.labels.discount import discount_clicks
     from plackett.clicks.labels.from_model import model_labels
-    from plackett.clicks.labels.preferences import click_preferences
+    from plackett.clicks.labels.preferences import RULES, click_preferences
     from plackett.clicks.labels.random_walk import smooth_clicks
     from plackett.clicks.loading import make_model
 
-    check_out(out, force)
-    found = _read(log, form, column, application)
+    _check_table(out, force, "--out")
+    known = ("model", "random-walk", "discount", *RULES)
+    if method not in known:
+        raise typer.BadParameter(f"{method!r}; give {', '.join(known)}", param_hint="--method")
+    made = make_model(model)
+    found = _read(log, form, column, application, top)
+    if method == "model" and made.needs_moves:
+        _say_what_is_fixed(found)
     ways: dict[str, Any] = {
-        "model": lambda: model_labels(make_model(model).fit(found.collapse()), grades=grades, min_shown=min_pages),
+        "model": lambda: model_labels(made.fit(found.collapse(), verbose=True), grades=grades, min_shown=min_pages),
         "random-walk": lambda: smooth_clicks(found),
         "discount": lambda: discount_clicks(found),
     }
@@ -202,6 +242,8 @@ def propensities(
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a chart with intervals (.html).")] = None,
     as_json: Json = False,
 ) -> None:
     """Estimate how likely each rank is examined."""
@@ -214,8 +256,10 @@ def propensities(
     }
     if method not in ways:
         raise typer.BadParameter(f"{method!r}; give {', '.join(ways)}", param_hint="--method")
-    found = ways[method](_read(log, form, column, application))
+    found = ways[method](_read(log, form, column, application, top))
     lower, upper = found.interval()
+    if plot is not None:
+        found.plot().write_html(plot)
     if as_json:
         print_json({"method": found.method, "examination": found.examination, "lower": lower, "upper": upper})
         return
@@ -230,7 +274,7 @@ def simulate(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Judged dataset, or a fitted click model.")],
     out: Annotated[Path, typer.Option(help="Native click log to write (.plackett).")],
     pages: Annotated[int, typer.Option(min=1, help="Number of pages (datasets).")] = 10_000,
-    k: Annotated[int, typer.Option(min=1, help="Documents per page (datasets).")] = 10,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Documents per page (datasets).")] = 10,
     users: Annotated[str, typer.Option(help="position, trust or cascade (datasets).")] = "position",
     strength: Annotated[float, typer.Option(help="Examination is 1 / rank^strength (position, trust).")] = 1.0,
     feature: Annotated[int | None, typer.Option(help="Show documents by this feature (from 1); else shuffled.")] = None,
@@ -282,19 +326,20 @@ def evaluate(
         str, typer.Option(help="item-position, cascade, list, doubly-robust, cascade-doubly-robust or model.")
     ] = "item-position",
     model: Annotated[str, typer.Option("--model", "-m", help="Click model, where the method has one.")] = "PBM",
-    k: Annotated[int, typer.Option(min=1, help="Ranks that count.")] = 10,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Ranks that count.")] = 10,
     normalise: Annotated[bool, typer.Option(help="Self-normalised weights.")] = False,
     reward: Annotated[str, typer.Option(help="clicks or actions.")] = "clicks",
     form: Format = None,
     column: Column = None,
     application: Application = None,
+    top: Top = None,
     as_json: Json = False,
 ) -> None:
     """Estimate the clicks per page of new rankers from a log of another one."""
     from plackett.clicks.loading import make_model
     from plackett.clicks.off_policy.evaluate import compare_off_policy
 
-    found = _read(log, form, column, application)
+    found = _read(log, form, column, application, top)
     fitted = make_model(model).fit(found) if method == "model" or "robust" in method else None
     named = dict(zip(file_names(runs, ()), runs, strict=True))
     frame = compare_off_policy(found, named, method, model=fitted, k=k, normalise=normalise, reward=reward, warn=False)

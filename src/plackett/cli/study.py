@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, option, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, option, parameter_value, reads_tables
 from plackett.cli.messages import waiting
 from plackett.cli.output import print_table
 
@@ -33,6 +33,10 @@ def study(
     algorithm: Annotated[
         list[str] | None,
         typer.Option("--algorithm", "-a", help="Ranker, for studies that let you choose; may be repeated."),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", "-p", help="name=value, such as size=whole; may be repeated."),
     ] = None,
     preset: Annotated[
         str | None, typer.Option(help="Rules of another tool for the measures: letor3, letor4, …")
@@ -80,6 +84,12 @@ def study(
         if word in given and word not in known:
             raise typer.BadParameter(f"{name} does not use this option", param_hint=f"--{word.removeprefix('n_')}")
     words |= {word: value for word, value in given.items() if word in known}
+    own = {
+        each.name: each.default
+        for each in known.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in ("preset", "n_trials", "n_jobs", "verbose")
+    }
+    words |= dict(parameter_value(text, own, name) for text in parameter or [])
     if "verbose" in known:  # it shows its own progress
         words["verbose"] = sys.stderr.isatty()
         found = function(**words)

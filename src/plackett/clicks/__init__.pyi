@@ -26,12 +26,15 @@ from plackett.clicks.models.dbn import SDBNCounting as SDBNCounting
 from plackett.clicks.models.trust_bias import TrustBias as TrustBias
 from plackett.clicks.simulate import TrustUsers as TrustUsers
 from plackett.clicks.models.ubm import UBM as UBM
+from plackett.clicks.labels.query_clusters import click_bicliques as click_bicliques
 from plackett.clicks.labels.preferences import click_preferences as click_preferences
 from plackett.clicks.compare import compare_models as compare_models
 from plackett.clicks.off_policy.evaluate import compare_off_policy as compare_off_policy
 from plackett.clicks.labels.discount import discount_clicks as discount_clicks
 from plackett.clicks.unbiased.propensities import em_propensities as em_propensities
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy as evaluate_off_policy
+from plackett.clicks.off_policy.exposure import exposure_bound as exposure_bound
+from plackett.clicks.unbiased.agreement import guarded_choice as guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities as harvest_propensities
 from plackett.clicks.users import hash_users as hash_users
 from plackett.clicks.unbiased.weights import ips_dataset as ips_dataset
@@ -46,6 +49,7 @@ from plackett.clicks.labels.dataset import page_dataset as page_dataset
 from plackett.clicks.profile import profile_log as profile_log
 from plackett.clicks.labels.query_clusters import query_clusters as query_clusters
 from plackett.clicks.unbiased.propensities import randomised_propensities as randomised_propensities
+from plackett.clicks.unbiased.agreement import rank_agreement as rank_agreement
 from plackett.clicks.reading import read_clicks as read_clicks
 from plackett.clicks.readers.events import read_events as read_events
 from plackett.clicks.readers.page_lines import read_pages as read_pages

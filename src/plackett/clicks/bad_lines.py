@@ -30,6 +30,10 @@ class BadLines:
         Reason to the first few: line number and text.
     notes
         Reason to number of lines that were used, but not completely as they stand.
+    columns
+        For tables: role to the column that was taken for it.
+    hint
+        What to do about it, if there is something.
 
     Examples
     --------
@@ -45,6 +49,8 @@ class BadLines:
     counts: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
+    hint: str = ""
 
     def add(self, reason: str, line: int, text: Any, times: int = 1) -> None:
         """Count a line that is left out."""
@@ -73,6 +79,8 @@ class BadLines:
             for reason, times in found.items():
                 line, text = self.examples[reason][0]
                 lines.append(f"  {times} × {reason}, such as line {line}: {text!r}")
+        if self.hint:
+            lines.append(f"  {self.hint}")
         return "\n".join(lines)
 
     def warn(self) -> None:

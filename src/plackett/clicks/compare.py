@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from plackett._errors import DataError
 from plackett._progress import progress
 from plackett._provenance import fulfils
 from plackett.clicks.loading import make_model, model_names
@@ -51,7 +52,7 @@ class ModelComparison:
         return figure
 
 
-@fulfils("clicks.compare")
+@fulfils("clicks.compare", "clicks.eval")
 def compare_models(
     train: ClickLog,
     test: ClickLog | None = None,
@@ -89,6 +90,10 @@ def compare_models(
 
     if test is None:
         train, test = train.split(0.75, random_state=0)
+    if train.n_rows == 0 or test.n_rows == 0:
+        raise DataError(
+            f"{train.n_pages} pages to fit and {test.n_pages} to score on: give a larger log, or another one"
+        )
     if isinstance(models, Mapping):
         named = dict(models)
     else:

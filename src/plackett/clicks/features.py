@@ -8,7 +8,6 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._prior import BetaPrior
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.data.dataset import RankingDataset
 
@@ -160,9 +159,8 @@ def likelihood_slope(model: ClickModel, log: ClickLog, scores: np.ndarray) -> tu
     trial = copy(model)
     trial.attraction_ = clipped(_sigmoid(np.asarray(scores, np.float64)))
     rates = trial.attraction_
-    trial.prior_ = BetaPrior(0.0, 0.0)
-    value = trial._pass(trial._prepare(log))
-    return value, trial.clicks_ - rates * trial.examined_
+    sums = trial._expect(trial._prepare(log))
+    return sums.log_likelihood, trial.clicks_ - rates * sums.pairs["examined"]
 
 
 def _fit_rates(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["ClickLog"]
 __public__ = ["ClickLog"]
 
+#: The largest rank: many sums are arrays over the ranks, and a larger number is hardly a rank.
+MAX_RANK = 10_000
+
 #: Optional arrays with one entry per row, and with one per page: their types.
 ROWS: dict[str, Any] = {
     "click_order": np.int32,
@@ -238,6 +241,11 @@ class ClickLog:
                 raise DataError(f"{name} has a code that is not one of its {within} ids")
         if self.clicks.size != n_rows or self.clicks.min(initial=0) < 0:
             raise DataError("clicks must be a number of clicks per row, 0 or more")
+        deepest = int(np.diff(starts).max(initial=0) if self.ranks is None else self.ranks.max(initial=0))
+        if deepest > MAX_RANK:
+            raise DataError(
+                f"the largest rank is {deepest}; ranks go up to {MAX_RANK}. If this is a rank, leave out what is below"
+            )
         for names, size in ((ROWS, n_rows), (PAGES, n_pages)):
             for name in names:
                 found = getattr(self, name)
@@ -518,7 +526,9 @@ def _numbers(values: Any, name: str, dtype: Any) -> np.ndarray:
         raise DataError(f"{name} must be numbers") from None
     if dtype is not np.int32:
         return found
-    whole = found.astype(np.int32)
-    if not (whole == found).all():
+    far = np.flatnonzero(np.abs(found) > np.iinfo(np.int32).max)
+    if far.size:
+        raise DataError(f"{name}[{far[0]}] is {found[far[0]]:.0f}, which is too large")
+    if not (np.isfinite(found).all() and (found == np.floor(found)).all()):
         raise DataError(f"{name} must be whole numbers")
-    return whole
+    return found.astype(np.int32)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.clicks._codes import find_codes
+from plackett.clicks._codes import codes, find_codes
 from plackett.clicks.log import ClickLog
 from plackett.clicks.storage import pack_ids, unpack_ids
 from plackett.data.grouping import ids_array
@@ -35,6 +36,32 @@ class PairTable:
     def of(cls, log: ClickLog) -> PairTable:
         """Pairs of a log, in its numbering."""
         return cls(log.queries, log.documents, log.pair_query, log.pair_document)
+
+    @classmethod
+    def concat(cls, tables: Sequence[PairTable]) -> PairTable:
+        """The pairs of several tables, one after another; a query may be in one of them only."""
+        queries, documents = (
+            [getattr(table, name) for table in tables if len(table)] for name in ("queries", "documents")
+        )
+        if not queries:
+            raise DataError("there are no pairs")
+        for ids, name in ((queries, "queries"), (documents, "documents")):
+            if len({each.dtype.kind for each in ids}) > 1:
+                raise DataError(f"{name} are whole numbers in one block and texts in another")
+        used = [table for table in tables if len(table)]
+        asked = [table.queries[np.unique(table.query)] for table in used]
+        distinct = codes(np.concatenate(asked), "queries")[1]
+        if distinct.size < sum(each.size for each in asked):
+            raise DataError("a query is in more than one block; a block has whole queries")
+        merged = []
+        for name in ("query", "document"):
+            ids = queries if name == "query" else documents
+            code, known = codes(np.concatenate(ids), name)
+            starts = np.cumsum([0, *(each.size for each in ids)])
+            places = [code[a + getattr(table, name)] for a, table in zip(starts, used, strict=False)]
+            merged.append((np.concatenate(places).astype(np.int32), known))
+        (query, known_queries), (document, known_documents) = merged
+        return cls(known_queries, known_documents, query, document)
 
     def __len__(self) -> int:
         return self.query.size
@@ -81,9 +108,9 @@ class PairTable:
         query, document = arrays.get("pair.query"), arrays.get("pair.document")
         if queries is None or documents is None or query is None or document is None:
             raise DataError("pairs are missing")
-        for codes, ids in ((query, queries), (document, documents)):
-            if codes.dtype != np.int32 or codes.shape != query.shape or codes.ndim != 1:
+        for code, ids in ((query, queries), (document, documents)):
+            if code.dtype != np.int32 or code.shape != query.shape or code.ndim != 1:
                 raise DataError("pairs are no codes")
-            if codes.size and not 0 <= codes.min() <= codes.max() < ids.size:
+            if code.size and not 0 <= code.min() <= code.max() < ids.size:
                 raise DataError("a pair has a code without an id")
         return cls(queries, documents, query, document)

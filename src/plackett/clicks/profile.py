@@ -10,11 +10,18 @@ import numpy as np
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 
-__all__ = ["LogProfile", "profile_log"]
+__all__ = ["FIXED", "LogProfile", "documents_move", "profile_log"]
 
 #: A user with more pages than this, or more clicks per page, is counted as a robot.
 ROBOT_PAGES = 500
 ROBOT_CLICKS = 20
+
+
+#: What a log of fixed lists cannot say.
+FIXED = (
+    "Every document was shown at one rank only: rank and relevance cannot be told apart. Set the examination from "
+    "another log, or randomise a little (swap neighbouring documents now and then)."
+)
 
 
 @dataclass(frozen=True)
@@ -97,11 +104,7 @@ def profile_log(log: ClickLog) -> LogProfile:
     page_clicks = np.bincount(log.page, clicked, minlength=log.n_pages)
     shown = np.bincount(log.rank - 1, weight, minlength=log.longest)
     hits = np.bincount(log.rank - 1, weight * clicked, minlength=log.longest)
-    low = np.full(log.n_pairs, np.iinfo(np.int32).max, np.int32)
-    high = np.zeros(log.n_pairs, np.int32)
-    np.minimum.at(low, log.pair, log.rank)
-    np.maximum.at(high, log.pair, log.rank)
-    moving = low < high
+    moving = _moving(log)
     moving_rows = float((weight * moving[log.pair]).sum() / max(weight.sum(), 1e-12))
     pair_shown = np.bincount(log.pair, weight, minlength=log.n_pairs)
     pair_hits = np.bincount(log.pair, weight * clicked, minlength=log.n_pairs)
@@ -139,6 +142,20 @@ def profile_log(log: ClickLog) -> LogProfile:
         "bad_lines": bad,
     }
     return LogProfile(**facts, advice=_advice(facts))
+
+
+def documents_move(log: ClickLog) -> bool:
+    """Whether any pair of query and document was shown at two ranks."""
+    return bool(_moving(log).any())
+
+
+def _moving(log: ClickLog) -> np.ndarray:
+    """Whether each pair was shown at several ranks."""
+    low = np.full(log.n_pairs, np.iinfo(np.int32).max, np.int32)
+    high = np.zeros(log.n_pairs, np.int32)
+    np.minimum.at(low, log.pair, log.rank)
+    np.maximum.at(high, log.pair, log.rank)
+    return low < high
 
 
 def _users(log: ClickLog, page_clicks: np.ndarray) -> tuple[int | None, int | None, int | None]:
@@ -181,10 +198,7 @@ def _advice(facts: dict[str, Any]) -> list[str]:
     if facts["clicks"] == 0:
         return ["No clicks: nothing can be learned from this log."]
     if facts["moving_pairs"] == 0:
-        said.append(
-            "Every document was shown at one rank only: rank and relevance cannot be told apart. Set the examination "
-            "from another log, or randomise a little (swap neighbouring documents now and then)."
-        )
+        said.append(FIXED)
     elif facts["connected_ranks"] < facts["longest"]:
         said.append(
             f"Only {facts['connected_ranks']} of {facts['longest']} ranks are connected by documents that moved: "

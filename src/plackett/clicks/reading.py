@@ -6,15 +6,17 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from plackett._errors import DataError
 from plackett._names import hint
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import lines
-from plackett.clicks.readers.columns import is_table_file, read_table
-from plackett.clicks.readers.events import read_ubi
-from plackett.clicks.readers.page_lines import read_pages
-from plackett.clicks.readers.query_click_lines import read_yandex
+from plackett.clicks.readers.columns import is_table_file, iter_table, read_table
+from plackett.clicks.readers.events import iter_ubi, read_ubi
+from plackett.clicks.readers.page_lines import iter_pages, read_pages
+from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
 from plackett.clicks.storage import open_log
 
 __all__ = ["FORMATS", "iter_clicks", "read_clicks"]
@@ -43,8 +45,11 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
     options
         For tables, the columns: ``page``, ``query``, ``document``, ``rank``, ``clicks``, ``click_order``, ``dwell``,
         ``actions``, ``user``, ``time``, ``ranker``, ``propensity``, ``conditional_propensity``, ``weight``; usual names
-        are found. A table has one row per shown document (rows of a page share ``page``), or one row per page whose
-        cells are lists. ``key`` is the key of the hash of user ids. For other formats, see their readers.
+        are found. A table has one row per shown document (rows of a page share ``page``; ``page`` may be a list of
+        columns that tell pages apart together), or one row per page whose cells are lists; ``clicks`` may then be the
+        list of the clicked documents, in the order of the clicks. ``first_rank`` is what the top rank is called, 0 or
+        1; None takes 0 if most pages have it. ``key`` is the key of the hash of user ids. For other formats, see their
+        readers.
 
     Returns
     -------
@@ -92,16 +97,22 @@ def detect(path: str | os.PathLike[str]) -> str:
     raise DataError(f"{path}: not recognised as a click log; name its format (format=…): {', '.join(FORMATS)}")
 
 
-@fulfils()
-def iter_clicks(path: str | os.PathLike[str], n_rows: int = 1_000_000, **options: Any) -> Iterator[ClickLog]:
-    """Read a table larger than memory in parts, with whole pages in each; rows of a page must be next to each other.
+@fulfils("logs.stream")
+def iter_clicks(
+    path: str | os.PathLike[str], n_rows: int = 1_000_000, format: str | None = None, **options: Any
+) -> Iterator[ClickLog]:
+    """Read a log larger than memory in parts, with whole pages in each.
+
+    Rows of a page must be next to each other in a table; events of a page may be anywhere. ``bad_lines`` of a part
+    counts from the beginning of the file (for events: those of the part). Click models learn from parts by
+    ``partial_fit``.
 
     Parameters
     ----------
     n_rows
         About how many rows a part has.
-    options
-        As in `read_clicks`. Give ``key`` if users matter across parts.
+    format, options
+        As in `read_clicks`. Give ``key`` if users matter across runs.
 
     Examples
     --------
@@ -109,34 +120,32 @@ def iter_clicks(path: str | os.PathLike[str], n_rows: int = 1_000_000, **options
     >>> path = tempfile.mkdtemp() + "/log.parquet"
     >>> log = ClickLog.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[0, 1]] * 4)
     >>> log.to_frame().write_parquet(path)
-    >>> [part.n_pages for part in iter_clicks(path, n_rows=5)]
-    [2, 2]
+    >>> [part.n_pages for part in iter_clicks(path, n_rows=4)]
+    [1, 2, 1]
     """
-    import polars as pl
+    if n_rows < 1:
+        raise DataError(f"n_rows={n_rows}; give a number from 1")
+    chosen = format or detect(path)
+    if chosen not in FORMATS:
+        raise DataError(f"unknown format {chosen!r} of a click log; {hint(chosen, FORMATS)}")
+    yield from PARTS[chosen](path, n_rows, **options)
 
-    from plackett.clicks.readers.columns import COLUMNS, _column, log_of_frame
-    from plackett.data._bytes import bare_suffix
 
-    suffix = bare_suffix(path)
-    if suffix == ".parquet":
-        lazy = pl.scan_parquet(os.fspath(path))
-    elif suffix in (".csv", ".tsv"):
-        separator = "\t" if suffix == ".tsv" else ","
-        lazy = pl.scan_csv(os.fspath(path), separator=separator, infer_schema=False, truncate_ragged_lines=True)
-    else:
-        raise DataError(f"{path}: only .parquet, .csv and .tsv are read in parts")
-    page = _column(lazy.head(0).collect(), "page", options.get("page"))
-    if page is None:
-        raise DataError(f"{path}: no column for the page; the usual names are {', '.join(COLUMNS['page'])}")
-    lazy = lazy.with_row_index("__line__", offset=2)
-    rest: pl.DataFrame | None = None
-    for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
-        batch = batch if rest is None else pl.concat([rest, batch])
-        last = batch[page].rle_id()
-        whole, rest = batch.filter(last < last[-1]), batch.filter(last == last[-1])
-        if whole.height >= n_rows - rest.height:
-            yield log_of_frame(whole, **options)
-        else:
-            rest = batch
-    if rest is not None and rest.height:
-        yield log_of_frame(rest, **options)
+def _native_parts(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Iterator[ClickLog]:
+    log = open_log(path, **options)
+    start = 0
+    while start < log.n_pages:
+        stop = max(int(np.searchsorted(log.offsets, log.offsets[start] + n_rows, side="right")) - 1, start + 1)
+        yield log.select(np.arange(start, stop))
+        start = stop
+
+
+#: Name of a format to its reader in parts.
+PARTS: dict[str, Callable[..., Iterator[ClickLog]]] = {
+    "native": _native_parts,
+    "table": iter_table,
+    "yandex": iter_yandex,
+    "clara2": iter_yandex,
+    "pages": iter_pages,
+    "ubi": iter_ubi,
+}

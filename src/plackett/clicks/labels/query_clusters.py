@@ -15,7 +15,7 @@ from plackett.data._tables import id_series
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["query_clusters", "query_similarity", "similarity_over_time"]
+__all__ = ["click_bicliques", "query_clusters", "query_similarity", "similarity_over_time"]
 
 
 def _words(queries: np.ndarray) -> Any:
@@ -114,6 +114,87 @@ def query_clusters(
     )
     labels = DBSCAN(eps=1.0 - threshold + 1e-9, min_samples=min_queries, metric="precomputed").fit_predict(distance)
     return pl.DataFrame([id_series("query", log.queries), pl.Series("cluster", labels)])
+
+
+@fulfils("clicks.querycluster", paper="Yi, Maghoul 2009")
+def click_bicliques(
+    log: ClickLog,
+    *,
+    min_clicks: float = 1.0,
+    min_queries: int = 2,
+    min_documents: int = 2,
+    max_degree: int | None = 1000,
+) -> pl.DataFrame:
+    """Groups of queries for which the same documents were clicked: bicliques of the click graph, the largest first.
+
+    Every query of a group has clicks on every document of the group, and neither side can grow. The groups are those
+    that two queries span: the documents that both have, and all queries that have these. A query may be in several.
+
+    Parameters
+    ----------
+    min_clicks
+        Fewer clicks on a pair of query and document are no edge of the graph.
+    min_queries, min_documents
+        Smaller groups are left out.
+    max_degree
+        Documents clicked for more queries are left out: they say little, and cost their square.
+
+    Returns
+    -------
+    polars.DataFrame
+        queries, documents (lists) and clicks, the number of clicks inside.
+
+    Examples
+    --------
+    >>> pages = [["a", "b", "c"], ["a", "b", "c"], ["a", "b", "c"]]
+    >>> log = ClickLog.from_arrays(["shoe", "shoes", "cat"], pages, [[1, 1, 0], [1, 1, 1], [0, 0, 1]])
+    >>> click_bicliques(log).select("queries", "documents").row(0)
+    (['shoe', 'shoes'], ['a', 'b'])
+
+    References
+    ----------
+    Yi, Maghoul: Query clustering using click-through graph. WWW 2009.
+    """
+    import polars as pl
+    from scipy.sparse import csr_matrix, triu
+
+    if min_queries < 2 or min_documents < 1:
+        raise DataError(f"min_queries={min_queries}, min_documents={min_documents}; give at least 2 and 1")
+    counts = click_matrix(log)
+    counts.data[counts.data < min_clicks] = 0.0
+    counts.eliminate_zeros()
+    if max_degree is not None:
+        hub = np.bincount(counts.indices, minlength=counts.shape[1]) > max_degree
+        counts.data[hub[counts.indices]] = 0.0
+        counts.eliminate_zeros()
+    graph = csr_matrix((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+    common = triu(graph @ graph.T, k=1).tocoo()
+    near = common.data >= min_documents
+    shared = csr_matrix(graph[common.row[near]].multiply(graph[common.col[near]]))
+    # equal sets of documents have equal sums of random numbers; 128 bits make an accident impossible in practice
+    keys = np.random.default_rng(0).integers(0, 2**63, (2, graph.shape[1]), dtype=np.uint64)
+    row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
+    sums = np.zeros((shared.shape[0], 2), np.uint64)
+    for side in range(2):
+        np.add.at(sums[:, side], row, keys[side][shared.indices])
+    _, first = np.unique(sums, axis=0, return_index=True)
+    sets = shared[np.sort(first)]
+    sizes = np.diff(sets.indptr)
+    inside = csr_matrix(sets @ graph.T)
+    inside.data = (inside.data >= sizes[np.repeat(np.arange(sizes.size), np.diff(inside.indptr))] - 0.5).astype(float)
+    inside.eliminate_zeros()
+    members = np.diff(inside.indptr)
+    clicks = np.asarray((inside @ counts).multiply(sets).sum(axis=1)).ravel()
+    kept = np.flatnonzero(members >= min_queries)
+    kept = kept[np.lexsort((-clicks[kept], -(members * sizes)[kept]))]
+    lists = []
+    for name, ids, found in (("queries", log.queries, inside), ("documents", log.documents, sets)):
+        chosen = found[kept]
+        chosen.sort_indices()
+        group = np.repeat(np.arange(kept.size), np.diff(chosen.indptr))
+        table = pl.DataFrame([pl.Series("group", group), id_series(name, ids).gather(chosen.indices)])
+        lists.append(table.group_by("group", maintain_order=True).agg(pl.col(name))[name])
+    return pl.DataFrame([*lists, pl.Series("clicks", clicks[kept])])
 
 
 @fulfils("clicks.querycluster", paper="Zhao, Hoi, Liu, Wang, Lyu, Ma 2006")

@@ -7,6 +7,7 @@ of pages.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -68,6 +69,11 @@ class CellCounts:
     pair_shown: np.ndarray
     cell_clicks: np.ndarray
     cell_shown: np.ndarray
+
+    @cached_property
+    def pair(self) -> np.ndarray:
+        """Pair of each entry."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
     @property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,7 @@ class ChainPages:
     n_ranks: int
 
     @classmethod
-    def of(cls, log: ClickLog) -> ChainPages:
+    def of(cls, log: ClickLog, n_ranks: int) -> ChainPages:
         """Pages of a log."""
         order = log.by_query
         sizes = log.lengths[order]
@@ -55,7 +55,7 @@ class ChainPages:
             part_pages=groups[cuts],
             part_rows=part_rows,
             n_pairs=log.n_pairs,
-            n_ranks=log.longest,
+            n_ranks=n_ranks,
         )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import (
@@ -19,9 +20,13 @@ from plackett.clicks.models._cells import (
 )
 from plackett.clicks.models._chain import ChainPages, ChainSums, chain_conditional, chain_marginal, chain_pass
 from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["ChainModel", "ExaminationModel", "chain_draw"]
 
+
+#: Most ranks of models with a parameter per rank and last click.
+MAX_BROWSED = 300
 
 # ---------------------------------------------------------------------------------------------------------- examination
 
@@ -66,11 +71,20 @@ class ExaminationModel(ClickModel):
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ("examination_",)
+    _shared: ClassVar[tuple[str, ...]] = ("examination_",)
+    needs_moves: ClassVar[bool] = True
     #: Whether the cell depends on the last click.
     _browsing: ClassVar[bool] = False
 
     def _n_cells(self) -> int:
-        return n_browsing_cells(self.n_ranks_) if self._browsing else self.n_ranks_
+        if not self._browsing:
+            return self.n_ranks_
+        if self.n_ranks_ > MAX_BROWSED:
+            raise DataError(
+                f"{self.name} has a parameter per pair of ranks, for at most {MAX_BROWSED} ranks; the log has "
+                f"{self.n_ranks_}. Leave the lower ones out (log.truncate({MAX_BROWSED}), --top {MAX_BROWSED})"
+            )
+        return n_browsing_cells(self.n_ranks_)
 
     def _cells(self, log: ClickLog) -> np.ndarray:
         return (browsing_cells if self._browsing else rank_cells)(log, self.n_ranks_)
@@ -78,41 +92,44 @@ class ExaminationModel(ClickModel):
     def _prepare(self, log: ClickLog) -> CellCounts:
         return count_cells(log, self._cells(log), self._n_cells())
 
-    def _start(self, log: ClickLog, state: CellCounts) -> None:
-        rate = state.cell_clicks.sum() / max(state.cell_shown.sum(), 1e-12)
-        self._reference = int(np.argmax(state.cell_shown > 0))
-        look = (state.cell_clicks + 1.0) / (state.cell_shown + 1.0 / max(rate, 1e-9))
+    def _start(self, totals: Totals) -> None:
+        shown, clicks = totals.cell_shown, totals.cell_clicks
+        rate = clicks.sum() / max(shown.sum(), 1e-12)
+        self._cell_shown, self._reference = shown, int(np.argmax(shown > 0))
+        look = (clicks + 1.0) / (shown + 1.0 / max(rate, 1e-9))
         self.examination_ = np.clip(look / look[self._reference], 0.05, 0.95)
         self.examination_[self._reference] = 1.0
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
 
-    def _pass(self, state: CellCounts) -> float:
-        part_pairs, part_entries = state.parts
+    def _expect(self, pages: CellCounts) -> Sums:
+        part_pairs, part_entries = pages.parts
         n_parts = part_pairs.size - 1
-        by_pair = np.empty(state.pair_clicks.size), np.empty(state.pair_clicks.size)
-        by_cell, likelihood = np.zeros((n_parts, state.cell_shown.size)), np.zeros(n_parts)
+        examined, informed = np.empty(pages.pair_clicks.size), np.empty(pages.pair_clicks.size)
+        by_cell, likelihood = np.zeros((n_parts, pages.cell_shown.size)), np.zeros(n_parts)
         over_queries(
             _examination_pass,
             part_entries,
             part_pairs,
-            (state.starts, state.cell, state.clicks, state.skips),
+            (pages.starts, pages.cell, pages.clicks, pages.skips),
             self.attraction_,
             self.examination_,
-            by_pair,
+            (examined, informed),
             by_cell,
             likelihood,
             n_jobs=self.n_jobs,
         )
         value = float(likelihood.sum())
-        value += float((state.pair_clicks * np.log(self.attraction_)).sum())
-        value += float((state.cell_clicks * np.log(np.maximum(self.examination_, 1e-300))).sum())
-        self.informed_ = by_pair[1]
-        self._attract(by_pair[0])
-        expected = by_cell.sum(axis=0)
-        look = np.where(state.cell_shown > 0, expected / np.maximum(state.cell_shown, 1e-12), self.examination_)
+        value += float((pages.pair_clicks * np.log(self.attraction_)).sum())
+        value += float((pages.cell_clicks * np.log(np.maximum(self.examination_, 1e-300))).sum())
+        return Sums(value, {"examined": examined, "informed": informed}, {"looked": by_cell.sum(axis=0)})
+
+    def _maximise(self, sums: Sums) -> None:
+        self.informed_ = sums.pairs["informed"]
+        self._attract(sums.pairs["examined"])
+        shown = self._cell_shown
+        look = np.where(shown > 0, sums.shared["looked"] / np.maximum(shown, 1e-12), self.examination_)
         self.examination_ = np.clip(look, 1e-9, 1.0)
         self.examination_[self._reference] = 1.0
-        return value
 
     def _rates(self, log: ClickLog) -> np.ndarray:
         return self.attraction(log)[log.pair]
@@ -136,8 +153,6 @@ class ExaminationModel(ClickModel):
         return clicks
 
     def _check_restored(self) -> None:
-        from plackett._errors import DataError
-
         if self.examination_.shape != (self._n_cells(),):
             raise DataError(f"examination_ has shape {self.examination_.shape} for {self.n_ranks_} ranks")
 
@@ -187,7 +202,7 @@ class ChainModel(ClickModel):
 
     def _stop(self) -> np.ndarray:
         """Probability that a click on each pair ends the reading for good."""
-        return np.zeros(len(self.pairs_))
+        return np.zeros(self.attraction_.size)
 
     def _unknown_stop(self) -> float:
         return 0.0
@@ -201,12 +216,17 @@ class ChainModel(ClickModel):
         return np.ones(self.n_ranks_)
 
     def _prepare(self, log: ClickLog) -> ChainPages:
-        return ChainPages.of(log)
+        return ChainPages.of(log, self.n_ranks_)
 
-    def _sums(self, state: ChainPages) -> ChainSums:
-        return chain_pass(state, self.attraction_, self._stop(), self._skip_go(), self._click_go(), self.n_jobs)
+    def _chain_sums(self, pages: ChainPages) -> ChainSums:
+        return chain_pass(pages, self.attraction_, self._stop(), self._skip_go(), self._click_go(), self.n_jobs)
 
-    def _start(self, log: ClickLog, state: Any) -> None:
+    def _expect(self, pages: ChainPages) -> Sums:
+        sums = self._chain_sums(pages)
+        by_pair = ("examined", "informed", "clicks", "gone_on", "stop_score", "stop_information")
+        return Sums(sums.log_likelihood, {name: getattr(sums, name) for name in by_pair}, {"ranks": sums.ranks})
+
+    def _start(self, totals: Totals) -> None:
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
 
     def _row_rates(self, log: ClickLog) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from plackett._kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import CellCounts, count_cells, rank_cells
 from plackett.clicks.models.base import ClickModel
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["AdditiveTwoTower"]
 
@@ -70,6 +71,9 @@ class AdditiveTwoTower(ClickModel):
     aliases: ClassVar[tuple[str, ...]] = ("Logistic",)
     paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     _arrays: ClassVar[tuple[str, ...]] = ("pair_effect_", "rank_effect_", "curvature_")
+    needs_moves: ClassVar[bool] = True
+    _by_pair: ClassVar[tuple[str, ...]] = ("pair_effect_",)
+    _shared: ClassVar[tuple[str, ...]] = ("rank_effect_", "precision_")
 
     def _given_prior(self) -> Any:
         from plackett.clicks.models._prior import FLAT
@@ -80,38 +84,40 @@ class AdditiveTwoTower(ClickModel):
     def _prepare(self, log: ClickLog) -> CellCounts:
         return count_cells(log, rank_cells(log, self.n_ranks_), self.n_ranks_)
 
-    def _start(self, log: ClickLog, state: CellCounts) -> None:
-        rate = (state.cell_clicks + 0.5) / (state.cell_shown + 1.0)
+    def _start(self, totals: Totals) -> None:
+        rate = (totals.cell_clicks + 0.5) / (totals.cell_shown + 1.0)
         self.rank_effect_ = np.log(rate / (1 - rate))
-        self.pair_effect_ = np.zeros(log.n_pairs)
+        self.pair_effect_ = np.zeros(self.shown_.size)
         self.examined_ = self.shown_
 
-    def _pass(self, state: CellCounts) -> float:
-        part_pairs, part_entries = state.parts
+    def _expect(self, pages: CellCounts) -> Sums:
+        part_pairs, part_entries = pages.parts
         n_parts = part_pairs.size - 1
-        curvature, by_rank = np.empty(self.pair_effect_.size), np.zeros((n_parts, 2, self.n_ranks_))
-        value = np.zeros(n_parts)
+        effect, curvature = self.pair_effect_.copy(), np.empty(self.pair_effect_.size)
+        by_rank, value = np.zeros((n_parts, 2, self.n_ranks_)), np.zeros(n_parts)
         over_queries(
             _additive_pass,
             part_entries,
             part_pairs,
-            (state.starts, state.cell, state.clicks, state.skips),
+            (pages.starts, pages.cell, pages.clicks, pages.skips),
             self.rank_effect_,
             self.precision_,
-            self.pair_effect_,
+            effect,
             curvature,
             by_rank,
             value,
             n_jobs=self.n_jobs,
         )
-        slope, bend = by_rank.sum(axis=0)
-        self.curvature_ = curvature
-        penalised = float(value.sum()) - 0.5 * self.precision_ * float((self.pair_effect_**2).sum())
+        penalised = float(value.sum()) - 0.5 * self.precision_ * float((effect**2).sum())
+        return Sums(penalised, {"effect": effect, "curvature": curvature}, {"slope_and_bend": by_rank.sum(axis=0)})
+
+    def _maximise(self, sums: Sums) -> None:
+        self.pair_effect_, self.curvature_ = sums.pairs["effect"], sums.pairs["curvature"]
+        slope, bend = sums.shared["slope_and_bend"]
         self.rank_effect_ = self.rank_effect_ + np.clip(slope / np.maximum(bend, 1e-9), -2.0, 2.0)
         self.attraction_ = _sigmoid(self.pair_effect_ + self.rank_effect_[0])
-        return penalised
 
-    def _estimate_priors(self, state: CellCounts) -> None:
+    def _estimate_priors(self) -> None:
         # the variance under which the effects are most probable, with their uncertainty
         spread = float((self.pair_effect_**2 + 1.0 / (self.curvature_ + self.precision_)).mean())
         self.precision_ = float(np.clip(1.0 / max(spread, 1e-9), 1e-3, 1e4))

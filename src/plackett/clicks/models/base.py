@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from plackett._errors import DataError, reading
 from plackett._progress import progress
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._prior import FLAT, BetaPrior, latent_posterior, latent_prior
+from plackett.clicks.models.statistics import Sums, Totals
 from plackett.clicks.pairs import PairTable
 
 if TYPE_CHECKING:
@@ -80,8 +82,13 @@ class ClickModel:
     name: ClassVar[str]
     #: Capabilities, for the table of `compare_models`.
     several_clicks: ClassVar[bool] = True
+    #: Whether only documents shown at several ranks tell the rank from the relevance.
+    needs_moves: ClassVar[bool] = False
     #: Names of the fitted arrays that a file keeps, besides those of the base.
     _arrays: ClassVar[tuple[str, ...]] = ()
+    #: Names of the parameters of a pass with one entry per pair, and of those that pairs share.
+    _by_pair: ClassVar[tuple[str, ...]] = ("attraction_",)
+    _shared: ClassVar[tuple[str, ...]] = ()
 
     prior: Any = "estimated"
     max_iter: int = 50
@@ -95,14 +102,75 @@ class ClickModel:
         """Fit the model to a log."""
         if log.n_rows == 0:
             raise DataError("the log has no documents")
-        self.pairs_ = PairTable.of(log)
-        self.n_ranks_ = log.longest
+        self.pairs_, self.n_ranks_ = PairTable.of(log), log.longest
         self.prior_ = self._given_prior()
-        self.shown_ = np.bincount(log.pair, log.row_weight, minlength=log.n_pairs)
-        self.clicks_ = np.bincount(log.pair, log.row_weight * log.clicked, minlength=log.n_pairs)
+        self.shown_, self.clicks_ = _shown_and_clicks(log)
         self.log_likelihoods_: list[float] = []
         self._fit(log, verbose)
         return self
+
+    def fit_blocks(
+        self, totals: Totals, statistics: Callable[[dict[str, Any]], Sums], *, verbose: bool = False
+    ) -> Self:
+        """Fit to pages that lie elsewhere, in blocks of whole queries, by the sums that each pass needs of them.
+
+        The result is that of `fit` on all pages, up to the rounding of sums that are added in another order.
+
+        Parameters
+        ----------
+        totals
+            `Totals.join` of the `totals` of the blocks.
+        statistics
+            Called before each pass with the `parameters`; it returns `Sums.join` of the `statistics` of the blocks, in
+            the order of ``totals``. A block needs the parameters of its own pairs only (`block_parameters`).
+        """
+        self._check_passes()
+        self.prior_ = self._given_prior()
+        self.log_likelihoods_ = []
+        self._fit_passes(totals, statistics, verbose)
+        return self
+
+    def totals(self, log: ClickLog, n_ranks: int) -> Totals:
+        """Totals of a block of pages, with the largest rank of all blocks."""
+        self._check_passes()
+        return self._totals(log, self.prepare(log, n_ranks), n_ranks)
+
+    def _totals(self, log: ClickLog, pages: Any, n_ranks: int) -> Totals:
+        none = np.zeros(0)
+        cells = getattr(pages, "cell_shown", none), getattr(pages, "cell_clicks", none)
+        return Totals(PairTable.of(log), n_ranks, float(log.page_weight.sum()), *_shown_and_clicks(log), *cells)
+
+    def prepare(self, log: ClickLog, n_ranks: int) -> Any:
+        """Pages of a block in the form that `statistics` takes; make it once, use it in every pass."""
+        model = copy(self)
+        model.n_ranks_ = n_ranks
+        return model._prepare(log)
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters that the next pass starts from."""
+        return {name: getattr(self, name) for name in ("n_ranks_", *self._by_pair, *self._shared)}
+
+    def block_parameters(self, parameters: Mapping[str, Any], start: int, stop: int) -> dict[str, Any]:
+        """Parameters of the pairs from ``start`` to ``stop``, and the shared ones."""
+        return {name: value[start:stop] if name in self._by_pair else value for name, value in parameters.items()}
+
+    def statistics(self, pages: Any, parameters: Mapping[str, Any]) -> Sums:
+        """Sums over the pages of a block that one pass of EM needs.
+
+        Parameters
+        ----------
+        pages
+            Of `prepare`.
+        parameters
+            Of `parameters`, for the pairs of the block.
+        """
+        model = copy(self)
+        model.__dict__.update(parameters)
+        return model._expect(pages)
+
+    def _check_passes(self) -> None:
+        if type(self)._fit is not ClickModel._fit:
+            raise DataError(f"{self.name} is fitted in one pass over one log, not by sums over blocks")
 
     def partial_fit(self, log: ClickLog, *, decay: float = 1.0) -> Self:
         """Fit to one more part of a log. What was seen before counts too, as distinct pages with counts.
@@ -137,33 +205,44 @@ class ClickModel:
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
         """Fit by passes; models with a closed form override this."""
-        state = self._prepare(log)
-        self._start(log, state)
-        pages = max(float(log.page_weight.sum()), 1.0)
+        pages = self._prepare(log)
+        self._fit_passes(self._totals(log, pages, self.n_ranks_), lambda _: self._expect(pages), verbose)
+
+    def _fit_passes(self, totals: Totals, statistics: Callable[[dict[str, Any]], Sums], verbose: bool) -> None:
+        self.pairs_, self.n_ranks_ = totals.pairs, totals.n_ranks
+        self.shown_, self.clicks_ = totals.shown, totals.clicks
+        self._start(totals)
+        pages = max(totals.pages, 1.0)
         fresh_prior = False
         for step in progress(range(self.max_iter), self.name, self.max_iter, verbose=verbose):
-            value = self._pass(state)
+            sums = statistics(self.parameters())
+            self._maximise(sums)
+            value = sums.log_likelihood
             self.log_likelihoods_.append(value)
             if step and not fresh_prior and abs(value - self.log_likelihoods_[-2]) < self.tol * pages:
                 break
             fresh_prior = isinstance(self.prior, str) and step in (1, 3, 7, 15, 31, 63, 127)
             if fresh_prior:
-                self._estimate_priors(state)
+                self._estimate_priors()
         self.n_iter_ = len(self.log_likelihoods_)
 
     def _prepare(self, log: ClickLog) -> Any:
         """What passes over the log need."""
         raise NotImplementedError
 
-    def _start(self, log: ClickLog, state: Any) -> None:
+    def _start(self, totals: Totals) -> None:
         """Parameters to start from."""
         raise NotImplementedError
 
-    def _pass(self, state: Any) -> float:
-        """Log-likelihood at the parameters, and better parameters."""
+    def _expect(self, pages: Any) -> Sums:
+        """Expectations at the parameters; depends on nothing but `parameters`."""
         raise NotImplementedError
 
-    def _estimate_priors(self, state: Any) -> None:
+    def _maximise(self, sums: Sums) -> None:
+        """Better parameters from the expectations."""
+        raise NotImplementedError
+
+    def _estimate_priors(self) -> None:
         self.prior_ = latent_prior(self.clicks_, *self._evidence_of_skips())
 
     def _evidence_of_skips(self) -> tuple[np.ndarray, np.ndarray]:
@@ -339,6 +418,11 @@ class ClickModel:
 
     def _check_restored(self) -> None:
         """Refuse arrays whose shape does not fit the ranks."""
+
+
+def _shown_and_clicks(log: ClickLog) -> tuple[np.ndarray, np.ndarray]:
+    shown = np.bincount(log.pair, log.row_weight, minlength=log.n_pairs)
+    return shown, np.bincount(log.pair, log.row_weight * log.clicked, minlength=log.n_pairs)
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._grid import GRID, grid_moments
 from plackett.clicks.models._prior import beta_interval
 from plackett.clicks.models.base import clipped
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["CCM", "BayesianCCM"]
 
@@ -71,32 +72,32 @@ class CCM(_ClickChain):
     _ids: ClassVar[tuple[str, ...]] = ("clicks.ccm",)
     name: ClassVar[str] = "CCM"
     paper: ClassVar[str] = "Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos 2009"
+    _shared: ClassVar[tuple[str, ...]] = ("alphas_",)
 
-    def _start(self, log: ClickLog, state: Any) -> None:
-        super()._start(log, state)
+    def _start(self, totals: Totals) -> None:
+        super()._start(totals)
         self.alphas_ = (0.8, 0.7, 0.4)
 
-    def _pass(self, state: Any) -> float:
-        sums = self._sums(state)
+    def _maximise(self, sums: Sums) -> None:
+        clicks, gone_on, ranks = sums.pairs["clicks"], sums.pairs["gone_on"], sums.shared["ranks"]
         a1, a2, a3 = self.alphas_
         r = self.attraction_
         go = a2 * (1 - r) + a3 * r
-        good_gone = sums.gone_on * r * a3 / go
-        good_stopped = (sums.clicks - sums.gone_on) * r * (1 - a3) / np.maximum(1 - go, 1e-12)
+        good_gone = gone_on * r * a3 / go
+        good_stopped = (clicks - gone_on) * r * (1 - a3) / np.maximum(1 - go, 1e-12)
         good = good_gone + good_stopped
-        bad, bad_gone = sums.clicks.sum() - good.sum(), sums.gone_on.sum() - good_gone.sum()
-        skips = sums.ranks[SKIPS].sum()
-        a1 = float(sums.ranks[SKIPS_GONE_ON].sum() / skips) if skips > 0 else a1
+        bad, bad_gone = clicks.sum() - good.sum(), gone_on.sum() - good_gone.sum()
+        skips = ranks[SKIPS].sum()
+        a1 = float(ranks[SKIPS_GONE_ON].sum() / skips) if skips > 0 else a1
         a2 = float(bad_gone / bad) if bad > 0 else a2
         a3 = float(good_gone.sum() / good.sum()) if good.sum() > 0 else a3
         a1, a2, a3 = (float(np.clip(a, 1e-6, 1 - 1e-9)) for a in (a1, a2, a3))
         self.alphas_ = (a1, a2, a3)
         a, b = self.prior_
-        self.informed_, self.examined_ = sums.informed, sums.examined
+        self.informed_, self.examined_ = sums.pairs["informed"], sums.pairs["examined"]
         # r is the chance of a click and, after it, of a satisfied user: a second trial per click
-        total = sums.examined + sums.clicks + a + b
+        total = self.examined_ + clicks + a + b
         self.attraction_ = clipped((self.clicks_ + good + a) / np.maximum(total, 1e-12))
-        return sums.log_likelihood
 
 
 @dataclass(kw_only=True, eq=False)

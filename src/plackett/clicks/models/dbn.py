@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._chain import CLICKS, CLICKS_GONE_ON, SKIPS, SKIPS_GONE_ON, ChainSums
+from plackett.clicks.models._chain import CLICKS, CLICKS_GONE_ON, SKIPS, SKIPS_GONE_ON
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import (
     FLAT,
@@ -21,6 +21,7 @@ from plackett.clicks.models._prior import (
 )
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.dcm import rows_to_last_click
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["DBN", "SDBN", "SDBNCounting"]
 
@@ -102,49 +103,50 @@ class DBN(_Satisfying):
     name: ClassVar[str] = "DBN"
     paper: ClassVar[str] = "Chapelle, Zhang 2009"
 
+    _by_pair: ClassVar[tuple[str, ...]] = ("attraction_", "satisfaction_")
+    _shared: ClassVar[tuple[str, ...]] = ("gamma_",)
+
     gamma: float | None = None
 
-    def _start(self, log: ClickLog, state: Any) -> None:
+    def _start(self, totals: Totals) -> None:
         if self.gamma is not None and not 0 < self.gamma <= 1:
             raise DataError(f"gamma={self.gamma}; it is a probability above 0, or None to estimate it")
-        super()._start(log, state)
+        super()._start(totals)
         self.gamma_ = 0.9 if self.gamma is None else float(self.gamma)
-        self.satisfaction_ = np.full(log.n_pairs, 0.5)
+        self.satisfaction_ = np.full(self.clicks_.size, 0.5)
         self.satisfaction_prior_ = FLAT if self.prior is None else BetaPrior(1.0, 1.0)
 
-    def _pass(self, state: Any) -> float:
-        sums = self._sums(state)
-        stopped = sums.clicks - sums.gone_on
+    def _maximise(self, sums: Sums) -> None:
+        clicks, at = sums.pairs["clicks"], self.satisfaction_
+        stopped = clicks - sums.pairs["gone_on"]
         # among those who stopped after a click, the share that was satisfied rather than tired
-        satisfied = stopped * self.satisfaction_ / np.maximum(1.0 - self.gamma_ * (1.0 - self.satisfaction_), 1e-12)
+        satisfied = stopped * at / np.maximum(1.0 - self.gamma_ * (1.0 - at), 1e-12)
         if self.gamma is None:
-            ranks = sums.ranks.sum(axis=1)
+            ranks = sums.shared["ranks"].sum(axis=1)
             gone_on = ranks[SKIPS_GONE_ON] + ranks[CLICKS_GONE_ON]
             could = ranks[SKIPS] + ranks[CLICKS] - satisfied.sum()
             self.gamma_ = float(np.clip(gone_on / max(could, 1e-12), 1e-6, 1.0)) if could > 0 else self.gamma_
-        self._last = sums, self.satisfaction_
+        self._last = at, sums.pairs["stop_score"], sums.pairs["stop_information"]
         a, b = self.satisfaction_prior_
-        total = sums.clicks + a + b
-        mean = self._mean_satisfaction(satisfied, sums.clicks)
+        total = clicks + a + b
+        mean = self._mean_satisfaction(satisfied, clicks)
         self.satisfaction_ = clipped(np.where(total > 1e-9, (satisfied + a) / np.maximum(total, 1e-12), mean))
-        self.satisfaction_variance_ = self._satisfaction_variance(sums)
-        self.informed_ = sums.informed
-        self._attract(sums.examined)
-        return sums.log_likelihood
+        self.satisfaction_variance_ = self._satisfaction_variance(sums.pairs["stop_information"])
+        self.informed_ = sums.pairs["informed"]
+        self._attract(sums.pairs["examined"])
 
     def _mean_satisfaction(self, satisfied: np.ndarray, clicks: np.ndarray) -> float:
         return float(satisfied.sum() / clicks.sum()) if clicks.sum() > 0 else 0.5
 
-    def _satisfaction_variance(self, sums: ChainSums) -> np.ndarray:
+    def _satisfaction_variance(self, information: np.ndarray) -> np.ndarray:
         a, b = self.satisfaction_prior_
         mean = self.satisfaction_
         imagined = max(a, 0.5) / mean**2 + max(b, 0.5) / (1 - mean) ** 2
-        return 1.0 / (sums.stop_information + imagined)
+        return 1.0 / (information + imagined)
 
-    def _estimate_priors(self, state: Any) -> None:
-        super()._estimate_priors(state)
-        sums, at = self._last
-        self.satisfaction_prior_ = prior_of_scores(at, sums.stop_score, sums.stop_information)
+    def _estimate_priors(self) -> None:
+        super()._estimate_priors()
+        self.satisfaction_prior_ = prior_of_scores(*self._last)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from plackett.clicks.models._chain import CLICKS, CLICKS_GONE_ON
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import estimate_prior
 from plackett.clicks.models.base import clipped
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["DCM", "DCMClosedForm"]
 
@@ -43,21 +44,20 @@ class DCM(ChainModel):
     name: ClassVar[str] = "DCM"
     paper: ClassVar[str] = "Guo, Liu, Wang 2009"
     _arrays: ClassVar[tuple[str, ...]] = ("continuation_",)
+    _shared: ClassVar[tuple[str, ...]] = ("continuation_",)
 
-    def _start(self, log: ClickLog, state: Any) -> None:
-        super()._start(log, state)
+    def _start(self, totals: Totals) -> None:
+        super()._start(totals)
         self.continuation_ = np.full(self.n_ranks_, 0.5)
 
     def _click_go(self) -> np.ndarray:
         return self.continuation_
 
-    def _pass(self, state: Any) -> float:
-        sums = self._sums(state)
-        self.informed_ = sums.informed
-        self._attract(sums.examined)
-        clicks, gone_on = sums.ranks[CLICKS], sums.ranks[CLICKS_GONE_ON]
+    def _maximise(self, sums: Sums) -> None:
+        self.informed_ = sums.pairs["informed"]
+        self._attract(sums.pairs["examined"])
+        clicks, gone_on = sums.shared["ranks"][CLICKS], sums.shared["ranks"][CLICKS_GONE_ON]
         self.continuation_ = clipped(np.where(clicks > 0, gone_on / np.maximum(clicks, 1e-12), self.continuation_))
-        return sums.log_likelihood
 
 
 @dataclass(kw_only=True, eq=False)

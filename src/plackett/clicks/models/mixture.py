@@ -13,6 +13,7 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import CellCounts, count_cells, rank_cells
 from plackett.clicks.models._chain import ChainPages
 from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["MixtureModel", "PBMMixture"]
 
@@ -42,36 +43,44 @@ class MixtureModel(ClickModel):
     name: ClassVar[str] = "Mixture"
     paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     _arrays: ClassVar[tuple[str, ...]] = ("blind_",)
+    needs_moves: ClassVar[bool] = True
+    _shared: ClassVar[tuple[str, ...]] = ("blind_", "mix_")
 
     def _prepare(self, log: ClickLog) -> CellCounts:
         return count_cells(log, rank_cells(log, self.n_ranks_), self.n_ranks_)
 
-    def _start(self, log: ClickLog, state: CellCounts) -> None:
-        self.blind_ = clipped(state.cell_clicks / np.maximum(state.cell_shown, 1e-12))
+    def _start(self, totals: Totals) -> None:
+        self.blind_ = clipped(totals.cell_clicks / np.maximum(totals.cell_shown, 1e-12))
         self.mix_ = 0.5
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ + 2.0))
-        self._pair = np.repeat(np.arange(log.n_pairs), np.diff(state.starts))
+        self._cell_shown, self._cell_clicks = totals.cell_shown, totals.cell_clicks
 
-    def _pass(self, state: CellCounts) -> float:
-        r, b = self.attraction_[self._pair], self.blind_[state.cell]
+    def _expect(self, pages: CellCounts) -> Sums:
+        pair, cell, n = pages.pair, pages.cell, self.attraction_.size
+        r, b = self.attraction_[pair], self.blind_[cell]
         chance = self.mix_ * r + (1 - self.mix_) * b
-        value = float((state.clicks * np.log(chance) + state.skips * np.log1p(-chance)).sum())
-        by_document = state.clicks * self.mix_ * r / chance
-        looked = by_document + state.skips * self.mix_ * (1 - r) / (1 - chance)
-        n = self.attraction_.size
-        hits = np.bincount(self._pair, by_document, minlength=n)
-        self.examined_ = np.bincount(self._pair, looked, minlength=n)
-        self._hits = hits
-        a, c = self.prior_
-        self.attraction_ = clipped((hits + a) / np.maximum(self.examined_ + a + c, 1e-12))
-        blind = (state.clicks + state.skips) - looked
-        blind_clicks = np.bincount(state.cell, state.clicks - by_document, minlength=self.n_ranks_)
-        blind_shown = np.bincount(state.cell, blind, minlength=self.n_ranks_)
-        self.blind_ = clipped(np.where(blind_shown > 0, blind_clicks / np.maximum(blind_shown, 1e-12), self.blind_))
-        self.mix_ = float(clipped(looked.sum() / (state.clicks + state.skips).sum()))
-        return value
+        value = float((pages.clicks * np.log(chance) + pages.skips * np.log1p(-chance)).sum())
+        by_document = pages.clicks * self.mix_ * r / chance
+        looked = by_document + pages.skips * self.mix_ * (1 - r) / (1 - chance)
+        return Sums(
+            value,
+            {"hits": np.bincount(pair, by_document, minlength=n), "looked": np.bincount(pair, looked, minlength=n)},
+            {
+                "hits": np.bincount(cell, by_document, minlength=self.n_ranks_),
+                "looked": np.bincount(cell, looked, minlength=self.n_ranks_),
+            },
+        )
 
-    def _estimate_priors(self, state: Any) -> None:
+    def _maximise(self, sums: Sums) -> None:
+        self._hits, self.examined_ = sums.pairs["hits"], sums.pairs["looked"]
+        a, c = self.prior_
+        self.attraction_ = clipped((self._hits + a) / np.maximum(self.examined_ + a + c, 1e-12))
+        looked = sums.shared["looked"]
+        clicks, shown = self._cell_clicks - sums.shared["hits"], self._cell_shown - looked
+        self.blind_ = clipped(np.where(shown > 0, clicks / np.maximum(shown, 1e-12), self.blind_))
+        self.mix_ = float(clipped(looked.sum() / self._cell_shown.sum()))
+
+    def _estimate_priors(self) -> None:
         from plackett.clicks.models._prior import estimate_prior
 
         self.prior_ = estimate_prior(self._hits, self.examined_)
@@ -183,13 +192,15 @@ class PBMMixture(ClickModel):
     name: ClassVar[str] = "PBMMixture"
     paper: ClassVar[str] = "Yan, Qin, Zhuang, Wang, Bendersky, Najork 2022"
     _arrays: ClassVar[tuple[str, ...]] = ("share_", "examination_")
+    needs_moves: ClassVar[bool] = True
+    _shared: ClassVar[tuple[str, ...]] = ("share_", "examination_")
 
     n_types: int = 2
 
     def _prepare(self, log: ClickLog) -> ChainPages:
-        return ChainPages.of(log)
+        return ChainPages.of(log, self.n_ranks_)
 
-    def _start(self, log: ClickLog, state: Any) -> None:
+    def _start(self, totals: Totals) -> None:
         if self.n_types < 1:
             raise DataError(f"n_types={self.n_types}; give a number from 1")
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
@@ -198,36 +209,39 @@ class PBMMixture(ClickModel):
         self.examination_ = np.arange(1, self.n_ranks_ + 1.0) ** -steep
         self.examination_[:, 1:] = np.minimum(self.examination_[:, 1:], 0.95)
 
-    def _pass(self, state: ChainPages) -> float:
-        n_parts = state.part_rows.size - 1
-        by_pair = np.zeros(state.n_pairs), np.zeros(state.n_pairs)
-        by_type = np.zeros((n_parts, self.n_types, 3, state.n_ranks))
+    def _expect(self, pages: ChainPages) -> Sums:
+        n_parts = pages.part_rows.size - 1
+        examined, informed = np.zeros(pages.n_pairs), np.zeros(pages.n_pairs)
+        by_type = np.zeros((n_parts, self.n_types, 3, pages.n_ranks))
         likelihood = np.zeros(n_parts)
         over_queries(
             _types_pass,
-            state.part_rows,
-            (state.part_pages, state.offsets, state.pair, state.rank, state.clicked, state.weight),
+            pages.part_rows,
+            (pages.part_pages, pages.offsets, pages.pair, pages.rank, pages.clicked, pages.weight),
             (self.attraction_, self.examination_, self.share_),
-            by_pair,
+            (examined, informed),
             by_type,
             likelihood,
             n_jobs=self.n_jobs,
         )
-        sums = by_type.sum(axis=0)
-        self.informed_ = by_pair[1]
-        self._attract(by_pair[0])
-        self.share_ = np.clip(sums[:, 0, 0] / sums[:, 0, 0].sum(), 1e-9, 1.0)
-        look = np.clip(sums[:, 1] / np.maximum(sums[:, 2], 1e-12), 1e-9, 1 - 1e-9)
-        self.examination_ = np.where(sums[:, 2] > 0, look, self.examination_)
+        by_pair = {"examined": examined, "informed": informed}
+        return Sums(float(likelihood.sum()), by_pair, {"types": by_type.sum(axis=0)})
+
+    def _maximise(self, sums: Sums) -> None:
+        self.informed_ = sums.pairs["informed"]
+        self._attract(sums.pairs["examined"])
+        types = sums.shared["types"]
+        self.share_ = np.clip(types[:, 0, 0] / types[:, 0, 0].sum(), 1e-9, 1.0)
+        look = np.clip(types[:, 1] / np.maximum(types[:, 2], 1e-12), 1e-9, 1 - 1e-9)
+        self.examination_ = np.where(types[:, 2] > 0, look, self.examination_)
         if not isinstance(self.prior, str) and self.prior is not None:
-            return float(likelihood.sum())
+            return
         # products alone are identified: the scale with the largest first rank at 1 has the same likelihood
         top = self.examination_[:, 0].max()
         scale = min(top, 1.0)
         if self.examination_.max() <= scale:
             self.examination_ = np.minimum(self.examination_ / scale, 1 - 1e-9)
             self.attraction_ = clipped(self.attraction_ * scale)
-        return float(likelihood.sum())
 
     def _predict(self, log: ClickLog, seen_clicks: bool) -> np.ndarray:
         out = np.empty(log.n_rows)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import CellCounts, count_cells, rank_cells
 from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["TrustBias"]
 
@@ -42,41 +43,45 @@ class TrustBias(ClickModel):
     name: ClassVar[str] = "TrustBias"
     paper: ClassVar[str] = "Agarwal, Wang, Li, Bendersky, Najork 2019"
     _arrays: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")
+    needs_moves: ClassVar[bool] = True
+    _shared: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")
 
     def _prepare(self, log: ClickLog) -> CellCounts:
         return count_cells(log, rank_cells(log, self.n_ranks_), self.n_ranks_)
 
-    def _start(self, log: ClickLog, state: CellCounts) -> None:
-        rate = (state.cell_clicks + 0.5) / (state.cell_shown + 1.0)
+    def _start(self, totals: Totals) -> None:
+        rate = (totals.cell_clicks + 0.5) / (totals.cell_shown + 1.0)
         self.relevant_, self.irrelevant_ = clipped(np.minimum(2.5 * rate, 0.9)), clipped(0.3 * rate)
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
-        self._pair = np.repeat(np.arange(log.n_pairs), np.diff(state.starts))
+        self._cell_shown, self._cell_clicks = totals.cell_shown, totals.cell_clicks
 
-    def _pass(self, state: CellCounts) -> float:
-        r, cell = self.attraction_[self._pair], state.cell
-        good, bad = self.relevant_[cell], self.irrelevant_[cell]
+    def _expect(self, pages: CellCounts) -> Sums:
+        pair, cell, n = pages.pair, pages.cell, self.n_ranks_
+        r, good, bad = self.attraction_[pair], self.relevant_[cell], self.irrelevant_[cell]
         chance = good * r + bad * (1 - r)
-        value = float((state.clicks * np.log(chance) + state.skips * np.log1p(-chance)).sum())
-        good_clicks = state.clicks * good * r / chance
-        good_skips = state.skips * (1 - good) * r / (1 - chance)
-        total = np.bincount(self._pair, good_clicks + good_skips, minlength=self.attraction_.size)
-        a, b = self.prior_
-        self._hits = total
-        self.examined_ = self.shown_
-        self.attraction_ = clipped((total + a) / np.maximum(self.shown_ + a + b, 1e-12))
-        n = self.n_ranks_
-        hits, all_good = (
-            np.bincount(cell, good_clicks, minlength=n),
-            np.bincount(cell, good_clicks + good_skips, minlength=n),
+        value = float((pages.clicks * np.log(chance) + pages.skips * np.log1p(-chance)).sum())
+        good_clicks = pages.clicks * good * r / chance
+        good_all = good_clicks + pages.skips * (1 - good) * r / (1 - chance)
+        return Sums(
+            value,
+            {"relevant": np.bincount(pair, good_all, minlength=self.attraction_.size)},
+            {
+                "relevant_clicks": np.bincount(cell, good_clicks, minlength=n),
+                "relevant_shown": np.bincount(cell, good_all, minlength=n),
+            },
         )
-        all_clicks = np.bincount(cell, state.clicks, minlength=n)
-        all_bad = state.cell_shown - all_good
-        self.relevant_ = clipped(np.where(all_good > 0, hits / np.maximum(all_good, 1e-12), self.relevant_))
-        other = (all_clicks - hits) / np.maximum(all_bad, 1e-12)
-        self.irrelevant_ = clipped(np.where(all_bad > 0, other, self.irrelevant_))
-        return value
 
-    def _estimate_priors(self, state: Any) -> None:
+    def _maximise(self, sums: Sums) -> None:
+        a, b = self.prior_
+        self.examined_ = self.shown_
+        self.attraction_ = clipped((sums.pairs["relevant"] + a) / np.maximum(self.shown_ + a + b, 1e-12))
+        hits, good = sums.shared["relevant_clicks"], sums.shared["relevant_shown"]
+        bad = self._cell_shown - good
+        self.relevant_ = clipped(np.where(good > 0, hits / np.maximum(good, 1e-12), self.relevant_))
+        other = (self._cell_clicks - hits) / np.maximum(bad, 1e-12)
+        self.irrelevant_ = clipped(np.where(bad > 0, other, self.irrelevant_))
+
+    def _estimate_priors(self) -> None:
         """Imputed relevances are not counts: the prior stays."""
 
     def click_probabilities(self, log: ClickLog) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +12,26 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._names import plain
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.log import ClickLog
+from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.data._tables import as_polars, id_array, look
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "log_of_frame", "read_table"]
+__all__ = ["COLUMNS", "iter_table", "log_of_frame", "read_table"]
 
+#: A session is taken for a page if no other column is: it may have several, and then the error says so.
+SESSIONS = ("session", "session_id")
 #: Usual names of the columns; case, ``_``, ``-`` and blanks do not matter.
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "page": ("page", "page_id", "session", "session_id", "search_id", "srch_id", "impression_id", "serp_id"),
+    "page": ("page", "page_id", "search_id", "srch_id", "impression_id", "serp_id", "request_id", *SESSIONS),
     "query": ("query", "query_text", "user_query", "keywords", "search_term", "qid", "query_id"),
-    "document": ("document", "documents", "docid", "doc_id", "document_id", "docno", "item_id", "product_id", "url"),
-    "rank": ("rank", "position", "ordinal"),
-    "clicks": ("clicks", "clicked", "click", "is_click"),
+    "document": (
+        *("document", "documents", "doc", "docs", "docid", "docids", "doc_id", "document_id", "docno"),
+        *("item", "items", "item_id", "product", "product_id", "products", "results", "sku", "asin", "url"),
+    ),
+    "rank": ("rank", "ranks", "position", "pos", "ordinal"),
+    "clicks": ("clicks", "clicked", "click", "is_click", "is_clicked"),
     "click_order": ("click_order",),
     "dwell": ("dwell", "dwell_time"),
     "actions": ("actions", "action_weight"),
@@ -36,6 +42,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "conditional_propensity": ("conditional_propensity", "conditional_propensities"),
     "weight": ("weight",),
 }
+#: Name of the column made of several.
+JOINED = "__page__"
 NEEDED = ("query", "document", "clicks")
 #: Numbers per row: the column and the argument of `ClickLog.from_arrays`.
 _PER_ROW = {
@@ -71,7 +79,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
             return frame, bad
         if suffix in (".jsonl", ".ndjson", ".json"):
             return _json_lines(path, bad), bad
-        separator = separator or ("\t" if suffix in (".tsv", ".tab") else ",")
+        separator = separator or _separator(path, suffix)
         # everything as text first: a value that is no number is reported with its line, not turned into a missing one
         frame = pl.read_csv(
             Path(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
@@ -82,14 +90,30 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
     return frame, bad
 
 
-def _json_lines(path: Any, bad: BadLines) -> pl.DataFrame:
-    import json
+def _separator(path: Any, suffix: str) -> str:
+    """What stands between the columns of the first line."""
+    from plackett.clicks.readers._pages import lines
 
-    import polars as pl
+    first = "\t" if suffix in (".tsv", ".tab") else ","
+    _, head = next(iter(lines(path)), (1, ""))
+    return first if first in head else next((mark for mark in ",;\t|" if mark in head), first)
+
+
+def _json_lines(path: Any, bad: BadLines) -> pl.DataFrame:
+    frame = next(_json_frames(path, bad), None)
+    if frame is None:
+        raise DataError(f"{path}: no JSON objects; {bad}")
+    return frame
+
+
+def _json_frames(path: Any, bad: BadLines, n_rows: int | None = None) -> Iterator[pl.DataFrame]:
+    """Tables of JSON lines, of at most this many rows."""
+    import json
 
     from plackett.clicks.readers._pages import lines
 
-    rows, numbers = [], []
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
     for number, text in lines(path):
         if not text.strip():
             continue
@@ -103,11 +127,72 @@ def _json_lines(path: Any, bad: BadLines) -> pl.DataFrame:
             continue
         rows.append(row)
         numbers.append(number)
-    if not rows:
-        raise DataError(f"{path}: no JSON objects; {bad}")
+        if n_rows is not None and len(rows) >= n_rows:
+            yield _frame_of(rows, numbers)
+            rows, numbers = [], []
+    if rows:
+        yield _frame_of(rows, numbers)
+
+
+def _frame_of(rows: list[dict[str, Any]], numbers: list[int]) -> pl.DataFrame:
+    import polars as pl
+
     names = dict.fromkeys(name for row in rows for name in row)
     table = {name: pl.Series(name, [row.get(name) for row in rows], strict=False) for name in names}
     return pl.DataFrame(table).with_columns(pl.Series("__line__", numbers))
+
+
+def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Iterator[ClickLog]:
+    """Read a table in parts of about ``n_rows`` rows with whole pages; see `plackett.clicks.iter_clicks`."""
+    import polars as pl
+
+    bad = BadLines(os.fspath(path))
+    rest: pl.DataFrame | None = None
+    try:
+        for batch in _batches(path, bad, n_rows, options.pop("separator", None)):
+            batch = batch if rest is None else pl.concat([rest, batch], how="diagonal_relaxed")
+            table, names = _joined_page(batch, options)
+            document, page = (_column(table, role, names.get(role)) for role in ("document", "page"))
+            if document is not None and table[document].dtype == pl.List:
+                rest = None
+                yield log_of_frame(batch, bad_lines=bad, **options)
+                continue
+            if page is None:
+                raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(batch)}")
+            run = table[page].rle_id()
+            whole, rest = batch.filter(run < run[-1]), batch.filter(run == run[-1])
+            if whole.height:
+                yield log_of_frame(whole, bad_lines=bad, **options)
+        if rest is not None and rest.height:
+            yield log_of_frame(rest, bad_lines=bad, **options)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: {error}") from None
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Iterator[pl.DataFrame]:
+    """Tables of at most about this many rows, with the line of each."""
+    import polars as pl
+
+    from plackett.data._bytes import bare_suffix
+
+    suffix = bare_suffix(path)
+    if suffix in (".jsonl", ".ndjson", ".json"):
+        yield from _json_frames(path, bad, n_rows)
+        return
+    if suffix == ".parquet":
+        lazy = pl.scan_parquet(os.fspath(path))
+    else:
+        separator = separator or _separator(path, suffix)
+        lazy = pl.scan_csv(
+            os.fspath(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
+        )
+    lazy = lazy.with_row_index("__line__", offset=2)
+    for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
+        bad.total += batch.height
+        for start in range(0, batch.height, n_rows):
+            yield batch[start : start + n_rows]
 
 
 def log_of_frame(
@@ -115,24 +200,32 @@ def log_of_frame(
     *,
     bad_lines: BadLines | None = None,
     key: bytes | str | None = None,
-    **names: str | None,
+    first_rank: int | str | None = None,
+    **names: Any,
 ) -> ClickLog:
     """Make a log from a table; see `plackett.clicks.read_clicks`."""
     import polars as pl
 
+    if first_rank is not None and str(first_rank) not in ("0", "1"):
+        raise DataError(f"first_rank={first_rank!r}; the top rank is called 0 or 1")
+    first_rank = None if first_rank is None else int(first_rank)
     table = as_polars(frame)
     bad = bad_lines or BadLines("the table", total=table.height)
     unknown = set(names) - set(COLUMNS)
     if unknown:
         raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
+    table, names = _joined_page(table, names)
     found = {role: _column(table, role, names.get(role)) for role in COLUMNS}
     missing = [role for role in NEEDED if found[role] is None]
     if missing:
-        raise DataError(f"no column for the {missing[0]}: name it ({missing[0]}=…); {look(table)}")
+        raise DataError(f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}")
     chosen = {role: name for role, name in found.items() if name is not None}
+    bad.columns = {role: name for role, name in chosen.items() if name != JOINED}
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
     data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line)
     if data["document"].dtype == pl.List:
+        if _are_ids(data):
+            data = _clicks_of_ids(data.with_columns(page=pl.int_range(pl.len())), bad)
         lists = [role for role, kind in data.schema.items() if kind == pl.List]
         sizes = data.select(pl.col(role).list.len() for role in lists)
         uneven = data["line"].filter(~sizes.select(pl.all_horizontal(pl.all() == pl.col("document"))).to_series())
@@ -141,8 +234,57 @@ def log_of_frame(
         kept = ~data["line"].is_in(uneven.implode()) & (sizes["document"] > 0)
         data = data.filter(kept).with_columns(page=pl.int_range(pl.len())).explode(lists)
     elif "page" not in chosen:
-        raise DataError(f"no column says which rows are one result page: name it (page=…); {look(table)}")
-    return _assemble(data, bad, key)
+        raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(table)}")
+    return _assemble(data, bad, key, first_rank)
+
+
+def _are_ids(data: pl.DataFrame) -> bool:
+    """Whether the cells of the clicks are lists of clicked documents, not a number per document."""
+    import polars as pl
+
+    clicks = data["clicks"]
+    if clicks.dtype != pl.List or data["document"].dtype.inner != clicks.dtype.inner:  # type: ignore[attr-defined]
+        return False
+    return clicks.dtype.inner == pl.String or bool((clicks.list.len() != data["document"].list.len()).any())  # type: ignore[attr-defined]
+
+
+def _clicks_of_ids(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
+    """Numbers of clicks in place of lists of clicked documents, and their order."""
+    import polars as pl
+
+    hits = data.select("page", "line", document="clicks").explode("document").drop_nulls("document")
+    hits = hits.with_columns(first=pl.int_range(pl.len()).over("page"))
+    hits = hits.group_by("page", "document", maintain_order=True).agg(
+        pl.len().alias("clicks"), pl.col("first").min(), pl.col("line").first()
+    )
+    shown = data.select("page", "document").explode("document")
+    for line, document in hits.join(shown, on=["page", "document"], how="anti").select("line", "document").rows():
+        bad.note("a click on a document that the page does not show", line, document)
+    counted = shown.join(hits.drop("line"), on=["page", "document"], how="left", maintain_order="left").with_columns(
+        pl.col("clicks").fill_null(0),
+        click_order=pl.col("first").rank("dense").over("page").fill_null(0),
+    )
+    lists = counted.group_by("page", maintain_order=True).agg("clicks", "click_order")
+    data = data.drop("clicks", *(["click_order"] if "click_order" in data.columns else []))
+    return data.join(lists, on="page", how="left", maintain_order="left")
+
+
+def _name_it(role: str) -> str:
+    return f"name it ({role}=COLUMN, on the command line -c {role}=COLUMN)"
+
+
+def _joined_page(table: pl.DataFrame, names: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """A column for pages that are known by several columns together, such as session and query."""
+    import polars as pl
+
+    page = names.get("page")
+    if isinstance(page, str):
+        page = page if page in table.columns or "," not in page else [name.strip() for name in page.split(",")]
+    if page is None or isinstance(page, str):
+        return table, names
+    parts = [_column(table, "page", name) for name in page]
+    joined = pl.concat_str([pl.col(str(part)).cast(pl.String) for part in parts], separator="\x1f")
+    return table.with_columns(joined.alias(JOINED)), names | {"page": JOINED}
 
 
 def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
@@ -157,7 +299,7 @@ def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
     return None
 
 
-def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> ClickLog:
+def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_rank: int | None) -> ClickLog:
     import polars as pl
 
     numbers = {role for role in (*_PER_ROW, "rank", "weight") if role in data.columns}
@@ -176,15 +318,18 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
             raise DataError(f"column for the {role} is {data[role].dtype}; numbers are needed")
         read.append(value.alias(f"{role}_number"))
     data = data.with_columns(read)
+    if "rank" in numbers:
+        data = _from_one(data, bad, first_rank)
     optional = {"dwell"}
     for role in numbers - optional:
         bounds = {"rank": 1.0, "clicks": 0.0, "click_order": 0.0}.get(role)
         value = pl.col(f"{role}_number")
         broken = value.is_null() | ~value.is_finite()
         if bounds is not None:
-            broken = broken | (value < bounds) | (value != value.round())
+            most = MAX_RANK if role == "rank" else 2**31 - 1
+            broken = broken | (value < bounds) | (value > most) | (value != value.round())
         reason = f"{role} is not {'a whole number' if bounds is not None else 'a number'}"
-        reason += "" if bounds is None else f" from {int(bounds)}"
+        reason += "" if bounds is None else f" from {int(bounds)}" + (f" to {MAX_RANK}" if role == "rank" else "")
         wrong = pl.when(wrong.is_null() & broken).then(pl.lit(reason)).otherwise(wrong)
     data = data.with_columns(wrong=wrong)
     duplicated = [pl.struct("page", "document").is_duplicated().alias("twice")]
@@ -208,6 +353,8 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
             bad.counts[f"{reason} (its page is left out)"] += rows.height
         pages = left["page"].drop_nulls().unique()
         data = data.filter(pl.col("wrong").is_null() & ~pl.col("page").is_in(pages.implode()))
+        if left["wrong"].str.contains("twice|two documents").any():
+            bad.hint = _about_page(bad)
     if not data.height:
         raise DataError(f"no result pages; {bad}")
     keys = ["first", "rank_number"] if "rank" in numbers else ["first"]
@@ -225,7 +372,10 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
     )
     if (heads["queries"] > 1).any():
         row = heads.filter(pl.col("queries") > 1).row(0, named=True)
-        raise DataError(f"the page in line {row['line']} has {row['queries']} queries; a page has one")
+        raise DataError(
+            f"the page that begins in line {row['line']} has {row['queries']} queries, and a page has one; "
+            f"{_about_page(bad)}"
+        )
     ranks = None
     if "rank" in numbers:
         ranks = data["rank_number"].to_numpy().astype(np.int64)
@@ -249,6 +399,30 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None) -> Cli
             if role in numbers
         },
     ).replace(bad_lines=bad)
+
+
+def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.DataFrame:
+    """Ranks that count from 1."""
+    import polars as pl
+
+    if first_rank is None:  # zeros on most pages are no mistakes
+        tops = data.group_by("page").agg((pl.col("rank_number") == 0).any().alias("zero"))["zero"]
+        first_rank = 0 if tops.len() and tops.sum() > 0.5 * tops.len() else 1
+        if first_rank == 0:
+            bad.note("ranks begin at 0; the top is taken for rank 1 (first_rank=1 if it is not)", data["line"][0], "")
+    return data.with_columns(rank_number=pl.col("rank_number") + (1 - first_rank))
+
+
+def _about_page(bad: BadLines) -> str:
+    """What to do if rows of several pages were taken for one."""
+    name = bad.columns.get("page")
+    if name is None:
+        return "are more columns needed to tell pages apart?"
+    what = "a session may have several pages" if plain(name) in map(plain, SESSIONS) else "is that the result page?"
+    return (
+        f"the column {name!r} was taken for the page: {what}. Name the column of the page (page=COLUMN, on the command "
+        f"line -c page=COLUMN), or several that tell pages apart (-c page={name},COLUMN)"
+    )
 
 
 def _times(series: pl.Series) -> np.ndarray:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,10 +18,10 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.log import ClickLog
+from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines
 
-__all__ = ["read_events", "read_ubi"]
+__all__ = ["iter_ubi", "read_events", "read_ubi"]
 
 #: Weights of what shops log beyond clicks.
 ACTIONS = {"add_to_cart": 1.0, "purchase": 5.0}
@@ -92,45 +96,72 @@ def read_events(
     >>> read_events(path, page="page", query="q", document="doc", rank="pos", action="type").clicks.tolist()
     [0, 1]
     """
+    form = _Form(page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}))
     bad = BadLines(os.fspath(path))
-    weights = dict(actions or {})
-    kept = {shown, click, *weights}
+    log = _log(_collect(lines(path), form, queries or {}, bad), form, bad, first_rank, key)
+    if log is None:
+        raise DataError(f"{path}: no complete result pages (impressions with page, query, document and rank); {bad}")
+    return log
+
+
+@dataclass(frozen=True)
+class _Form:
+    """Which fields of an event mean what; see `read_events`."""
+
+    page: str
+    query: str
+    document: str
+    rank: str
+    action: str
+    shown: str
+    click: str
+    actions: dict[str, float]
+    time: str | None
+    user: str | None
+    where: dict[str, Any]
+
+
+def _collect(
+    numbered: Iterable[tuple[int, str]], form: _Form, queries: Mapping[str, Any], bad: BadLines
+) -> dict[str, _Page]:
+    """Events by page."""
+    kept = {form.shown, form.click, *form.actions}
     found: dict[str, _Page] = {}
-    for number, text in lines(path):
+    for number, text in numbered:
         if not text.strip():
             continue
         bad.total += 1
         event = _object(text, number, bad)
-        if event is None or any(_field(event, name) != value for name, value in (where or {}).items()):
+        if event is None or any(_field(event, name) != value for name, value in form.where.items()):
             continue
-        kind = _field(event, action)
+        kind = _field(event, form.action)
         if kind not in kept:
             continue
-        name, item = _field(event, page), _field(event, document)
+        name, item = _field(event, form.page), _field(event, form.document)
         if not _usable(name) or not _usable(item):
-            bad.add(f"no {page if not _usable(name) else document}", number, text)
+            bad.add(f"no {form.page if not _usable(name) else form.document}", number, text)
             continue
         group = found.setdefault(str(name), _Page(number))
-        moment = _seconds(_field(event, time)) if time else math.nan
-        text_of_query = (queries or {}).get(str(name)) or _field(event, query)
+        moment = _seconds(_field(event, form.time)) if form.time else math.nan
+        text_of_query = queries.get(str(name)) or _field(event, form.query)
         if group.query is None and _usable(text_of_query):
             group.query = str(text_of_query)
-        if user and not group.user:
-            group.user = _field(event, user) or ""
+        if form.user and not group.user:
+            group.user = _field(event, form.user) or ""
         if math.isnan(group.time) or moment < group.time:
             group.time = moment
         item = str(item)
-        if kind == shown:
-            place = _field(event, rank)
-            if not isinstance(place, (int, float)) or isinstance(place, bool) or place != int(place):
-                bad.add(f"{rank} is not a whole number", number, text)
+        if kind == form.shown:
+            place = _field(event, form.rank)
+            if not _is_rank(place):
+                bad.add(f"{form.rank} is not a whole number up to {MAX_RANK}", number, text)
             elif group.shown.setdefault(item, int(place)) != int(place):
                 bad.note("a document is shown twice on one page; the first rank counts", number, text)
-        elif kind == click:
+        elif kind == form.click:
             group.clicks.append((moment, number, item))
         else:
-            group.actions.append((item, weights[kind], number))
-    return _log(found, bad, first_rank, key, has_users=user is not None, has_times=time is not None, path=path)
+            group.actions.append((item, form.actions[kind], number))
+    return found
 
 
 @fulfils()
@@ -170,43 +201,106 @@ def read_ubi(
                 texts.setdefault(str(event.get("query_id")), event["user_query"])
             elif event.get("action_name") == "impression":
                 applications.add(event.get("application"))
-    if application is None and len(applications) > 1:
-        names = ", ".join(sorted(map(str, applications)))
-        raise DataError(
-            f"{path}: impressions of several applications ({names}), which may number ranks differently; "
-            "choose one with application=…"
-        )
-    return read_events(
-        path,
+    _one_application(path, applications, application)
+    bad, form = BadLines(os.fspath(path)), _ubi_form(application, actions)
+    log = _log(_collect(lines(path), form, texts, bad), form, bad, first_rank, key)
+    if log is None:
+        raise DataError(f"{path}: no complete result pages (impressions with query_id, document and rank); {bad}")
+    return log
+
+
+def _ubi_form(application: str | None, actions: Mapping[str, float] | None) -> _Form:
+    return _Form(
         page="query_id",
         query="user_query",
         document="event_attributes.object.object_id",
         rank="event_attributes.position.ordinal",
         action="action_name",
-        actions=ACTIONS if actions is None else actions,
+        shown="impression",
+        click="click",
+        actions=dict(ACTIONS if actions is None else actions),
         time="timestamp",
         user="client_id",
-        where=None if application is None else {"application": application},
-        first_rank=first_rank,
-        key=key,
-        queries=texts,
+        where={} if application is None else {"application": application},
     )
 
 
-def _log(
-    found: dict[str, _Page],
-    bad: BadLines,
-    first_rank: int | None,
-    key: bytes | str | None,
+def _one_application(path: Any, found: set[Any], application: str | None) -> None:
+    if application is None and len(found) > 1:
+        names = ", ".join(sorted(map(str, found)))
+        raise DataError(
+            f"{path}: impressions of several applications ({names}), which may number ranks differently; "
+            "choose one with application=… (on the command line --application)"
+        )
+
+
+#: Most files that events are sorted into, while a log larger than memory is read.
+MOST_FILES = 256
+
+
+def iter_ubi(
+    path: str | os.PathLike[str],
+    n_rows: int,
+    queries: str | os.PathLike[str] | None = None,
     *,
-    has_users: bool,
-    has_times: bool,
-    path: Any,
-) -> ClickLog:
+    application: str | None = None,
+    actions: Mapping[str, float] | None = None,
+    first_rank: int | None = None,
+    key: bytes | str | None = None,
+) -> Iterator[ClickLog]:
+    """Read User Behavior Insights in parts of about ``n_rows`` events; see `read_ubi`.
+
+    Events of a page may be far apart: they are first sorted by page into temporary files, one per part.
+    """
+    form, applications, lowest = _ubi_form(application, actions), set(), MAX_RANK
+    sources = list(dict.fromkeys((path, path if queries is None else queries)))
+    n_files = min(max(1, -(-sum(1 for source in sources for _ in lines(source)) // n_rows)), MOST_FILES)
+    with tempfile.TemporaryDirectory(prefix="plackett-clicks-") as folder:
+        with ExitStack() as stack:
+            files = [
+                stack.enter_context(open(os.path.join(folder, str(i)), "w", encoding="utf-8")) for i in range(n_files)
+            ]
+            for source in sources:
+                for number, text in lines(source):
+                    event = _object(text, number, BadLines("")) if text.strip() else None
+                    name = None if event is None else event.get("query_id")
+                    if event is not None and event.get("action_name") == "impression":
+                        applications.add(event.get("application"))
+                        if all(_field(event, each) == value for each, value in form.where.items()):
+                            place = _field(event, form.rank)
+                            lowest = min(lowest, int(place)) if _is_rank(place) else lowest
+                    part = zlib.crc32(str(name).encode("utf-8", "replace")) % n_files
+                    kind = "e" if source == path else "q"
+                    files[part].write(f"{kind}{number}\t{text.replace(chr(13), ' ')}\n")
+        _one_application(path, applications, application)
+        top = min(max(lowest, 0), 1) if first_rank is None else first_rank
+        for part in range(n_files):
+            log = _ubi_part(os.path.join(folder, str(part)), path, form, top, key)
+            if log is not None:
+                yield log
+
+
+def _ubi_part(file: str, path: Any, form: _Form, first_rank: int, key: bytes | str | None) -> ClickLog | None:
+    """The pages of one temporary file, with the line numbers of the log."""
+    texts: dict[str, Any] = {}
+    events: list[tuple[int, str]] = []
+    for _, line in lines(file):
+        head, _, text = line.partition("\t")
+        if head.startswith("e"):
+            events.append((int(head[1:]), text))
+        event = _object(text, 0, BadLines("")) if text.strip() else None
+        if event is not None and "action_name" not in event and _usable(event.get("user_query")):
+            texts.setdefault(str(event.get("query_id")), event["user_query"])
+    bad = BadLines(os.fspath(path))
+    return _log(_collect(events, form, texts, bad), form, bad, first_rank, key)
+
+
+def _log(
+    found: dict[str, _Page], form: _Form, bad: BadLines, first_rank: int | None, key: bytes | str | None
+) -> ClickLog | None:
+    """The log of the pages, or None if no page is complete."""
     places = [place for page in found.values() for place in page.shown.values()]
-    if not places:
-        raise DataError(f"{path}: no impressions with page, document and rank; {bad}")
-    base = min(places) if first_rank is None else first_rank
+    base = min(places, default=1) if first_rank is None else first_rank
     if base not in (0, 1):
         bad.note(f"ranks begin at {base}; they are taken to count from {min(base, 1)}", 0, "")
         base = min(max(base, 0), 1)
@@ -247,7 +341,7 @@ def _log(
         columns["users"].append(str(page.user))
         columns["times"].append(page.time)
     if not columns["query"]:
-        raise DataError(f"{path}: no complete result pages; {bad}")
+        return None
     gaps = np.asarray(columns["ranks"]) != np.concatenate([np.arange(1, n + 1) for n in columns["lengths"]])
     return ClickLog.from_arrays(
         columns["query"],
@@ -257,8 +351,8 @@ def _log(
         click_order=columns["order"],
         ranks=columns["ranks"] if gaps.any() else None,
         actions=columns["actions"] if any(columns["actions"]) else None,
-        users=columns["users"] if has_users else None,
-        times=columns["times"] if has_times else None,
+        users=columns["users"] if form.user else None,
+        times=columns["times"] if form.time else None,
         key=key,
     ).replace(bad_lines=bad)
 
@@ -290,6 +384,12 @@ def _field(event: dict[str, Any], path: str | None) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def _is_rank(value: Any) -> bool:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= MAX_RANK and value == int(value)
 
 
 def _usable(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
@@ -10,7 +11,7 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import Pages, lines
 
-__all__ = ["read_pages"]
+__all__ = ["iter_pages", "read_pages"]
 
 
 @fulfils()
@@ -27,11 +28,18 @@ def read_pages(path: str | os.PathLike[str], *, max_pages: int | None = None) ->
     >>> read_pages(path).clicks.tolist()
     [1, 0, 1, 0, 0, 0]
     """
+    return next(iter_pages(path, max_pages=max_pages))
+
+
+def iter_pages(
+    path: str | os.PathLike[str], n_rows: int | None = None, *, max_pages: int | None = None
+) -> Iterator[ClickLog]:
+    """Read such records in parts with about this many rows; see `read_pages`."""
     bad = BadLines(os.fspath(path))
-    pages = Pages(bad)
+    pages, before = Pages(bad), 0
     for number, text in lines(path):
         for record in text.split(";"):
-            if not record.strip():
+            if not record.strip() or (max_pages is not None and before + len(pages) >= max_pages):
                 continue
             bad.total += 1
             query, tab, rest = record.strip().partition("\t")
@@ -41,8 +49,13 @@ def read_pages(path: str | os.PathLike[str], *, max_pages: int | None = None) ->
                 bad.add("not a record 'query TAB documents : clicked'", number, record.strip())
                 continue
             pages.add(number, query, documents, [word.strip() for word in clicked.split(",") if word.strip()])
-            if max_pages is not None and len(pages) >= max_pages:
-                return pages.log(users=False, times=False, dwell=False)
-    if not len(pages):
+            if n_rows is not None and len(pages.documents) >= n_rows:
+                yield pages.log(users=False, times=False, dwell=False)
+                before += len(pages)
+                pages.clear()
+        if max_pages is not None and before + len(pages) >= max_pages:
+            break
+    if not before and not len(pages):
         raise DataError(f"{path}: no result pages; {bad}")
-    return pages.log(users=False, times=False, dwell=False)
+    if len(pages):
+        yield pages.log(users=False, times=False, dwell=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
@@ -10,7 +11,7 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import Pages, lines
 
-__all__ = ["read_yandex"]
+__all__ = ["iter_yandex", "read_yandex"]
 
 
 @fulfils()
@@ -44,8 +45,20 @@ def read_yandex(
     >>> read_yandex(path).click_order.tolist()
     [2, 0, 1]
     """
+    return next(iter_yandex(path, time_unit=time_unit, key=key, max_pages=max_pages))
+
+
+def iter_yandex(
+    path: str | os.PathLike[str],
+    n_rows: int | None = None,
+    *,
+    time_unit: float = 1.0,
+    key: bytes | str | None = None,
+    max_pages: int | None = None,
+) -> Iterator[ClickLog]:
+    """Read such lines in parts with about this many rows, whole sessions in each; see `read_yandex`."""
     bad = BadLines(os.fspath(path))
-    pages = Pages(bad)
+    pages, before = Pages(bad), 0
     current = None  # pages of the current session: line, query, documents, clicks, times
     session_pages: list[tuple[int, str, list[str], list[str], list[float]]] = []
 
@@ -69,8 +82,12 @@ def read_yandex(
         if fields[0] != current:
             close()
             current = fields[0]
-            if max_pages is not None and len(pages) >= max_pages:
+            if max_pages is not None and before + len(pages) >= max_pages:
                 break
+            if n_rows is not None and len(pages.documents) >= n_rows:
+                yield pages.log(key=key, users=True, times=True, dwell=True)
+                before += len(pages)
+                pages.clear()
         if fields[2] == "Q":
             documents = [field for field in fields[5:] if field]
             if not documents:
@@ -86,6 +103,7 @@ def read_yandex(
             else:
                 bad.add("a click on a document that no page of the session shows", number, text)
     close()
-    if not len(pages):
+    if not before and not len(pages):
         raise DataError(f"{path}: no result pages; {bad}")
-    return pages.log(key=key, users=True, times=True, dwell=True)
+    if len(pages):
+        yield pages.log(key=key, users=True, times=True, dwell=True)

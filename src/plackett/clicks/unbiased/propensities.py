@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 
 __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
+
+
+#: Most ranks that `harvest_propensities` compares with each other.
+MAX_COMPARED = 500
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,19 @@ class Propensities:
 
         half = float(ndtri((1 + level) / 2)) * self.log_error
         return self.examination * np.exp(-half), self.examination * np.exp(half)
+
+    def plot(self, level: float = 0.95) -> Any:
+        """Examination by rank with intervals (Plotly)."""
+        from plackett._optional import optional
+
+        go = optional("plotly.graph_objects", "plots need")
+        lower, upper = self.interval(level)
+        bars = {"type": "data", "array": upper - self.examination, "arrayminus": self.examination - lower}
+        ranks = list(range(1, self.examination.size + 1))
+        figure = go.Figure(go.Scatter(x=ranks, y=self.examination, error_y=bars, mode="lines+markers"))
+        title = f"{self.method}: examination relative to the first rank"
+        figure.update_layout(template="none", xaxis_title="rank", yaxis_title=title, height=420)
+        return figure
 
 
 @fulfils("logs.propensity", paper="Joachims, Swaminathan, Schnabel 2017")
@@ -93,6 +111,8 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     Agarwal, Zaitsev, Wang, Li, Najork, Joachims: Estimating position bias without intrusive interventions. WSDM 2019.
     """
     m = log.longest
+    if m > MAX_COMPARED:
+        raise DataError(f"the log has {m} ranks; at most {MAX_COMPARED} are compared: log.truncate({MAX_COMPARED})")
     key = log.pair.astype(np.int64) * m + (log.rank - 1)
     cells, at = np.unique(key, return_inverse=True)
     shown = np.bincount(at, log.row_weight)
@@ -111,20 +131,14 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
         hits = clicks[first] + clicks[second]
         noise = (shown[first] * shown[second] * hits - clicks[first] * clicks[second] * total) / total**2
         np.add.at(spread, (k, l_), noise)
-    rows, ratios, weights = [], [], []
-    for i in range(m):
-        for j in range(i + 1, m):
-            if min(up[i, j], down[i, j]) * 2 >= min_clicks and spread[i, j] > 0:
-                row = np.zeros(m)
-                row[i], row[j] = 1.0, -1.0
-                rows.append(row)
-                ratios.append(np.log(up[i, j] / down[i, j]))
-                weights.append(up[i, j] * down[i, j] / spread[i, j])
-    if not rows:
+    i, j = np.nonzero((np.minimum(up, down) * 2 >= min_clicks) & (spread > 0))
+    if not i.size:
         raise DataError(
             "no document was clicked at two ranks of the same query: nothing to compare; randomise a little"
         )
-    A, b, w = np.array(rows), np.array(ratios), np.array(weights)
+    A = np.zeros((i.size, m))
+    A[np.arange(i.size), i], A[np.arange(i.size), j] = 1.0, -1.0
+    b, w = np.log(up[i, j] / down[i, j]), up[i, j] * down[i, j] / spread[i, j]
     known = _connected_with_first(A)
     free = known[1:]
     gram = A[:, free].T @ (w[:, None] * A[:, free]) if free.size else np.zeros((0, 0))
@@ -167,9 +181,12 @@ def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 1
     """
     from plackett.clicks.features import FeatureAttraction
     from plackett.clicks.models.pbm import PBM
+    from plackett.clicks.profile import FIXED, documents_move
 
     model = PBM(max_iter=max_iter)
     if features is None:
+        if not documents_move(log):
+            raise DataError(FIXED)
         model.fit(log)
     else:
         FeatureAttraction(model, n_rounds=max_iter).fit(log, features)  # type: ignore[arg-type]

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["ips_dataset", "ips_labels", "ips_weights"]
+__all__ = ["examination_of", "ips_dataset", "ips_labels", "ips_weights"]
+
+
+def examination_of(propensities: Any) -> np.ndarray:
+    """Examination of each rank, from `Propensities` or as given."""
+    table = propensities.examination if isinstance(propensities, Propensities) else propensities
+    return np.asarray(table, np.float64)
 
 
 def _examination(log: ClickLog, propensities: Any) -> np.ndarray:
-    table = propensities.examination if isinstance(propensities, Propensities) else propensities
-    table = np.asarray(table, np.float64)
+    table = examination_of(propensities)
     if table.ndim != 1 or table.size < log.longest:
         raise DataError(f"{table.size} propensities for {log.longest} ranks; give one per rank")
     look = table[log.rank - 1]

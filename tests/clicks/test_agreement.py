@@ -1,0 +1,112 @@
+"""Agreement with clicks at equal ranks, and what is built on it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.clicks.labels.dataset import labelled_dataset
+from plackett.clicks.labels.from_model import model_labels
+from plackett.clicks.log import ClickLog
+from plackett.clicks.models.ctr import IndependentClickModel
+from plackett.clicks.models.pbm import PBM
+from plackett.clicks.simulate import PositionUsers, TrustUsers, simulate_log
+from plackett.clicks.unbiased.agreement import guarded_choice, rank_agreement
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pk.datasets.make_ranking(n_queries=40, docs_per_query=6, n_features=6, random_state=0)
+
+
+def by_definition(log, scores):
+    """Pairs of rows, one by one; the documents of the log are rows of the dataset."""
+    right = pairs = 0.0
+    documents, query = log.documents[log.document], log.query[log.page]
+    for i in np.flatnonzero(log.clicked):
+        for j in np.flatnonzero(~log.clicked):
+            if query[i] == query[j] and log.rank[i] == log.rank[j] and documents[i] != documents[j]:
+                a, b = scores[documents[i]], scores[documents[j]]
+                weight = log.row_weight[i] * log.row_weight[j]
+                right += weight * ((a > b) + 0.5 * (a == b))
+                pairs += weight
+    return right / pairs
+
+
+def test_agreement_by_definition():
+    data = pk.datasets.make_ranking(n_queries=3, docs_per_query=4, n_features=3, random_state=0)
+    log = simulate_log(data, n_pages=60, k=3, random_state=0)
+    rng = np.random.default_rng(0)
+    for scores in (data.labels, rng.normal(size=data.n_rows), np.zeros(data.n_rows)):
+        assert rank_agreement(log, data, scores).value == pytest.approx(by_definition(log, scores))
+        weighted = log.replace(weight=rng.integers(1, 4, log.n_pages).astype(float))
+        assert rank_agreement(weighted, data, scores).value == pytest.approx(by_definition(weighted, scores))
+    assert rank_agreement(log, data, np.zeros(data.n_rows)).value == 0.5
+    with pytest.raises(pk.DataError, match="for 12 rows"):
+        rank_agreement(log, data, [1.0])
+
+
+@pytest.mark.parametrize("users", [PositionUsers(strength=2.0), TrustUsers()])
+def test_position_and_trust_do_not_matter(data, users):
+    """A ranker that repeats the logged order has no advantage, however much users look at the top."""
+    order = np.random.default_rng(1).normal(size=data.n_rows)
+    log = simulate_log(data, order, n_pages=20_000, k=6, users=users, temperature=1.0, random_state=0)
+    useless = rank_agreement(log, data, order)
+    truth = rank_agreement(log, data, data.labels)
+    assert abs(useless.value - 0.5) < 0.06
+    gain, error = truth.gain(useless)
+    assert gain > 3 * error > 0
+    assert truth.value - useless.value == pytest.approx(gain)
+
+
+def test_errors_are_those_of_new_logs(data):
+    logs = [simulate_log(data, n_pages=800, k=4, random_state=seed) for seed in range(40)]
+    found = [rank_agreement(log, data, data.X[:, 0]) for log in logs]
+    spread = np.std([each.value for each in found])
+    # queries are the same in all logs, so that the error, which is over queries too, may only be larger
+    assert np.mean([each.error for each in found]) > 0.8 * spread
+
+
+def learner(data, model):
+    def learn(log):
+        join = labelled_dataset(model_labels(model().fit(log)), data)
+        return pk.GradientRanker(loss="QuerySoftmax", model="linear").fit(join.data)
+
+    return learn
+
+
+def test_the_guard_takes_what_helps_and_leaves_what_hurts(data):
+    order = -pk.GradientRanker(loss="Square", model="linear").fit(data).predict(data)
+    order /= order.std()
+    users = PositionUsers(strength=2.0)
+    log = simulate_log(data, order, n_pages=5_000, k=6, users=users, temperature=1.0, random_state=0)
+
+    class Backwards:
+        def predict(self, data):
+            return order
+
+    ways = {"clicks": learner(data, IndependentClickModel), "PBM": learner(data, PBM), "bad": lambda log: Backwards()}
+    found = guarded_choice(log, data, ways)
+    assert found.name == "PBM"
+    assert found.table["method"].to_list() == list(ways)
+    assert "agrees better" in found.reason
+    assert guarded_choice(log, data, {"clicks": ways["clicks"], "bad": ways["bad"]}).name == "clicks"
+    assert guarded_choice(log, data, {"bad": ways["bad"], "PBM": ways["PBM"]}, baseline="bad").name == "PBM"
+    with pytest.raises(pk.DataError, match="baseline='x'"):
+        guarded_choice(log, data, ways, baseline="x")
+
+
+def test_fixed_lists_are_no_evidence(data):
+    log = simulate_log(data, data.X[:, 0], n_pages=200, k=4, random_state=0)
+    ways = {"clicks": learner(data, IndependentClickModel), "PBM": learner(data, PBM)}
+    found = guarded_choice(log, data, ways)
+    assert found.name == "clicks"
+    assert "cannot be told apart" in found.reason
+    assert np.isnan(rank_agreement(log, data, data.labels).value)
+
+
+def test_an_empty_choice_is_refused(data):
+    log = ClickLog.from_arrays(["q"], [["a"]], [[1]])
+    with pytest.raises(pk.DataError, match="learners is empty"):
+        guarded_choice(log, data, {})
