@@ -163,10 +163,32 @@ def test_tables(index, tmp_path):
     )
     np.testing.assert_array_equal(X[:, 0], [3, 8, np.nan])
     np.testing.assert_array_equal(X[:, 3], [np.nan, 0.25, np.nan])
+    texts = pl.DataFrame({"query": ["W1 w2", "w3"], "intent": [1.0, 2.0]})
+    X = FeatureSet([TableFeature(table=texts, column="intent", by="query")]).matrix(
+        index, ["w1  W2", "w4", "w3"], [0, 2, 3, 4], [1, 2, 3, 0]
+    )
+    np.testing.assert_array_equal(X[:, 0], [1, 1, np.nan, 2])
+    with pytest.raises(DataError, match=r"by=\['docid', 'qid'\]; give one of \['docid'\]"):
+        TableFeature(table=both, column="rate", by=("docid", "qid"))
     with pytest.raises(DataError, match="no column 'x'"):
         TableFeature(table=frame, column="x")
     with pytest.raises(DataError, match="'d1' occurs more than once"):
         TableFeature(table=pl.concat([frame, frame]), column="clicks")
+
+
+def test_tables_equal_a_plain_lookup(index):
+    rng = np.random.default_rng(0)
+    pairs = sorted({(f"q{rng.integers(6)}", f"d{rng.integers(80)}") for _ in range(150)})  # some are unknown
+    frame = pl.DataFrame({"qid": [q for q, _ in pairs], "docid": [d for _, d in pairs], "v": rng.random(len(pairs))})
+    queries = {f"q{i}": "w1" for i in (5, 2, 9)}
+    documents = rng.integers(0, index.n_documents, 90)
+    X = FeatureSet([TableFeature(table=frame, column="v", by=("qid", "docid"))]).matrix(
+        index, queries, [0, 30, 60, 90], documents
+    )
+    cells = {(q, d): v for q, d, v in frame.iter_rows()}
+    asked = np.repeat(list(queries), 30)
+    expected = [cells.get((q, index.id(int(d))), np.nan) for q, d in zip(asked, documents, strict=True)]
+    np.testing.assert_array_equal(X[:, 0], np.array(expected, np.float32))
 
 
 @pytest.mark.spec("features.auto")

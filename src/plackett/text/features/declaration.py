@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError, reading
+from plackett._files import check_regular
 from plackett._names import nearest, question
 from plackett._optional import optional
 from plackett.catalogue import items
@@ -23,7 +24,7 @@ from plackett.text.features.query import QueryFeature
 from plackett.text.features.table import TableFeature
 from plackett.text.retrieval.base import RetrievalModel
 
-__all__ = ["feature_of", "features_of_file", "model_of"]
+__all__ = ["declarations_of_file", "feature_of", "features_of_file", "model_of"]
 
 #: LETOR's sets by name.
 SETS: dict[str, Callable[..., list[Feature]]] = {
@@ -141,11 +142,15 @@ def _set(name: Any, parameters: Mapping[str, Any]) -> list[Feature]:
         raise DataError(f"set {name}: unknown parameters {', '.join(parameters)}") from None
 
 
-def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
-    """Declarations in a YAML or JSON file: a list, or a mapping with a list under ``features``."""
+def declarations_of_file(path: str | os.PathLike[str]) -> list[Any]:
+    """Declarations as a YAML or JSON file has them: a list, or a mapping with a list under ``features``.
+
+    Tables that are beside the file are named by their whole path.
+    """
     file = Path(path)
     if not file.exists():
         raise DataError(f"{file}: no such file")
+    check_regular(file)
     text = file.read_text(encoding="utf-8", errors="replace")
     with reading(file, "the list of features"):
         found = json.loads(text) if file.suffix == ".json" else optional("yaml", "YAML files need").safe_load(text)
@@ -153,12 +158,17 @@ def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
         found = found.get("features")
     if not isinstance(found, list):
         raise DataError(f"{file}: expected a list of features, such as '- model: BM25'")
+    return [_located(entry, file) for entry in found]
+
+
+def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
+    """Features that are declared in a YAML or JSON file."""
     declared: list[Any] = []
-    for number, entry in enumerate(found, 1):
+    for number, entry in enumerate(declarations_of_file(path), 1):
         try:
-            declared.extend(feature_of(_located(entry, file)))
+            declared.extend(feature_of(entry))
         except DataError as error:
-            raise DataError(f"{file}: feature {number}: {error}") from None
+            raise DataError(f"{path}: feature {number}: {error}") from None
     return declared
 
 
