@@ -11,7 +11,19 @@ import pytest
 
 import plackett as pk
 from plackett import DataError
-from plackett.text import RM3, Document, FeatureSet, Index, SearchPipeline, search
+from plackett.text import (
+    BM25,
+    BM25F,
+    RM3,
+    Dirichlet,
+    Document,
+    FeatureSet,
+    Index,
+    Propagated,
+    SearchPipeline,
+    SequentialDependence,
+    search,
+)
 from plackett.text.pipeline import FILE
 
 WORDS = ["wing", "lift", "drag", "flow", "jet", "heat", "shock", "layer"]
@@ -206,3 +218,20 @@ def test_tables_by_query(tmp_path):
             assert hit.features == {"rate": float(hit.id), "r2": float(hit.id)}
         with pytest.raises(DataError, match="missing values"):
             each.search("wing lift", qid="q8")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RM3(model=Dirichlet(mu=30), n_terms=5),
+        BM25(k1=0.9),
+        BM25F(weights={"body": 2.0}),
+        SequentialDependence(model=Dirichlet(mu=30)),
+        Propagated(model=BM25(b=0.3), along="out"),
+    ],
+    ids=str,
+)
+def test_models_are_saved_with_their_parameters(tmp_path, model):
+    index = make_index()
+    SearchPipeline(index, model=model).save(tmp_path / "p")
+    assert SearchPipeline.load(tmp_path / "p").model == model

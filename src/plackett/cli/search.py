@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from click import UsageError
 from typer.core import TyperCommand
 
 from plackett.cli.output import print_json, print_table
+
+#: Recent versions of typer have a copy of click of their own, older ones use click's.
+UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 class QueryCommand(TyperCommand):
@@ -20,14 +22,15 @@ class QueryCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Say how to write such a query."""
+        given = list(args)  # parsing takes them off the list
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
-            minus = next((each for each in args if re.match(r"-[^\W\d_]{2,}", each)), None)
-            if minus is None or "--" in args:
+            minus = next((each for each in given if re.match(r"-[^\W\d_]{2,}", each)), None)
+            if minus is None or "--" in given:
                 raise
             advice = f"a query that begins with a minus comes after --: plackett search INDEX -- {minus!r}"
-            raise UsageError(f"{error.format_message()}. If this is a query: {advice}", ctx) from None
+            raise UsageError(f"{error.format_message().rstrip('.')}. If this is a query: {advice}", ctx) from None
 
 
 def search(

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -177,7 +177,7 @@ class SearchPipeline:
             "kind": _KIND,
             "format_version": _VERSION,
             "candidates": self.candidates,
-            "model": None if self.model is None else {"name": self.model.name, "parameters": asdict(self.model)},
+            "model": None if self.model is None else _declared(self.model),
             "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
         }
         with replacing(folder / FILE) as file:
@@ -237,6 +237,12 @@ def _save_declarations(declarations: Any, folder: Path) -> str:
     with replacing(folder / "features.json") as file:
         file.write(content)
     return "features.json"
+
+
+def _declared(model: Any) -> dict[str, Any]:
+    """A model by its name and parameters."""
+    found = import_module("plackett.text.features.declaration").declaration_of(model)
+    return {"name": found.pop("model"), "parameters": found}
 
 
 def _model(words: Any, path: Path) -> Any:

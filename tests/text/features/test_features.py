@@ -5,9 +5,10 @@ import datetime
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 import plackett as pk
-from plackett import DataError
+from plackett import DataError, PlackettWarning
 from plackett.text import BM25, RM3, Dirichlet, Document, Index, Link
 from plackett.text.features.declaration import feature_of
 from plackett.text.features.document import AttributeFeature, LinkFeature
@@ -267,14 +268,16 @@ def test_extraction(index):
         np.testing.assert_allclose(data.X[rows, 0], scores, rtol=1e-6)
         own = labels.get(f"q{q}", {})
         assert data.y[rows].tolist() == [own.get(d, 0.0) for d in data.docids[rows]]
-    only = extract(index, QUERIES, [BM25()], judgements=labels, candidates="judged")
+    with pytest.warns(PlackettWarning, match="10 queries have no candidates, of 12"):
+        only = extract(index, QUERIES, [BM25()], judgements=labels, candidates="judged")
     assert sorted(only.docids.tolist()) == ["d1", "d59", "d7"]
     more = extract(index, QUERIES, [BM25()], judgements=labels, k=1, add_judged=True)
     assert {"d1", "d59", "d7"} <= set(more.docids.tolist())
     pooled = extract(index, QUERIES, [BM25()], candidates=[BM25(), Dirichlet(mu=5)], k=5)
     assert pooled.y is None
     assert len(pooled.X) >= 60
-    given = extract(index, QUERIES, [BM25()], candidates={"q3": ["d4", "unknown", "d9"]})
+    with pytest.warns(PlackettWarning):
+        given = extract(index, QUERIES, [BM25()], candidates={"q3": ["d4", "unknown", "d9"]})
     assert given.docids.tolist() == ["d4", "d9"]
     parts = list(extract_blocks(index, QUERIES, [BM25()], judgements=labels, k=10))
     assert sum(len(part.X) for part in parts) == len(data.X)
@@ -290,3 +293,40 @@ def test_extraction_is_public():
 def test_judgements_of_other_queries_are_refused(index):
     with pytest.raises(DataError, match="no query has a judgement: the judgements are of 'Q1', the queries are 'q1'"):
         extract(index, {"q1": "whale"}, [BM25()], judgements={"Q1": {"a": 1}})
+
+
+def test_queries_and_documents_that_are_left_out_are_counted(index):
+    queries = {"q1": "w1", "q2": "zzz", "q3": "", "q4": "w2"}
+    with pytest.warns(PlackettWarning, match="2 queries have no candidates, of 4, and no rows .*: 'q2', 'q3'"):
+        data = extract(index, queries, ["BM25"])
+    assert data.qids.tolist() == ["q1", "q4"]
+    with pytest.raises(DataError, match="no candidates"):
+        extract(index, {"q2": "zzz"}, ["BM25"])
+    with pytest.warns(PlackettWarning, match="2 given candidates are not in the index, such as 'x1'"):
+        data = extract(index, {"q1": "w1"}, ["BM25"], candidates={"q1": ["x1", "d3", "x2"]})
+    assert data.docids.tolist() == ["d3"]
+
+
+def test_links_of_an_index_without_links():
+    unlinked = Index.build([Document("a", {"body": "w"}, (Link("elsewhere"), Link("a"))), Document("b", {"body": "w"})])
+    with pytest.warns(PlackettWarning, match="feature 'log.pagerank.': no document of the index links to another"):
+        extract(unlinked, {"q": "w"}, [{"links": "pagerank", "transform": "log"}])
+
+
+def test_every_setting_is_part_of_the_name():
+    """Variants of a feature can stand side by side."""
+    declared = []
+    for kind, settings in {
+        "model: BM25": ("k1: 0.9", "b: 0.4", "k3: 7", "idf: rsj", "field: title"),
+        "model: LMIR.DIR": ("mu: 10", "mu: 20"),
+        "model: LMIR.JM": ("weight: 0.2",),
+        "model: RM3": ("n_documents: 3", "n_terms: 4", "weight: 0.2", "inner: LMIR.DIR", "inner: {model: BM25, b: 0}"),
+        "model: LSI": ("k: 10", "k: 20"),
+        "url: depth": ("field: address", "transform: log1p"),
+        "links: hostrank": ("field: address",),
+        "length: title": ("unique: true",),
+        "proximity: cover": ("field: title", "transform: sqrt"),
+        "query: idf_sum": ("field: title",),
+    }.items():
+        declared += [yaml.safe_load("{" + ", ".join((kind, *more)) + "}") for more in [(), *((s,) for s in settings)]]
+    assert len(set(FeatureSet(declared).names)) == len(declared)

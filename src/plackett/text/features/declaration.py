@@ -76,20 +76,24 @@ def feature_of(given: Any) -> list[Feature]:
         own = {name: rest.pop(name) for name in ("field", "name", "transform") if name in rest}
         return [ModelFeature(model=model_of(given[key], rest), **own)]
     kind, parameter = KINDS[key]
+    if key in ("url", "links") and "field" in rest:  # the stored field of URLs: "url" is taken by the statistic
+        rest["url"] = rest.pop("field")
     return [_made(kind, {parameter: given[key], **rest}, f"feature {key}")]
 
 
 def model_of(name: str, parameters: Mapping[str, Any]) -> RetrievalModel:
-    """A retrieval model by its name and parameters; models inside it are named in the same way.
+    """A retrieval model by its name and parameters; the model inside it, ``inner``, is declared in the same way.
 
-    >>> model_of("RM3", {"model": "LMIR.DIR", "n_terms": 10})
-    RM3(model=Dirichlet(mu=1000.0), n_documents=10, n_terms=10, weight=0.5)
+    >>> model_of("RM3", {"inner": {"model": "LMIR.DIR", "mu": 100}, "n_terms": 10})
+    RM3(model=Dirichlet(mu=100), n_documents=10, n_terms=10, weight=0.5)
     """
     known = _models()
     if not isinstance(name, str) or name not in known:
         near = nearest(str(name), known, 3)
         raise DataError(f"unknown model {name!r}; {question(near) if near else 'see `plackett list --kind text`'}")
     given = dict(parameters)
+    if "inner" in given:  # a declaration has its own name under "model"
+        given["model"] = given.pop("inner")
     inner = given.get("model")
     if isinstance(inner, str):
         given["model"] = model_of(inner, {})
@@ -98,6 +102,22 @@ def model_of(name: str, parameters: Mapping[str, Any]) -> RetrievalModel:
     if isinstance(given.get("weights"), list):
         given["weights"] = tuple(given["weights"])
     return _made(known[name], given, f"model {name}")
+
+
+def declaration_of(model: RetrievalModel) -> dict[str, Any]:
+    """A declaration that `feature_of` and `model_of` understand, with all parameters.
+
+    >>> declaration_of(model_of("RM3", {"inner": "LMIR.DIR"}))["inner"]
+    {'model': 'LMIR.DIR', 'mu': 1000.0}
+    """
+    found: dict[str, Any] = {"model": model.name}
+    for each in fields(model):
+        value = getattr(model, each.name)
+        if isinstance(value, RetrievalModel):
+            found["inner" if each.name == "model" else each.name] = declaration_of(value)
+        else:
+            found[each.name] = dict(value) if isinstance(value, Mapping) else value
+    return found
 
 
 def _models() -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.text.features.candidates import candidates_of, union
@@ -20,6 +21,8 @@ from plackett.text.retrieval.queries import Queries
 __all__ = ["extract", "extract_blocks"]
 
 __public__ = ["extract"]
+
+_NOTHING = "no candidates: none of the queries has a term that occurs in the documents, or a given document"
 
 
 @fulfils("infra.feature_extractor", "LR-02")
@@ -73,7 +76,7 @@ def extract(
         extract_blocks(index, queries, features, judgements=judgements, n_jobs=n_jobs, verbose=verbose, **settings)
     )
     if not parts:
-        raise DataError("no candidates: none of the queries has a term that occurs in the documents")
+        raise DataError(_NOTHING)
     names = parts[0].feature_names
     return RankingDataset.from_arrays(
         np.concatenate([part.X for part in parts]),
@@ -100,7 +103,7 @@ def extract_blocks(
 ) -> Iterator[RankingDataset]:
     """The same as `extract` in pieces of some queries each, for more pairs than fit into memory.
 
-    Queries without candidates are left out.
+    Queries without candidates are left out, with a warning that counts them.
     """
     chosen = features if isinstance(features, FeatureSet) else FeatureSet(features)
     asked: Queries = as_queries(queries, index)
@@ -115,6 +118,18 @@ def extract_blocks(
             raise DataError("add_judged needs judgements")
         extra = candidates_of(index, asked, "judged", k, labels)
         offsets, documents = union([(offsets, documents), extra])
+    empty = np.flatnonzero(np.diff(offsets) == 0)
+    if empty.size == len(asked):
+        raise DataError(_NOTHING)
+    if empty.size:
+        some = "1 query has" if empty.size == 1 else f"{empty.size} queries have"
+        names = _some(asked.ids[q] for q in empty.tolist())
+        warnings.warn(
+            f"{some} no candidates, of {len(asked)}, and no rows in the result: {names}; when you evaluate, count them "
+            "as lists without a relevant document",
+            PlackettWarning,
+            stacklevel=2,
+        )
     for block in chosen.blocks(index, asked, offsets, documents, n_jobs=n_jobs, verbose=verbose):
         if not len(block.X):
             continue
