@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError
-from plackett.text import Analyzer, Document, Index, search
+from plackett.text import BM25, Analyzer, Document, Index, Queries, search
 from plackett.text.index.columns import strings
 from plackett.text.index.field import Field, Stream
 from plackett.text.search.query import parse
@@ -304,3 +304,29 @@ def test_nothing_to_search():
         search(empty, "a")
     with pytest.raises(DataError, match="k must be at least 1"):
         search(INDEX, "a", 0)
+
+
+@pytest.mark.parametrize(("k1", "b", "k3"), [(1.2, 0.75, None), (0.5, 0.2, 3.0)])
+def test_the_model_and_search_are_one(k1, b, k3):
+    """BM25 as a model gives what `search` gives, query by query, number for number."""
+    queries = ["a", "a b", "b c e", "the zzz", "c d e a b"]
+    found = BM25(k1=k1, b=b, k3=k3).search(INDEX, queries, 9)
+    for q, query in enumerate(queries):
+        documents, scores = found.of(q)
+        expected = search(INDEX, query, 9, k1=k1, b=b)
+        assert documents.tolist() == [hit.number for hit in expected]
+        assert scores.tolist() == [hit.score for hit in expected]
+    repeated = BM25(k1=k1, b=b, k3=k3).search(INDEX, ["a a b"], 60)
+    slow = super(BM25, BM25(k1=k1, b=b, k3=k3)).search_terms(
+        INDEX.field(), Queries(["a a b"], INDEX.analyzer).terms(INDEX.field()), 60
+    )
+    assert repeated.documents.tolist() == slow.documents.tolist()
+    np.testing.assert_allclose(repeated.scores, slow.scores, rtol=1e-6)
+
+
+def test_weights_of_few_settings_are_kept():
+    field = large_field(500)
+    for k1 in np.linspace(0.1, 2, 12):
+        bm25_impacts(field, float(k1))
+    assert len(field.kept) == 4
+    assert bm25_impacts(field, 2.0) is bm25_impacts(field, 2.0)
