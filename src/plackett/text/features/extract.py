@@ -18,7 +18,7 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["extract", "extract_blocks"]
+__all__ = ["extract", "extract_blocks", "judged", "some"]
 
 __public__ = ["extract"]
 
@@ -110,7 +110,7 @@ def extract_blocks(
     labels = None if judgements is None else judged(judgements)
     if labels and not set(labels).intersection(asked.ids):
         raise DataError(
-            f"no query has a judgement: the judgements are of {_some(labels)}, the queries are {_some(asked.ids)}"
+            f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(asked.ids)}"
         )
     offsets, documents = candidates_of(index, asked, candidates, k, labels, n_jobs, field)
     if add_judged:
@@ -122,11 +122,11 @@ def extract_blocks(
     if empty.size == len(asked):
         raise DataError(_NOTHING)
     if empty.size:
-        some = "1 query has" if empty.size == 1 else f"{empty.size} queries have"
-        names = _some(asked.ids[q] for q in empty.tolist())
+        often = "1 query has" if empty.size == 1 else f"{empty.size} queries have"
+        names = some(asked.ids[q] for q in empty.tolist())
         warnings.warn(
-            f"{some} no candidates, of {len(asked)}, and no rows in the result: {names}; when you evaluate, count them "
-            "as lists without a relevant document",
+            f"{often} no candidates, of {len(asked)}, and no rows in the result: {names}; when you evaluate, count "
+            "them as lists without a relevant document",
             PlackettWarning,
             stacklevel=2,
         )
@@ -144,7 +144,8 @@ def extract_blocks(
         yield RankingDataset.from_arrays(block.X, y, qid.astype(str), docids=docids, feature_names=chosen.names)
 
 
-def _some(ids: Iterable[str]) -> str:
+def some(ids: Iterable[str]) -> str:
+    """The first few of several ids, for messages."""
     names = [repr(name) for name in islice(ids, 4)]
     return ", ".join([*names[:3], "…"] if len(names) > 3 else names)
 
