@@ -2,9 +2,10 @@
 
     python benchmarks/retrieval.py FOLDER [cranfield vaswani movies …] [--candidates 100] [--seed 0]
 
-FOLDER has the unpacked collections. For each fold the feature list and the ranker are chosen on the fold's validation
-queries; only the chosen one sees the test queries. All figures are over all judged queries, with lists of up to 1,000
-documents: the re-ranked candidates, then the rest of BM25's list.
+FOLDER has the unpacked collections. `plackett.experiment` trains every ranker on every feature list and every pool of
+candidates; for each fold the three are chosen on the fold's validation queries, and only that choice sees the test
+queries. All figures are over all judged queries, with lists of up to 1,000 documents: the re-ranked candidates, then
+the rest of BM25's list. WikiQA has given candidates and a published split.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -39,11 +41,15 @@ from plackett.text import (
 )
 from plackett.text.documents.smart import read_smart
 from plackett.text.documents.trec import read_trec
+from plackett.text.features.candidates import given_candidates
 from plackett.text.features.feature_set import FeatureSet
 from plackett.text.features.model import ModelFeature
+from plackett.text.retrieval.base import Results, RetrievalModel
 from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.reading import read_queries
 
+#: Scores by query and document.
+Run = dict[str, dict[str, float]]
 MEASURES = ['nDCG(gain="linear")@10', "AP"]
 
 
@@ -55,6 +61,10 @@ class Collection(NamedTuple):
     judgements: dict[str, dict[str, float]]
     field: str
     more: tuple[Any, ...] = ()
+    #: Candidates by query, where the collection has its own.
+    given: dict[str, list[str]] | None = None
+    #: Queries to train on, to choose by and to test on; five folds if there is no published split.
+    split: tuple[list[str], ...] | None = None
 
 
 def _qrels(path: Path, query: int, document: int, label: int | None, skip: int = 0) -> dict[str, dict[str, float]]:
@@ -152,8 +162,47 @@ def med(folder: Path) -> Collection:
     return Collection(list(read_smart(base / "MED.ALL")), read_queries(base / "MED.QRY"), labels, "text")
 
 
+def time_magazine(folder: Path) -> Collection:
+    """TIME: articles of 1963. Judgements number documents by position; three name documents that do not exist."""
+    base = folder / "smart-adi-med-time/time"
+    documents = list(read_smart(base / "TIME.ALL"))
+    labels: dict[str, dict[str, float]] = {}
+    for line in (base / "TIME.REL").read_text().splitlines():
+        if line.strip():
+            query, *found = line.split()
+            labels[query] = {d: 1.0 for d in found if int(d) <= len(documents)}
+    parts = re.split(r"\*FIND\s+(\d+)", (base / "TIME.QUE").read_text(encoding="latin-1").partition("*STOP")[0])
+    queries = {n: " ".join(text.split()) for n, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return Collection(documents, queries, labels, "text")
+
+
+def wikiqa(folder: Path) -> Collection:
+    """Questions and the sentences of an article. Given candidates; the published split; questions that have both an
+    answer and a wrong sentence, as published figures use.
+    """
+    documents, queries = [], {}
+    labels: dict[str, dict[str, float]] = {}
+    split: list[list[str]] = []
+    for part in ("train", "dev", "test"):
+        lines = (folder / f"wikiqa/WikiQA-{part}.txt").read_text(encoding="utf-8").splitlines()
+        refs = (folder / f"wikiqa/WikiQA-{part}.ref").read_text().splitlines()
+        for line, ref in zip(lines, refs, strict=True):
+            question, sentence, label = line.split("\t")
+            number, _, place, again = ref.split()
+            if label != again:
+                raise ValueError(f"{part}: the labels of question {number} disagree")
+            qid, docid = f"{part} {number}", f"{part} {number} {place}"
+            documents.append(Document(docid, {"text": sentence}))
+            queries[qid] = question
+            labels.setdefault(qid, {})[docid] = float(label)
+        split.append([q for q, own in labels.items() if q.startswith(f"{part} ") and len({*own.values()}) == 2])
+    kept = {q: labels[q] for own in split for q in own}
+    given = {q: list(own) for q, own in kept.items()}
+    return Collection(documents, {q: queries[q] for q in kept}, kept, "text", given=given, split=tuple(split))
+
+
 COLLECTIONS: dict[str, Callable[[Path], Collection]] = {
-    f.__name__: f for f in (cranfield, vaswani, movies, scifact, nfcorpus, adi, med)
+    f.__name__: f for f in (cranfield, vaswani, movies, scifact, nfcorpus, adi, med, time_magazine, wikiqa)
 }
 
 
@@ -165,7 +214,8 @@ def feature_lists(collection: Collection) -> dict[str, FeatureSet]:
     base += on(JelinekMercer(weight=0.3), AbsoluteDiscount(), VectorSpace(), TFIDF(tf="log"), TFIDF(tf="length"))
     base += [*collection.more]
     feedback = on(RM3(), RM3(n_documents=5), RM3(model=Dirichlet(mu=100)), KLDivergence(model=Dirichlet(mu=100)))
-    feedback += on(LSI(k=100), LSI(k=200))
+    ranks = sorted({min(k, len(collection.documents) // 4) for k in (100, 200)})
+    feedback += on(*(LSI(k=k) for k in ranks))
     place = [
         {"proximity": name, "field": field}
         for name in ("minimum_distance", "cover", "ordered", "unordered", "first", "matched")
@@ -179,70 +229,109 @@ def feature_lists(collection: Collection) -> dict[str, FeatureSet]:
     }
 
 
-def rankers(seed: int) -> dict[str, Callable[[], Any]]:
+def rankers(seed: int) -> dict[str, Any]:
     """The rankers that validation chooses from."""
     trees = {"n_estimators": 150, "learning_rate": 0.05, "random_state": seed, "n_jobs": 1}
     return {
-        "LambdaMART": lambda: pk.LambdaMART(num_leaves=7, min_child_samples=50, **trees),
-        "RankSVM C=0.01": lambda: pk.RankSVM(C=0.01),
-        "RankSVM C=1": lambda: pk.RankSVM(C=1.0),
-        "ListNet": lambda: pk.ListNet(),
+        "LambdaMART": pk.LambdaMART(num_leaves=7, min_child_samples=50, **trees),
+        "RankSVM C=0.01": pk.RankSVM(C=0.01),
+        "RankSVM C=1": pk.RankSVM(C=1.0),
+        "ListNet": pk.ListNet(random_state=seed),
     }
 
 
-def learned(
-    collection: Collection, index: Index, queries: Queries, k: int, seed: int
-) -> tuple[dict[str, np.ndarray], Counter[str], Any]:
-    """Scores of the candidates by models that have not seen their queries, of the list and ranker chosen on validation
-    queries (``"learned"``) and of the ranker chosen for each list alone; what was chosen; the dataset.
-    """
-    pool = [BM25(), RM3()]
+class Choice(NamedTuple):
+    """One ranker on one list of features and one pool of candidates: a value per fold, and all tested lists."""
+
+    pool: str
+    features: str
+    ranker: str
+    #: nDCG of the validation queries' lists, by fold.
+    valid: list[float]
+    #: The tested lists, by fold.
+    runs: list[Run]
+
+
+def learned(collection: Collection, index: Index, queries: Queries, base: Run, k: int, seed: int) -> list[Choice]:
+    """Everything that validation chooses from: pools of candidates, lists of features, rankers."""
+    pools: dict[str, Any] = {"BM25": [BM25()], "BM25 and RM3": [BM25(), RM3()]}
+    if collection.given is not None:
+        pools = {"given": collection.given}
     lists = feature_lists(collection)
-    widest = pk.extract(
-        index, queries, lists["all"], judgements=collection.judgements, candidates=pool, k=k, field=collection.field
-    )
-    columns = {name: [lists["all"].names.index(n) for n in features.names] for name, features in lists.items()}
-    scores = {name: np.empty(len(widest.X)) for name in ("learned", *columns)}
+    choices = []
+    for pool, candidates in pools.items():
+        widest = pk.extract(
+            index,
+            queries,
+            lists["all"],
+            judgements=collection.judgements,
+            candidates=candidates,
+            k=k,
+            field=collection.field,
+        )
+        X = QueryNormalizer().fit_transform(np.nan_to_num(widest.X), qid=_qid(widest))
+        views = {}
+        for name, features in lists.items():
+            columns = [lists["all"].names.index(n) for n in features.names]
+            view = pk.RankingDataset.from_arrays(X[:, columns], widest.y, _qid(widest), docids=widest.docids)
+            views[name] = folds_of(view, collection)
+        found = pk.experiment(views, rankers(seed), MEASURES[:1], search=None, early_stopping=False, n_jobs=1)
+        for name, folds in views.items():
+            for ranker in found.rankers:
+                cells = found.of(name, ranker)
+                valid = []
+                for fold, cell in zip(folds, cells, strict=True):
+                    own = reranked(base, fold.valid, cell.valid_scores)
+                    labels = {q: collection.judgements[q] for q in own}
+                    valid.append(
+                        pk.evaluate_run(labels, own, MEASURES[:1], preset="trec", complete=True).mean[MEASURES[0]]
+                    )
+                runs = [reranked(base, fold.test, cell.scores) for fold, cell in zip(folds, cells, strict=True)]
+                choices.append(Choice(pool, name, ranker, valid, runs))
+    return choices
+
+
+def folds_of(data: Any, collection: Collection) -> list[Any]:
+    """LETOR's rotation of five parts, or the published split."""
+    if collection.split is None:
+        return list(pk.letor_folds(data, 5))
+    parts = [data.select(np.flatnonzero(np.isin(data.qids, own))) for own in collection.split]
+    return [pk.Fold(*parts)]
+
+
+def best_of(choices: list[Choice]) -> tuple[Run, Counter[str]]:
+    """In each fold the choice that is best on its validation queries: its tested lists, and how often it won."""
+    run: Run = {}
     picked: Counter[str] = Counter()
-    row = {(q, d): i for i, (q, d) in enumerate(zip(_qid(widest), widest.docids, strict=True))}
-    X = QueryNormalizer().fit_transform(np.nan_to_num(widest.X), qid=_qid(widest))
-    for fold in pk.letor_folds(widest, 5):
-        parts = {}
-        for part in ("train", "valid", "test"):
-            data = getattr(fold, part)
-            parts[part] = data, np.array([row[key] for key in zip(_qid(data), data.docids, strict=True)])
-        best: dict[str, tuple[float, Any]] = {}
-        for list_name, use in columns.items():
-            for name, make in rankers(seed).items():
-                train, rows = parts["train"]
-                ranker = make().fit(X[rows][:, use], train.y, qid=_qid(train))
-                valid, own = parts["valid"]
-                value = pk.evaluate(valid, ranker.predict(X[own][:, use]), MEASURES[:1]).mean[MEASURES[0]]
-                for key in (list_name, "learned"):
-                    if value > best.get(key, (-1.0, None))[0]:
-                        best[key] = value, (f"{name} on {list_name}", use, ranker)
-        picked[best["learned"][1][0]] += 1
-        own = parts["test"][1]
-        for key, (_, (_, use, ranker)) in best.items():
-            scores[key][own] = ranker.predict(X[own][:, use])
-    return scores, picked, widest
+    for fold in range(len(choices[0].valid)):
+        best = max(choices, key=lambda choice: choice.valid[fold])
+        picked[f"{best.ranker} on {best.features}, candidates of {best.pool}"] += 1
+        run |= best.runs[fold]
+    return run, picked
 
 
 def _qid(data: Any) -> np.ndarray:
     return np.repeat(data.qids, np.diff(data.offsets))
 
 
-def reranked(base: dict[str, dict[str, float]], data: Any, scores: np.ndarray) -> dict[str, dict[str, float]]:
-    """Candidates by their scores, then the rest of a run in its order."""
-    ends = zip(data.qids, data.offsets[:-1], data.offsets[1:], strict=True)
-    first = {q: dict(zip(data.docids[a:b], scores[a:b], strict=True)) for q, a, b in ends}
-    run = {}
-    for qid, own in base.items():
-        ranked = first.get(qid, {})
-        low = min(ranked.values(), default=0.0)
-        rest = [d for d in own if d not in ranked]
+def reranked(base: Run, data: Any, scores: np.ndarray) -> Run:
+    """Candidates of the queries of a dataset by their scores, then the rest of a run in its order."""
+    run: Run = {}
+    for qid, a, b in zip(data.qids, data.offsets[:-1], data.offsets[1:], strict=True):
+        ranked = dict(zip(data.docids[a:b], scores[a:b].tolist(), strict=True))
+        low = min(ranked.values())
+        rest = [d for d in base[qid] if d not in ranked]
         run[qid] = {**ranked, **{d: low - 1.0 - i for i, d in enumerate(rest)}}
     return run
+
+
+def searched(model: RetrievalModel, collection: Collection, index: Index, queries: Queries) -> Run:
+    """Lists of a model: up to 1,000 documents, or the given candidates in order."""
+    if collection.given is None:
+        return model.search(index, queries, 1000, field=collection.field).run(queries, index)
+    offsets, documents = given_candidates(index, queries, collection.given)
+    scores = model.scores(index, queries, offsets, documents, field=collection.field)
+    return Results(offsets, documents, scores).run(queries, index)
 
 
 def study(name: str, folder: Path, k: int, seed: int) -> None:
@@ -258,25 +347,25 @@ def study(name: str, folder: Path, k: int, seed: int) -> None:
         "LMIR.DIR": Dirichlet(),
         "LMIR.JM": JelinekMercer(),
         "vector space": VectorSpace(),
-        "LSI": LSI(),
+        "LSI": LSI(k=min(100, index.n_documents // 2)),
         "sequential dependence": SequentialDependence(model=Dirichlet()),
         "RM3": RM3(),
     }
-    runs = {
-        label: model.search(index, queries, 1000, field=collection.field).run(queries, index)
-        for label, model in models.items()
-    }
-    scores, picked, data = learned(collection, index, queries, k, seed)
-    for key, values in scores.items():
-        label = key if key == "learned" else f"learned from {key}"
-        runs[label] = reranked(runs["BM25"], data, values)
-    print(f"\n## {name}: {index.n_documents} documents, {len(queries)} queries\n")
+    runs = {label: searched(model, collection, index, queries) for label, model in models.items()}
+    choices = learned(collection, index, queries, runs["BM25"], k, seed)
+    runs["learned"], picked = best_of(choices)
+    for features in dict.fromkeys(choice.features for choice in choices):
+        runs[f"learned from {features}"] = best_of([c for c in choices if c.features == features])[0]
+    tested = set(collection.split[2]) if collection.split else set(asked)
+    truth = {q: labels[q] for q in asked if q in tested}
+    print(f"\n## {name}: {index.n_documents} documents, {len(truth)} queries\n")
     per_query = {}
-    print("| model | nDCG@10 | MAP |\n|---|---|---|")
+    print("| model | nDCG@10 | MAP | RR |\n|---|---|---|---|")
     for label, run in runs.items():
-        found = pk.evaluate_run(labels, run, MEASURES, preset="trec")
+        own = {q: documents for q, documents in run.items() if q in tested}
+        found = pk.evaluate_run(truth, own, [*MEASURES, "RR"], preset="trec", complete=True)  # no hits count as 0
         per_query[label] = found.per_query.sort("qid")[MEASURES[0]].to_numpy()
-        print(f"| {label} | {found.mean[MEASURES[0]]:.4f} | {found.mean['AP']:.4f} |")
+        print(f"| {label} | " + " | ".join(f"{found.mean[m]:.4f}" for m in (*MEASURES, "RR")) + " |")
     for other in ("BM25", "RM3"):
         difference = per_query["learned"] - per_query[other]
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (10_000, difference.size))

@@ -19,6 +19,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._files import check_regular
 
 __all__ = ["FORMAT_VERSION", "read", "read_metadata", "write"]
 
@@ -103,6 +104,7 @@ def read(
         read now. Either way the arrays are read-only. If a mapped file is truncated, the system kills the process
         (SIGBUS) when it reads the missing part.
     """
+    check_regular(path)
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -123,6 +125,7 @@ def read(
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read the metadata of a file without its arrays."""
+    check_regular(path)
     try:
         with open(path, "rb") as file:
             _, header = _header(path, file, os.fstat(file.fileno()).st_size)

@@ -103,3 +103,29 @@ def test_mistakes_are_named(folder, words, message):
     result = call(*(word.format(folder) for word in words))
     assert result.exit_code != 0
     assert message in " ".join((result.output + str(result.exception)).replace("│", " ").split())
+
+
+def test_a_query_that_begins_with_a_minus(folder):
+    result = call("search", folder / "i", "-whale blue")
+    assert result.exit_code == 2
+    assert "plackett search INDEX -- '-whale blue'" in " ".join(result.output.replace("│", " ").split())
+    assert call("search", folder / "i", "--", "-whale blue").stdout.startswith("1. b")
+    assert "--kind" not in call("search", folder / "i", "--feild", "x", "y").output  # a misspelt option
+
+
+def test_search_in_a_field_with_any_model(folder):
+    assert "nothing found" in call("search", folder / "i", "sing", "--field", "title", "--model", "RM3").stdout
+    assert "1. a" in call("search", folder / "i", "sing", "--field", "body", "--model", "RM3").stdout
+
+
+def test_dates_are_found_in_strings(folder):
+    lines = [{"id": str(i), "body": "x", "released": f"20{i:02}-05-31"} for i in range(30)]
+    (folder / "dates.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert call("index", folder / "dates.jsonl", "--out", folder / "d").exit_code == 0
+    found = json.loads(call("search", folder / "d", "released:>=2020-01-01", "-k", 100, "--json").stdout)
+    assert [hit["id"] for hit in found] == [str(i) for i in range(20, 30)]
+    (folder / "dates.jsonl").write_text('{"id": "a", "released": "soon"}')
+    call("index", folder / "dates.jsonl", "--out", folder / "e")
+    result = call("search", folder / "e", "released:>=2020-01-01")
+    assert "'released' holds text" in str(result.exception)
+    assert "--kind released=date" in str(result.exception)

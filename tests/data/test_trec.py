@@ -235,3 +235,16 @@ def test_from_a_dataset():
     assert run_frame(data, [0.5, 0.25, 1]).rows() == [("7", "0", 0.5), ("7", "1", 0.25), ("3", "2", 1.0)]
     with pytest.raises(DataError, match="shape"):
         run_frame(data, [1.0])
+
+
+def test_judgements_and_run_in_the_wrong_places(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "run").write_text("q1 Q0 d1 1 2.5 x\n")
+    (tmp_path / "x").write_text("q1 0 d1\n")
+    with pytest.raises(DataError, match="this looks like a run: were judgements and run swapped"):
+        read_qrels(tmp_path / "run")
+    with pytest.raises(DataError, match="this looks like judgements: were judgements and run swapped"):
+        read_run(tmp_path / "qrels")
+    with pytest.raises(DataError) as error:
+        read_run(tmp_path / "x")
+    assert "swapped" not in str(error.value)

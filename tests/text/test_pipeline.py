@@ -6,11 +6,24 @@ import json
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 
 import plackett as pk
 from plackett import DataError
-from plackett.text import Document, Index, SearchPipeline, search
+from plackett.text import (
+    BM25,
+    BM25F,
+    RM3,
+    Dirichlet,
+    Document,
+    FeatureSet,
+    Index,
+    Propagated,
+    SearchPipeline,
+    SequentialDependence,
+    search,
+)
 from plackett.text.pipeline import FILE
 
 WORDS = ["wing", "lift", "drag", "flow", "jet", "heat", "shock", "layer"]
@@ -152,3 +165,73 @@ def test_features_are_found_by_name():
     assert one and [(hit.id, hit.score) for hit in one] == [(hit.id, hit.score) for hit in other]
     with pytest.raises(DataError, match="length"):
         SearchPipeline(index, ranker, Other()).search("wing")
+
+
+def test_other_models_understand_conditions():
+    index = make_index()
+    found = SearchPipeline(index, model=RM3()).search("wing -heat year:>1960", 80)
+    whole = RM3().search(index, ["wing"], 80)
+    fields = [index.document(int(d)).fields for d in whole.documents]
+    kept = ["heat" not in f["body"] and "wing" in f["body"].split() and f["year"] > 1960 for f in fields]
+    assert [hit.number for hit in found] == whole.documents[kept].tolist()
+    assert [hit.score for hit in found] == whole.scores[kept].tolist()
+    assert found == SearchPipeline(index, model=RM3()).search("wing", 80, filters="-heat year:>1960 +wing")
+    for pipeline in (SearchPipeline(index), SearchPipeline(index, model=RM3())):
+        with pytest.raises(DataError, match="column 6: the index has no field 'nofield'"):
+            pipeline.search("wing nofield:x")
+        assert pipeline.search("nofield:wing", plain=True)
+
+
+def test_features_see_the_words_of_the_query_alone():
+    index = make_index()
+    features = FeatureSet([{"model": "BM25"}, {"query": "length"}])
+    X = np.random.default_rng(0).random((20, 2)).astype(np.float32)
+    ranker = pk.ListNet().fit(X, X[:, 0] > 0.5, qid=np.repeat(np.arange(4), 5))
+    pipeline = SearchPipeline(index, ranker, features, candidates=80)
+    plain, asked = pipeline.search("wing lift", 80), pipeline.search('(wing OR body:"lift") -heat year:>1960', 80)
+    values = {hit.id: hit.features for hit in plain}
+    assert asked and all(hit.features == values[hit.id] for hit in asked)
+
+
+def test_tables_by_query(tmp_path):
+    """By id only if it is given, by text always; the saved folder has the tables."""
+    index = make_index()
+    rates = pl.DataFrame({"qid": ["q7"] * 80, "docid": [str(i) for i in range(80)], "rate": np.arange(80.0)})
+    rates.write_csv(tmp_path / "rates.csv")
+    rates.select(pl.lit("Wing  lift").alias("query"), "docid", pl.col("rate").alias("r2")).write_parquet(
+        tmp_path / "r.parquet"
+    )
+    declared = [
+        {"table": str(tmp_path / "rates.csv"), "column": "rate", "by": ["qid", "docid"]},
+        {"table": str(tmp_path / "r.parquet"), "column": "r2", "by": ["query", "docid"]},
+    ]
+    X = np.random.default_rng(0).random((20, 2)).astype(np.float32)
+    ranker = pk.ListNet().fit(X, X[:, 0] > 0.5, qid=np.repeat(np.arange(4), 5))
+    pipeline = SearchPipeline(index, ranker, declared)
+    with pytest.raises(DataError, match="feature 'rate' is looked up by the id of the query; give it: qid="):
+        pipeline.search("wing lift")
+    pipeline.save(tmp_path / "p")
+    for name in ("rates.csv", "r.parquet"):
+        (tmp_path / name).unlink()
+    for each in (pipeline, SearchPipeline.load(tmp_path / "p")):
+        for hit in each.search("wing lift", qid="q7"):
+            assert hit.features == {"rate": float(hit.id), "r2": float(hit.id)}
+        with pytest.raises(DataError, match="missing values"):
+            each.search("wing lift", qid="q8")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RM3(model=Dirichlet(mu=30), n_terms=5),
+        BM25(k1=0.9),
+        BM25F(weights={"body": 2.0}),
+        SequentialDependence(model=Dirichlet(mu=30)),
+        Propagated(model=BM25(b=0.3), along="out"),
+    ],
+    ids=str,
+)
+def test_models_are_saved_with_their_parameters(tmp_path, model):
+    index = make_index()
+    SearchPipeline(index, model=model).save(tmp_path / "p")
+    assert SearchPipeline.load(tmp_path / "p").model == model

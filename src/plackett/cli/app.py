@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
+import typer.core
 
 from plackett import __version__
 from plackett.cli import (
@@ -82,8 +83,11 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}
 
+#: Commands that read their arguments in a way of their own.
+CLASSES: dict[str, type[typer.core.TyperCommand]] = {"search": search.QueryCommand}
+
 for name, command in COMMANDS.items():
-    app.command(name)(interruptible(command))
+    app.command(name, cls=CLASSES.get(name))(interruptible(command))
 for alias, name in ALIASES.items():
     app.command(alias, hidden=True)(interruptible(COMMANDS[name]))
 app.add_typer(clicks.clicks, name="clicks", no_args_is_help=True)

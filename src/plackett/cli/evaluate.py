@@ -65,6 +65,7 @@ def evaluate(
     elif data is not None and scores is not None and qrels is None and run is None:
         from plackett.cli.reading import read_data
 
+        _refuse_trec(data)
         dataset = read_data(data, columns, drop_text=True)  # features do not matter
         result = without_repeats(lambda: _evaluate_dataset(dataset, data, scores, measures, preset))
     else:
@@ -78,6 +79,19 @@ def evaluate(
         print_table(("measure", "mean"), rows, title=plural(result.qids.size, "query", "queries"), numbers=[1])
         for doubt in result.doubts.values():
             print(f"Note: {doubt}")
+
+
+def _refuse_trec(data: Path) -> None:
+    """Say which options files of TREC are given with."""
+    from plackett.data._trec_lines import trec_kind
+
+    if data.suffix not in ("", ".txt", ".qrels", ".run", ".qrel") or not data.is_file():
+        return
+    with open(data, encoding="utf-8", errors="replace") as file:
+        kind = trec_kind(file.readline(10_000))
+    if kind is not None:
+        what = "judgements" if kind == "judgements" else "a run"
+        raise typer.BadParameter(f"{data} has {what} in TREC's format; pass --qrels JUDGEMENTS --run RUN")
 
 
 def _evaluate_dataset(

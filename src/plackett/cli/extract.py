@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._errors import DataError
 from plackett.cli.arguments import Force, check_out
 from plackett.cli.output import print_json
 
+if TYPE_CHECKING:
+    from plackett.data.dataset import RankingDataset
+
 
 def extract(
-    index: Annotated[Path, typer.Argument(help="Index made by `plackett index`.")],
+    index: Annotated[
+        str,
+        typer.Argument(
+            help="Index made by `plackett index`, or the address of one in OpenSearch or Elasticsearch with the "
+            "learning-to-rank plug-in: http://localhost:9200/movies."
+        ),
+    ],
     queries: Annotated[Path, typer.Argument(help="Queries: id, tab, text per line; JSON lines; TREC topics.")],
     out: Annotated[Path, typer.Option(help="train.parquet, train.letor or train.plackett; a folder with --folds.")],
     features: Annotated[
-        str, typer.Option(help="YAML or JSON file with features, or a set: ohsumed, gov, gov2.", metavar="FILE|SET")
+        str,
+        typer.Option(
+            help="YAML or JSON file with features, or a set: ohsumed, gov, gov2; of an engine, its feature set.",
+            metavar="FILE|SET",
+        ),
     ],
     judgements: Annotated[Path | None, typer.Option(help="TREC judgements; the labels.")] = None,
     candidates: Annotated[
@@ -28,38 +43,51 @@ def extract(
     add_judged: Annotated[bool, typer.Option(help="Add judged documents that were not found: to train only.")] = False,
     folds: Annotated[int | None, typer.Option(help="Write this many folds, Fold1/train.txt and so on.", min=3)] = None,
     n_jobs: Annotated[int | None, typer.Option(help="Threads; by default all cores.")] = None,
+    engine_query: Annotated[
+        Path | None,
+        typer.Option(help="Engine only: JSON file with its query for candidates; {query} stands for the text."),
+    ] = None,
+    param: Annotated[
+        str, typer.Option(help="Engine only: parameter of the feature templates that gets the query's text.")
+    ] = "keywords",
+    header: Annotated[
+        list[str] | None, typer.Option(help="Engine only: HTTP header, such as 'Authorization: ApiKey …'.")
+    ] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Compute features of queries and candidate documents: training data from an index."""
     from plackett.data.files import write
     from plackett.data.splits import letor_folds
-    from plackett.text.features.declaration import SETS
-    from plackett.text.features.extract import extract as make
-    from plackett.text.features.extract import extract_blocks
-    from plackett.text.features.feature_set import FeatureSet
     from plackett.text.features.writing import write_blocks
-    from plackett.text.index.index import Index
     from plackett.text.retrieval.reading import read_queries
 
     if folds is None:
         check_out(out, force)
-    chosen = FeatureSet([features]) if features in SETS else FeatureSet.read(features)
+    asked = read_queries(queries)
     settings: dict[str, Any] = {
         "judgements": judgements,
-        "candidates": _candidates(candidates),
         "k": k,
-        "field": field,
         "add_judged": add_judged,
-        "n_jobs": n_jobs,
         "verbose": not as_json,
     }
-    opened, asked = Index.open(index), read_queries(queries)
-    if folds is None:
-        n_queries, rows = write_blocks(extract_blocks(opened, asked, chosen, **settings), out)
+    if index.startswith(("http://", "https://")):
+        if field is not None:
+            raise typer.BadParameter("an engine searches what --engine-query says", param_hint="--field")
+        blocks = _from_engine(index, asked, features, candidates, engine_query, param, header, settings)
     else:
-        data = make(opened, asked, chosen, **settings)
-        n_queries, rows = data.n_queries, len(data.X)
+        if engine_query is not None or header:
+            raise typer.BadParameter(f"{index} is no address of an engine", param_hint="--engine-query")
+        blocks = _from_index(Path(index), asked, features, candidates, settings | {"field": field, "n_jobs": n_jobs})
+    if folds is None:
+        counted = _Counted(blocks)
+        n_queries, rows = write_blocks(counted, out)
+        names = counted.names
+    else:
+        from plackett.data.concat import concat
+
+        data = concat(list(blocks))
+        n_queries, rows, names = data.n_queries, len(data.X), list(data.feature_names or [])
         for number, fold in enumerate(letor_folds(data, folds), 1):
             folder = out / f"Fold{number}"
             folder.mkdir(parents=True, exist_ok=True)
@@ -68,23 +96,90 @@ def extract(
                 if part is not None:
                     write(part, folder / f"{name}.txt")
     if as_json:
-        print_json({"out": str(out), "queries": n_queries, "rows": rows, "features": chosen.names})
+        print_json({"out": str(out), "queries": n_queries, "rows": rows, "features": names})
     else:
-        print(f"{out}: {n_queries} queries, {rows} documents, {len(chosen)} features")
+        print(f"{out}: {n_queries} queries, {rows} documents, {len(names)} features")
+
+
+class _Counted:
+    """Blocks as they pass, and the names of their features."""
+
+    def __init__(self, blocks: Iterator[RankingDataset]) -> None:
+        self.blocks = blocks
+        self.names: list[str] = []
+
+    def __iter__(self) -> Iterator[RankingDataset]:
+        for block in self.blocks:
+            self.names = list(block.feature_names or [])
+            yield block
+
+
+def _from_index(
+    path: Path, queries: dict[str, str], features: str, candidates: list[str] | None, settings: dict[str, Any]
+) -> Iterator[RankingDataset]:
+    from plackett.text.features.declaration import SETS
+    from plackett.text.features.extract import extract_blocks
+    from plackett.text.features.feature_set import FeatureSet
+    from plackett.text.index.index import Index
+
+    chosen = FeatureSet([features]) if features in SETS else FeatureSet.read(features)
+    return extract_blocks(Index.open(path), queries, chosen, candidates=_candidates(candidates), **settings)
+
+
+def _from_engine(
+    address: str,
+    queries: dict[str, str],
+    features: str,
+    candidates: list[str] | None,
+    template: Path | None,
+    param: str,
+    header: list[str] | None,
+    settings: dict[str, Any],
+) -> Iterator[RankingDataset]:
+    import json
+
+    from plackett.text.engines.engine import Engine
+    from plackett.text.engines.extract import log_blocks
+    from plackett.text.engines.feature_log import FeatureLog
+
+    headers = {}
+    for line in header or []:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise typer.BadParameter(f"{line!r}; write name: value", param_hint="--header")
+        headers[name.strip()] = value.strip()
+    query = None
+    if template is not None:
+        try:
+            query = json.loads(template.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(f"{template}: not JSON: {error}") from None
+        if not isinstance(query, dict):
+            raise DataError(f'{template}: expected a query such as {{"match": {{"title": "{{query}}"}}}}')
+    chosen = _given(candidates)
+    if chosen is None and candidates:
+        raise typer.BadParameter("of an engine: judged, or a TREC run file", param_hint="--candidates")
+    log = FeatureLog(featureset=features, params={param: "{query}"}, query=query)
+    return log_blocks(Engine(address, headers=headers), queries, log, candidates=chosen, **settings)
 
 
 def _candidates(given: list[str] | None) -> Any:
     """What the option means: models, ``judged``, or a run."""
-    from plackett.data.trec import read_run
     from plackett.text.features.declaration import model_of
 
-    if not given:
-        return None
+    found = _given(given)
+    return found if found is not None or not given else [model_of(name, {}) for name in given]
+
+
+def _given(given: list[str] | None) -> Any:
+    """Candidates that are not searched for: ``judged``, or a run; else None."""
+    from plackett.data.trec import read_run
+
     if given == ["judged"]:
         return "judged"
-    if len(given) == 1 and Path(given[0]).is_file():
+    if given and len(given) == 1 and Path(given[0]).is_file():
         run: dict[str, list[str]] = {}
         for qid, docid, _ in read_run(given[0]).iter_rows():
             run.setdefault(qid, []).append(docid)
         return run
-    return [model_of(name, {}) for name in given]
+    return None

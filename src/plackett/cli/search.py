@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from plackett.cli.output import print_json, print_table
+
+#: Recent versions of typer have a copy of click of their own, older ones use click's.
+UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+class QueryCommand(TyperCommand):
+    """A command with a query, which may begin with a minus."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say how to write such a query."""
+        given = list(args)  # parsing takes them off the list
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            minus = next((each for each in given if re.match(r"-[^\W\d_]{2,}", each)), None)
+            if minus is None or "--" in given:
+                raise
+            advice = f"a query that begins with a minus comes after --: plackett search INDEX -- {minus!r}"
+            raise UsageError(f"{error.format_message().rstrip('.')}. If this is a query: {advice}", ctx) from None
 
 
 def search(
@@ -33,24 +54,22 @@ def search(
     save: Annotated[
         Path | None, typer.Option(help="Save index, features and ranker as one folder, to search it later.")
     ] = None,
+    qid: Annotated[
+        str | None, typer.Option(help="Id of the query, for features that are looked up in a table by it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """Search an index."""
-    from plackett.text.search.searching import search as find
+    """Search an index.
 
+    A query that begins with a minus is written after two of them: plackett search INDEX -- "-star trek".
+    """
     chosen = model_of(model)
     if (ranker is None) != (features is None):
         raise typer.BadParameter("give --ranker and --features together", param_hint="--ranker")
     pipeline = _pipeline(index, ranker, features, chosen, candidates)
     if save is not None:
         pipeline.save(save)
-    hits: list[Any]
-    if pipeline.ranker is None and pipeline.model is None:
-        hits = list(find(pipeline.index, query, k, field=field, plain=plain, filters=filters))
-    elif field is not None:
-        raise typer.BadParameter("only BM25 without a ranker searches a field; leave it out", param_hint="--field")
-    else:
-        hits = list(pipeline.search(query, k, plain=plain, filters=filters))
+    hits: list[Any] = list(pipeline.search(query, k, field=field, plain=plain, filters=filters, qid=qid))
     why = _reasons(pipeline, hits) if explain else []
     if as_json:
         records = [_record(hit) for hit in hits]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,8 @@ def read_lines(
         rows += found_rows
         if fields:
             line, content = _line(raw, rows)
-            raise DataError(f"{path}, line {line}: expected {layout!r}, found {fields} fields: {content!r}")
+            advice = "" if line > 1 else _advice(layout, content)
+            raise DataError(f"{path}, line {line}: expected {layout!r}, found {fields} fields: {content!r}{advice}")
         if size:
             blocks.append(_parse(path, tidy[:size].tobytes(), schema, value))
         start = stop
@@ -68,6 +70,31 @@ def read_lines(
         raise DataError(f"{path}, line {line}: the {value} is not a number in {content!r}")
     refuse_repeats(frame, key, lambda row: f"{path}, line {_line(raw, row)[0]}")
     return frame
+
+
+def trec_kind(line: str) -> str | None:
+    """What a line of a TREC file seems to be: ``"judgements"``, ``"run"``, or None for neither.
+
+    >>> trec_kind("301 0 FT-1 1"), trec_kind("301 Q0 FT-1 1 2.5 bm25"), trec_kind("2 qid:1 1:0.5 2:0")
+    ('judgements', 'run', None)
+    """
+    words = line.split()
+    number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?").fullmatch
+    if len(words) == 4 and number(words[3]) and ":" not in words[1]:
+        return "judgements"
+    if len(words) in (5, 6) and words[1].upper() == "Q0" and number(words[4]):
+        return "run"
+    return None
+
+
+def _advice(layout: str, line: str) -> str:
+    """A hint if the file is of the other kind."""
+    found = trec_kind(line)
+    wanted = "run" if layout.startswith("query Q0") else "judgements"
+    if found is None or found == wanted:
+        return ""
+    what = "a run" if found == "run" else "judgements"
+    return f"; this looks like {what}: were judgements and run swapped?"
 
 
 def _block_end(raw: np.ndarray, start: int) -> int:

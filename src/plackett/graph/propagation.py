@@ -55,6 +55,7 @@ def propagate_links(
     scheme: str = "in",
     alpha: float = 0.5,
     steps: int | None = None,
+    weights: Any = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
 ) -> np.ndarray:
@@ -75,6 +76,9 @@ def propagate_links(
         Share of its own relevance, above 0, up to 1. With 1 nothing is propagated.
     steps
         Number of steps from s; by default until nothing changes.
+    weights
+        Weights of pages in weighted schemes: a number or a row for each; by default its value, or the sum of its row.
+        Pass the values themselves if columns have nothing to do with each other, such as scores of several queries.
 
     Examples
     --------
@@ -93,12 +97,17 @@ def propagate_links(
         raise DataError("alpha=0 has no fixed point; give the number of steps, or a larger alpha")
     if scheme != "uniform-out" and (given < 0).any():
         raise DataError(f"scheme={scheme!r} weighs pages by their values, which must be 0 or more")
-    weight = np.ones(graph.n_nodes) if scheme == "uniform-out" else given if given.ndim == 1 else given.sum(axis=1)
+    if scheme == "uniform-out":
+        weight = np.ones(graph.n_nodes)
+    elif weights is not None:
+        weight = _values(weights, graph.n_nodes, alpha)
+    else:
+        weight = given if given.ndim == 1 else given.sum(axis=1)
     collect = graph.collect if scheme == "in" else graph.collect_out
     total = collect(weight)
     alone = total <= 0
     scale = np.divide(1.0, total, out=np.zeros_like(total), where=~alone)
-    if given.ndim == 2:
+    if given.ndim == 2 and weight.ndim == 1:
         weight, scale, alone = weight[:, None], scale[:, None], alone[:, None]
     now = given
     for _ in range(max_iter if steps is None else steps):

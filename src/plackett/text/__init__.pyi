@@ -13,6 +13,8 @@ from plackett.text.retrieval.binary_independence import BinaryIndependence as Bi
 from plackett.text.retrieval.boolean import Boolean as Boolean
 from plackett.text.retrieval.dirichlet import Dirichlet as Dirichlet
 from plackett.text.features.embedding import EmbeddingFeature as EmbeddingFeature
+from plackett.text.engines.engine import Engine as Engine
+from plackett.text.engines.feature_log import FeatureLog as FeatureLog
 from plackett.text.features.feature_set import FeatureSet as FeatureSet
 from plackett.text.index.index import Index as Index
 from plackett.text.retrieval.jelinek_mercer import JelinekMercer as JelinekMercer
@@ -43,6 +45,7 @@ from plackett.text.retrieval.two_stage import TwoStage as TwoStage
 from plackett.text.features.document import UrlFeature as UrlFeature
 from plackett.text.retrieval.vector_space import VectorSpace as VectorSpace
 from plackett.text.features.extract import extract as extract
+from plackett.text.engines.extract import extract_from_engine as extract_from_engine
 from plackett.text.features.letor_meta import features_of_meta as features_of_meta
 from plackett.text.features.letor import gov2_features as gov2_features
 from plackett.text.features.letor import gov_features as gov_features

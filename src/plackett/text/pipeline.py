@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._errors import DataError, in_shell
+from plackett._files import check_regular
 from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
+from plackett.text.search.query import Clauses, parse
 from plackett.text.search.searching import Hit, best_documents
 
 __all__ = ["RankedHit", "SearchPipeline"]
@@ -86,18 +89,39 @@ class SearchPipeline:
         ranker = "no ranker" if self.ranker is None else type(self.ranker).__name__
         return f"SearchPipeline({self.index!r}, {self.candidates} candidates, {ranker})"
 
-    def search(self, query: str, k: int = 10, *, plain: bool = False, filters: str | None = None) -> list[RankedHit]:
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        field: str | None = None,
+        plain: bool = False,
+        filters: str | None = None,
+        qid: str | None = None,
+    ) -> list[RankedHit]:
         """The k best documents for a query.
+
+        The words of the query, without operators, conditions and what is excluded, are what a retrieval model other
+        than BM25 searches and what features are computed from; conditions select documents, whatever the model.
 
         Parameters
         ----------
-        plain, filters
-            See `plackett.search`; only with BM25.
+        field, plain, filters
+            See `plackett.search`.
+        qid
+            Id of the query, for features that are looked up by it (`TableFeature`, `EmbeddingFeature`).
         """
-        documents, scores, terms = self._retrieve(query, k, plain, filters)
+        needy = [] if self.features is None else [f.title for f in getattr(self.features, "features", ()) if f.by_query]
+        if needy and qid is None:
+            option = "--qid ID" if in_shell() else "qid=…"
+            raise DataError(f"feature {needy[0]!r} is looked up by the id of the query; give it: {option}")
+        parsed = None if plain else parse(query, self.index, field)
+        text = query if parsed is None else " ".join(parsed.texts())
+        documents, scores, terms = self._retrieve(query, text, parsed, k, field, filters)
         ranked, rows = scores, None
         if self.ranker is not None and documents.size:
-            rows = self.features.matrix(self.index, [query], [0, documents.size], documents)
+            asked = [text] if qid is None else {qid: text}
+            rows = self.features.matrix(self.index, asked, [0, documents.size], documents)
             # a dataset has names: the ranker finds its features by them
             data = RankingDataset.from_arrays(rows, None, feature_names=self.features.names)
             ranked = np.asarray(self.ranker.predict(data))
@@ -116,16 +140,23 @@ class SearchPipeline:
             for i in order.tolist()
         ]
 
-    def _retrieve(self, query: str, k: int, plain: bool, filters: str | None) -> tuple[np.ndarray, np.ndarray, Any]:
+    def _retrieve(
+        self, query: str, text: str, parsed: Clauses | None, k: int, field: str | None, filters: str | None
+    ) -> tuple[np.ndarray, np.ndarray, Any]:
         n = k if self.ranker is None else max(k, self.candidates)
         if self.model is None:
-            return best_documents(self.index, query, n, plain=plain, filters=filters)
+            return best_documents(self.index, query, n, field=field, plain=parsed is None, filters=filters)
+        allowed = None if parsed is None or parsed.plain else parsed.mask(self.index)
         if filters:
-            raise DataError("filters are understood by BM25 alone; leave the model out")
-        found = self.model.search(self.index, [query], n)
-        name = self.index.default_field
-        terms = {name: dict.fromkeys(self.index.analyzer.tokens(query), 1)}
-        return np.asarray(found.documents), np.asarray(found.scores), terms
+            mask = parse(filters, self.index, field).mask(self.index)
+            allowed = mask if allowed is None else allowed & mask
+        found = self.model.search(self.index, [text], n if allowed is None else self.index.n_documents, field=field)
+        documents, scores = np.asarray(found.documents), np.asarray(found.scores)
+        if allowed is not None:
+            keep = np.flatnonzero(allowed[documents])[:n]
+            documents, scores = documents[keep], scores[keep]
+        name = field or self.index.default_field
+        return documents, scores, {name: dict.fromkeys(self.index.analyzer.tokens(text), 1)}
 
     # ------------------------------------------------------------------------------------------------------- folders
 
@@ -146,7 +177,7 @@ class SearchPipeline:
             "kind": _KIND,
             "format_version": _VERSION,
             "candidates": self.candidates,
-            "model": None if self.model is None else {"name": self.model.name, "parameters": asdict(self.model)},
+            "model": None if self.model is None else _declared(self.model),
             "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
         }
         with replacing(folder / FILE) as file:
@@ -156,6 +187,7 @@ class SearchPipeline:
     def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
         """Load a folder that `save` wrote. Nothing of it is run as code."""
         folder = Path(path)
+        check_regular(folder / FILE)
         try:
             with open(folder / FILE, "rb") as file:
                 words = json.loads(file.read(_LARGEST).decode())
@@ -188,18 +220,29 @@ def _feature_set(declarations: Any) -> Any:
 
 
 def _save_declarations(declarations: Any, folder: Path) -> str:
-    """Write declarations, or copy the file that has them; return the name of the file."""
+    """Write declarations, with copies of the tables that they name; return the name of the file."""
     if isinstance(declarations, (str, os.PathLike)):
-        content = Path(declarations).read_bytes()
-        name = "features.json" if Path(declarations).suffix.lower() == ".json" else "features.yaml"
-    else:
-        try:
-            content, name = json.dumps(declarations, ensure_ascii=False, indent=1).encode(), "features.json"
-        except TypeError as error:
-            raise DataError(f"features cannot be saved: {error}; give a list of mappings, or a file") from None
-    with replacing(folder / name) as file:
+        declarations = import_module("plackett.text.features.declaration").declarations_of_file(declarations)
+    entries = []
+    for number, entry in enumerate(declarations):
+        if isinstance(entry, Mapping) and isinstance(entry.get("table"), (str, os.PathLike)):
+            source = Path(entry["table"])
+            entry = {**entry, "table": f"table-{number + 1}{source.suffix}"}
+            shutil.copyfile(source, folder / entry["table"])
+        entries.append(entry)
+    try:
+        content = json.dumps(entries, ensure_ascii=False, indent=1).encode()
+    except TypeError as error:
+        raise DataError(f"features cannot be saved: {error}; give a list of mappings, or a file") from None
+    with replacing(folder / "features.json") as file:
         file.write(content)
-    return name
+    return "features.json"
+
+
+def _declared(model: Any) -> dict[str, Any]:
+    """A model by its name and parameters."""
+    found = import_module("plackett.text.features.declaration").declaration_of(model)
+    return {"name": found.pop("model"), "parameters": found}
 
 
 def _model(words: Any, path: Path) -> Any:

@@ -5,9 +5,10 @@ import datetime
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 import plackett as pk
-from plackett import DataError
+from plackett import DataError, PlackettWarning
 from plackett.text import BM25, RM3, Dirichlet, Document, Index, Link
 from plackett.text.features.declaration import feature_of
 from plackett.text.features.document import AttributeFeature, LinkFeature
@@ -163,10 +164,32 @@ def test_tables(index, tmp_path):
     )
     np.testing.assert_array_equal(X[:, 0], [3, 8, np.nan])
     np.testing.assert_array_equal(X[:, 3], [np.nan, 0.25, np.nan])
+    texts = pl.DataFrame({"query": ["W1 w2", "w3"], "intent": [1.0, 2.0]})
+    X = FeatureSet([TableFeature(table=texts, column="intent", by="query")]).matrix(
+        index, ["w1  W2", "w4", "w3"], [0, 2, 3, 4], [1, 2, 3, 0]
+    )
+    np.testing.assert_array_equal(X[:, 0], [1, 1, np.nan, 2])
+    with pytest.raises(DataError, match=r"by=\['docid', 'qid'\]; give one of \['docid'\]"):
+        TableFeature(table=both, column="rate", by=("docid", "qid"))
     with pytest.raises(DataError, match="no column 'x'"):
         TableFeature(table=frame, column="x")
     with pytest.raises(DataError, match="'d1' occurs more than once"):
         TableFeature(table=pl.concat([frame, frame]), column="clicks")
+
+
+def test_tables_equal_a_plain_lookup(index):
+    rng = np.random.default_rng(0)
+    pairs = sorted({(f"q{rng.integers(6)}", f"d{rng.integers(80)}") for _ in range(150)})  # some are unknown
+    frame = pl.DataFrame({"qid": [q for q, _ in pairs], "docid": [d for _, d in pairs], "v": rng.random(len(pairs))})
+    queries = {f"q{i}": "w1" for i in (5, 2, 9)}
+    documents = rng.integers(0, index.n_documents, 90)
+    X = FeatureSet([TableFeature(table=frame, column="v", by=("qid", "docid"))]).matrix(
+        index, queries, [0, 30, 60, 90], documents
+    )
+    cells = {(q, d): v for q, d, v in frame.iter_rows()}
+    asked = np.repeat(list(queries), 30)
+    expected = [cells.get((q, index.id(int(d))), np.nan) for q, d in zip(asked, documents, strict=True)]
+    np.testing.assert_array_equal(X[:, 0], np.array(expected, np.float32))
 
 
 @pytest.mark.spec("features.auto")
@@ -245,14 +268,16 @@ def test_extraction(index):
         np.testing.assert_allclose(data.X[rows, 0], scores, rtol=1e-6)
         own = labels.get(f"q{q}", {})
         assert data.y[rows].tolist() == [own.get(d, 0.0) for d in data.docids[rows]]
-    only = extract(index, QUERIES, [BM25()], judgements=labels, candidates="judged")
+    with pytest.warns(PlackettWarning, match="10 queries have no candidates, of 12"):
+        only = extract(index, QUERIES, [BM25()], judgements=labels, candidates="judged")
     assert sorted(only.docids.tolist()) == ["d1", "d59", "d7"]
     more = extract(index, QUERIES, [BM25()], judgements=labels, k=1, add_judged=True)
     assert {"d1", "d59", "d7"} <= set(more.docids.tolist())
     pooled = extract(index, QUERIES, [BM25()], candidates=[BM25(), Dirichlet(mu=5)], k=5)
     assert pooled.y is None
     assert len(pooled.X) >= 60
-    given = extract(index, QUERIES, [BM25()], candidates={"q3": ["d4", "unknown", "d9"]})
+    with pytest.warns(PlackettWarning):
+        given = extract(index, QUERIES, [BM25()], candidates={"q3": ["d4", "unknown", "d9"]})
     assert given.docids.tolist() == ["d4", "d9"]
     parts = list(extract_blocks(index, QUERIES, [BM25()], judgements=labels, k=10))
     assert sum(len(part.X) for part in parts) == len(data.X)
@@ -268,3 +293,40 @@ def test_extraction_is_public():
 def test_judgements_of_other_queries_are_refused(index):
     with pytest.raises(DataError, match="no query has a judgement: the judgements are of 'Q1', the queries are 'q1'"):
         extract(index, {"q1": "whale"}, [BM25()], judgements={"Q1": {"a": 1}})
+
+
+def test_queries_and_documents_that_are_left_out_are_counted(index):
+    queries = {"q1": "w1", "q2": "zzz", "q3": "", "q4": "w2"}
+    with pytest.warns(PlackettWarning, match="2 queries have no candidates, of 4, and no rows .*: 'q2', 'q3'"):
+        data = extract(index, queries, ["BM25"])
+    assert data.qids.tolist() == ["q1", "q4"]
+    with pytest.raises(DataError, match="no candidates"):
+        extract(index, {"q2": "zzz"}, ["BM25"])
+    with pytest.warns(PlackettWarning, match="2 given candidates are not in the index, such as 'x1'"):
+        data = extract(index, {"q1": "w1"}, ["BM25"], candidates={"q1": ["x1", "d3", "x2"]})
+    assert data.docids.tolist() == ["d3"]
+
+
+def test_links_of_an_index_without_links():
+    unlinked = Index.build([Document("a", {"body": "w"}, (Link("elsewhere"), Link("a"))), Document("b", {"body": "w"})])
+    with pytest.warns(PlackettWarning, match="feature 'log.pagerank.': no document of the index links to another"):
+        extract(unlinked, {"q": "w"}, [{"links": "pagerank", "transform": "log"}])
+
+
+def test_every_setting_is_part_of_the_name():
+    """Variants of a feature can stand side by side."""
+    declared = []
+    for kind, settings in {
+        "model: BM25": ("k1: 0.9", "b: 0.4", "k3: 7", "idf: rsj", "field: title"),
+        "model: LMIR.DIR": ("mu: 10", "mu: 20"),
+        "model: LMIR.JM": ("weight: 0.2",),
+        "model: RM3": ("n_documents: 3", "n_terms: 4", "weight: 0.2", "inner: LMIR.DIR", "inner: {model: BM25, b: 0}"),
+        "model: LSI": ("k: 10", "k: 20"),
+        "url: depth": ("field: address", "transform: log1p"),
+        "links: hostrank": ("field: address",),
+        "length: title": ("unique: true",),
+        "proximity: cover": ("field: title", "transform: sqrt"),
+        "query: idf_sum": ("field: title",),
+    }.items():
+        declared += [yaml.safe_load("{" + ", ".join((kind, *more)) + "}") for more in [(), *((s,) for s in settings)]]
+    assert len(set(FeatureSet(declared).names)) == len(declared)

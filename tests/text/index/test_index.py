@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plackett import DataError
-from plackett.text import Analyzer, Document, Index, IndexWriter, Link
+from plackett import DataError, PlackettWarning
+from plackett.text import Analyzer, Document, Index, IndexWriter, Link, search
 from plackett.text.index.collecting import GAP
 from plackett.text.index.manifest import FILE
 from text.index.naive import check_field
@@ -137,7 +137,8 @@ def test_fields_that_come_later(tmp_path):
 
 def test_same_id_twice_in_one_go(tmp_path):
     pair = [Document("a", {"body": "old"}), Document("b", {"body": "other"}), Document("a", {"body": "new"})]
-    index = Index.create(tmp_path / "i", pair)
+    with pytest.warns(PlackettWarning, match="a document has an id that another .* such as 'a'; the last one"):
+        index = Index.create(tmp_path / "i", pair)
     assert [index.document(i).fields["body"] for i in range(2)] == ["other", "new"]
     with pytest.raises(DataError, match="two documents have the id 'a'"):
         Index.build(pair)
@@ -225,7 +226,7 @@ def test_refusals_say_what_to_do(tmp_path):
         Index.build(some_documents(2), combine={"both": ["titel", "body"]})
     with pytest.raises(DataError, match="document 'a': field 'n' is 'many', but the field holds numbers"):
         Index.build([Document("a", {"n": "many"})], kinds={"n": "number"})
-    with pytest.raises(DataError, match="document 'a': field 'n' is '31.5.'; dates are written as"):
+    with pytest.raises(DataError, match="document 'a': field 'n' is '31.5.', but the field holds dates, written as"):
         Index.build([Document("a", {"n": "31.5."})], kinds={"n": "date"})
     with pytest.raises(ValueError, match=r"kinds\['n'\] must be one of text, keyword, number, date"):
         Index.build([], kinds={"n": "integer"})
@@ -347,3 +348,95 @@ def test_settings_are_stored(tmp_path):
 def test_path_may_be_a_string(tmp_path):
     assert Index.create(str(tmp_path / "i"), []).n_documents == 0
     assert Path(tmp_path / "i" / FILE).exists()
+
+
+def test_same_id_in_two_segments_of_one_go(tmp_path, monkeypatch):
+    monkeypatch.setattr("plackett.text.index.collecting._BATCH", 2)
+    monkeypatch.setattr("plackett.text.index.collecting.SEGMENT_TERMS", 1)
+    documents = [Document(name, {"body": f"text {i}"}) for i, name in enumerate("abcabd")]
+    with pytest.warns(PlackettWarning, match="2 documents have an id that another document before had, such as 'a'"):
+        index = Index.create(tmp_path / "i", documents)
+    assert {index.id(i): index.document(i).fields["body"] for i in range(4)} == {
+        "a": "text 3",
+        "b": "text 4",
+        "c": "text 2",
+        "d": "text 5",
+    }
+
+
+def test_strings_that_are_all_dates_are_dates():
+    values = ["2020-01-01", "", "2021-05-31T12:00:00Z", None, "2021-05-31 14:00+02:00"]
+    index = Index.build([Document(str(i), {"day": value, "body": "a"}) for i, value in enumerate(values)])
+    assert index.kinds["day"] == "date"
+    assert search(index, "day:>=2021")[0].id == "2"
+    np.testing.assert_array_equal(index.values("day")[[2]], index.values("day")[[4]])  # the same moment
+    for other in ("not yet", "2020-02-30", "2020", "20200101"):
+        mixed = Index.build([Document("0", {"day": "2020-01-01"}), Document("1", {"day": other})])
+        assert mixed.kinds["day"] == "text"
+    assert Index.build([Document("0", {"day": "2020-01-01"})], kinds={"day": "text"}).kinds["day"] == "text"
+
+
+def test_a_later_value_that_is_no_date_says_what_to_do(tmp_path):
+    with IndexWriter(tmp_path / "i") as writer:
+        writer.add(Document("a", {"day": "2020-01-01"}))
+    with (
+        IndexWriter(tmp_path / "i") as writer,
+        pytest.raises(DataError, match=r"'soon', but the field holds dates.*text"),
+    ):
+        writer.add(Document("b", {"day": "soon"}))
+
+
+def test_a_declared_field_that_no_document_has_is_reported(tmp_path):
+    documents = [Document("a", {"year": "1990", "body": "x"})]
+    message = "no document has the field 'yaer', whose kind is declared; did you mean year"
+    with pytest.warns(PlackettWarning, match=message):
+        Index.build(documents, kinds={"yaer": "number"})
+    with pytest.warns(PlackettWarning, match=message):
+        Index.create(tmp_path / "i", documents, kinds={"yaer": "number"})
+
+
+def test_kinds_of_an_index_that_exists(tmp_path):
+    Index.create(tmp_path / "i", [Document("a", {"year": 1990})])
+    with pytest.raises(DataError, match="'year' holds number in this index, not text"):
+        IndexWriter(tmp_path / "i", kinds={"year": "text"})
+    with IndexWriter(tmp_path / "i", kinds={"tag": "keyword", "year": "number"}) as writer:
+        writer.add(Document("b", {"tag": "blue sky"}))
+    assert Index.open(tmp_path / "i").kinds == {"year": "number", "tag": "keyword"}
+    with pytest.raises(DataError, match="other combined fields"):
+        IndexWriter(tmp_path / "i", combine={"both": ["x", "y"]})
+
+
+def test_half_a_surrogate_pair():
+    with pytest.raises(DataError, match="the id has half a surrogate pair"):
+        Index.build([Document("a\ud800", {"x": "b"}), Document("a\udc00", {"x": "b"})])
+    with pytest.raises(DataError, match="is not a name for a field"):
+        Index.build([Document("a", {"x\ud800": "b"})])
+    index = Index.build(
+        [Document("a", {"x": "b\ud800", "k": "\ud800"}, (Link("?\ud800"),)), Document("??", {"x": "b"})],
+        kinds={"k": "keyword"},
+    )
+    assert index.document(0).fields == {"x": "b\ufffd", "k": "\ufffd"}
+    assert index.edges()[0].size == 0
+
+
+def test_very_many_fields():
+    few = [Document(str(i), {f"n{i}": i}) for i in range(1000)]  # numbers are columns of one file
+    assert len(Index.build(few).kinds) == 1000
+    with pytest.raises(DataError, match="document '200': 'f200' would be text field number 201"):
+        Index.build([Document(str(i), {f"f{i}": "x"}) for i in range(1000)])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_the_folder_is_refused(tmp_path):
+    """Opening it would wait for ever."""
+    folder = tmp_path / "i"
+    Index.create(folder, some_documents(3))
+    for file in sorted(folder.iterdir()):
+        content = file.read_bytes()
+        file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(DataError, match="is a pipe, socket or device, not a file"):
+            IndexWriter(folder) if file.name == "writer.lock" else Index.open(folder)
+        file.unlink()
+        file.write_bytes(content)
+    assert Index.open(folder).n_documents == 3

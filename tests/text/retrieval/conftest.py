@@ -51,8 +51,8 @@ class Small:
             documents, scores = results.of(q)
             matched = [d for d, words in enumerate(self.documents) if set(words) & set(query)]
             ranked = sorted(matched, key=lambda d: (-round(expected[q, d], 9), d))[:10]
-            np.testing.assert_allclose(scores, expected[q, ranked], rtol=1e-7, atol=1e-9)
-            np.testing.assert_allclose(scores, expected[q, documents], rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose(scores, expected[q, ranked], rtol=1e-6, atol=1e-9)  # BM25 adds float32
+            np.testing.assert_allclose(scores, expected[q, documents], rtol=1e-6, atol=1e-9)  # BM25 adds float32
 
 
 @pytest.fixture(params=[0, 1])

@@ -17,7 +17,7 @@ from plackett.text import (
     SVMFeedback,
     VectorSpace,
 )
-from plackett.text.retrieval.mixture import mixture_topic, regularized_topic
+from plackett.text.retrieval.mixture import FeedbackTerms, feedback_terms, mixture_topics, regularized_topics
 from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.svm_feedback import unit_vectors
 from plackett.text.retrieval.vector_space import document_vectors
@@ -62,14 +62,76 @@ def test_without_feedback_it_is_the_model(small):
         np.testing.assert_allclose(found, likelihood / lengths, atol=1e-12)
 
 
+def dense(counts, background):
+    """Feedback terms of one query, from a table of documents and terms."""
+    row, place = np.nonzero(counts)
+    rows = np.concatenate(([0], np.cumsum((counts > 0).sum(axis=1))))
+    n = counts.shape[1]
+    found = FeedbackTerms(np.array([0, n]), np.arange(n, dtype=np.int32), background, rows, place, counts[row, place])
+    return found, np.array([0, counts.shape[0]])
+
+
+def mixture_topic(counts, background, noise, steps=50, tol=1e-8):
+    """EM on tables."""
+    total = counts.sum(axis=0)
+    topic, values = total / total.sum(), []
+    for _ in range(steps):
+        mixed = (1 - noise) * topic + noise * background
+        values.append(total @ np.log(np.maximum(mixed, 1e-300)))
+        if len(values) > 1 and values[-1] - values[-2] < tol * abs(values[-1]):
+            break
+        own = total * (1 - noise) * topic / np.maximum(mixed, 1e-300)
+        topic = own / own.sum()
+    return topic
+
+
+def regularized_topic(counts, background, query, start, decay, steps):
+    """EM with a prior on tables."""
+    share, prior = np.full((len(counts), 1), 0.5), start
+    topic = start * query + counts.sum(axis=0)
+    topic /= topic.sum()
+    for _ in range(steps):
+        own = counts * share * topic / np.maximum(share * topic + (1 - share) * background, 1e-300)
+        share = own.sum(axis=1, keepdims=True) / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        topic = prior * query + own.sum(axis=0)
+        topic /= topic.sum()
+        if own.sum() >= prior:
+            break
+        prior *= decay
+    return topic
+
+
+@pytest.mark.spec("conv.kl_divergence", "conv.similarity_reg")
+def test_topics_of_several_queries_equal_tables(small):
+    field = small.index.field()
+    query = query_terms(small)
+    documents = Dirichlet(mu=20).search(small.index, small.texts, 3)
+    found = feedback_terms(field, query, documents.offsets, documents.documents)
+    weights = np.zeros(found.terms.size)
+    for q in range(query.n_queries):
+        part = slice(found.offsets[q], found.offsets[q + 1])
+        weights[part] = np.isin(found.terms[part], query.of(q)[0])
+        weights[part] /= max(weights[part].sum(), 1)
+    plain = mixture_topics(found, documents.offsets, 0.4)
+    prior = regularized_topics(found, documents.offsets, weights, 500.0, 0.8, 60)
+    for q in range(query.n_queries):
+        part = slice(found.offsets[q], found.offsets[q + 1])
+        names = [field.term(t) for t in found.terms[part]]
+        counts = np.array([[small.documents[d].count(name) for name in names] for d in documents.of(q)[0]], float)
+        if not counts.size:
+            continue
+        np.testing.assert_allclose(plain[part], mixture_topic(counts, found.background[part], 0.4), rtol=1e-9)
+        expected = regularized_topic(counts, found.background[part], weights[part], 500.0, 0.8, 60)
+        np.testing.assert_allclose(prior[part], expected, rtol=1e-9)
+
+
 @pytest.mark.spec("conv.kl_divergence")
 def test_the_mixture_finds_its_maximum():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 6, (3, 12)).astype(float)
     background = rng.dirichlet(np.ones(12))
-    topic, values = mixture_topic(counts, background, 0.6, max_iter=2000, tol=0.0)
+    topic = mixture_topics(*dense(counts, background), 0.6, max_iter=2000, tol=-1.0)
     assert topic.sum() == pytest.approx(1.0)
-    assert (np.diff(values) >= -1e-9).all()  # EM never loses
     total = counts.sum(axis=0)
     value = lambda theta: total @ np.log(0.4 * theta + 0.6 * background)  # noqa: E731
     for _ in range(300):  # the likelihood is concave: no mixture with another topic is better
@@ -84,7 +146,7 @@ def test_kl_feedback_by_hand(small):
     terms, weights = model.expanded(field, query_terms(small)).of(0)
     documents, _ = Dirichlet(mu=20).search(small.index, small.texts[:1], 3).of(0)
     counts = np.array([[small.documents[d].count(field.term(t)) for t in range(field.n_terms)] for d in documents])
-    topic, _ = mixture_topic(counts, field.collection_frequency / field.total_length, 0.5)
+    topic = mixture_topic(counts, field.collection_frequency / field.total_length, 0.5)
     best = np.argsort(-topic, kind="stable")[:4]
     expected = np.zeros(field.n_terms)
     expected[best] = 0.5 * topic[best] / topic[best].sum()
@@ -99,10 +161,12 @@ def test_regularised_topics():
     background = np.full(4, 0.25)
     query = np.array([1.0, 0.0, 0.0, 0.0])
     counts = np.array([[5.0, 5.0, 0.0, 0.0], [0.0, 0.0, 9.0, 0.0]])  # the second document has no query term
-    topic = regularized_topic(counts, background, query, 10_000.0, 0.9, 200)
+    found, offsets = dense(counts, background)
+    topic = regularized_topics(found, offsets, query, 10_000.0, 0.9, 200)
     assert topic.sum() == pytest.approx(1.0)
     assert topic[0] > topic[1] > topic[2] >= topic[3]
-    only_query = regularized_topic(np.zeros((1, 4)), background, query, 100.0, 0.9, 5)
+    found, offsets = dense(np.zeros((1, 4)), background)
+    only_query = regularized_topics(found, offsets, query, 100.0, 0.9, 5)
     np.testing.assert_allclose(only_query, query)
 
 
@@ -153,7 +217,7 @@ def test_svm_feedback_is_the_pointwise_svm_of_one_query(small):
     labels = {str(d): int(d % 2) for d in range(10)}
     text = {"1": "w0 w1 w2 w3 w4"}
     found = SVMFeedback(C=2.0).with_judgements(small.index, text, {"1": labels}, k=small.n)
-    vectors = unit_vectors(small.index, None).toarray()
+    vectors = unit_vectors(small.index.field()).toarray()
     x, y = vectors[:10], np.where(np.arange(10) % 2, 1.0, -1.0)
     weights = _dual(x, y, 2.0)
     np.testing.assert_allclose(found.scores, vectors[found.documents] @ weights, atol=2e-3)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from plackett.text import BM25, Document, Index, Link, MarginalRelevance, Propagated, RiskMinimization
-from plackett.text.retrieval.novelty import new_share, scaled, similarities
+from plackett.text.retrieval.novelty import new_share, scaled
 from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.svm_feedback import unit_vectors
 
 
 @pytest.mark.spec("conv.diversity")
@@ -21,7 +22,8 @@ def test_marginal_relevance_by_hand(small):
     found = MarginalRelevance(trade_off=0.4, depth=12).search(small.index, small.texts, k=12)
     for q in range(len(small.texts)):
         documents, scores = first.of(q)
-        relevance, cosine = scaled(scores), similarities(small.index, None, documents)
+        vectors = unit_vectors(small.index.field())[documents].toarray()
+        relevance, cosine = scores / scores.max(), vectors @ vectors.T
         chosen: list[int] = []
         while len(chosen) < documents.size:
             value = {
@@ -42,7 +44,10 @@ def test_the_share_of_new_text():
     for counts in ([3.0, 3.0, 0.0, 0.0], [1.0, 2.0, 2.0, 1.0], [0.0, 0.0, 2.0, 5.0]):
         c = np.array(counts)
         value = [c @ np.log(share * background + (1 - share) * old + 1e-300) for share in grid]
-        assert new_share(c, background, old) == pytest.approx(grid[int(np.argmax(value))], abs=0.02)
+        terms = np.flatnonzero(c)
+        assert new_share(terms, c[terms], background, 3 * old, 3) == pytest.approx(
+            grid[int(np.argmax(value))], abs=0.02
+        )
 
 
 @pytest.mark.spec("conv.risk_min")
@@ -51,6 +56,48 @@ def test_a_copy_moves_down():
     index = Index.build([Document(str(i), {"body": text}) for i, text in enumerate(texts)])
     assert BM25().search(index, "jaguar").documents.tolist() == [0, 1, 2]
     assert RiskMinimization(old_cost=1.0).search(index, "jaguar").documents.tolist() == [0, 2, 1]
+
+
+@pytest.mark.spec("conv.risk_min")
+def test_risk_by_hand(small):
+    """At each rank the document with the least risk, all computed anew."""
+    first = BM25().search(small.index, small.texts, k=8)
+    found = RiskMinimization(old_cost=0.7, depth=6).search(small.index, small.texts, k=8)
+    field = small.index.field()
+    background = field.collection_frequency / field.total_length
+
+    def share(counts, old):
+        value = 0.5
+        for _ in range(100):
+            before, mixed = value, value * background + (1 - value) * old
+            value = (counts * value * background / np.maximum(mixed, 1e-300)).sum() / counts.sum()
+            if abs(value - before) < 1e-6:
+                break
+        return value
+
+    for q in range(len(small.texts)):
+        documents, scores = first.of(q)
+        table = np.zeros((documents.size, field.n_terms))
+        for i, d in enumerate(documents):
+            a, b = field.forward.offsets[d : d + 2]
+            table[i, field.forward.terms[a:b]] = field.forward.counts[a:b]
+        chosen: list[int] = []
+        novelty = np.ones(6)
+        while len(chosen) < min(6, documents.size):
+            if chosen:
+                old = (table[chosen] / table[chosen].sum(axis=1, keepdims=True)).mean(axis=0)
+                novelty = [min(n, share(table[i], old)) for i, n in enumerate(novelty[: documents.size])]
+            value = [scores[i] / scores[0] * (1 - 0.7 * (1 - n)) for i, n in enumerate(novelty) if i < documents.size]
+            rest = [i for i in range(min(6, documents.size)) if i not in chosen]
+            chosen.append(max(rest, key=lambda i: (round(value[i], 9), -i)))
+        chosen += range(6, documents.size)
+        assert found.of(q)[0].tolist() == documents[chosen].tolist()
+
+
+def test_scores_are_scaled_per_query():
+    scores = np.array([2.0, 1.0, -1.0, -3.0, 0.0, 0.0])
+    expected = [1.0, 0.5, 1.0, np.exp(-2.0), 1.0, 1.0]
+    np.testing.assert_allclose(scaled(np.array([0, 2, 2, 4, 6]), scores), expected)
 
 
 SPEC = pytest.mark.spec("conv.relevance_propagation", "relational.baseline.propagation")

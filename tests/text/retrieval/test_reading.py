@@ -33,6 +33,8 @@ def test_plain_lines_are_numbered(tmp_path):
     ("text", "message"),
     [
         ("", "no queries"),
+        ("q1\tx\n\nq2 y\nq3 z\n", r":3: no tab between id and text: 'q2 y' \(2 of 3 lines have none\)"),
+        ("q1\tx\nq2\t \n", ":2: a query needs an id and a text"),
         ("a\tx\na\ty\n", "'a' occurs more than once"),
         ('{"id": 1}', ":1: a query needs 'text'"),
         ('{"id": "1", "text": "x"}\n{"id"', ":2: not JSON"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError
-from plackett.text import Analyzer, Document, Index, search
+from plackett.text import BM25, Analyzer, Document, Index, Queries, search
 from plackett.text.index.columns import strings
 from plackett.text.index.field import Field, Stream
 from plackett.text.search.query import parse
@@ -186,6 +186,8 @@ CASES = [
     ("day:<2020-02-01T12", lambda d: d.fields["day"] == "2020-01-31"),
     ("day:2020-02..2021", lambda d: d.fields["day"] is not None and d.fields["day"] >= "2020-02"),
     ("10:30 a", has("a")),
+    ("http://x.org/y a", has("a")),
+    ("title:a..b", lambda d: has("a", "title")(d) or has("b", "title")(d)),
     ("", lambda d: False),
 ]
 
@@ -197,7 +199,7 @@ def test_queries_find_what_they_say(query, matches):
     hits = search(INDEX, query, len(DOCUMENTS))
     assert {hit.number for hit in hits} == expected
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    if query not in ("10:30 a",):
+    if query not in ("10:30 a", "http://x.org/y a"):
         assert set(np.flatnonzero(parse(query, INDEX).mask(INDEX))) == expected
 
 
@@ -212,17 +214,23 @@ def test_filters_beside_the_query():
     ("query", "message"),
     [
         ('a "b c', "column 3: the quotation mark is not closed"),
-        ("(a", "a parenthesis is not closed"),
-        ("a )", "a closing parenthesis without an opening one"),
-        ("a AND", "a word or a parenthesis is missing before the end"),
-        ("a OR OR b", "missing before 'OR'"),
+        ("a (b", "column 3: the parenthesis is not closed"),
+        ("a (b) )", "column 7: a closing parenthesis without an opening one"),
+        ("a AND", "column 6: a word or a parenthesis is missing before the end"),
+        ("a OR OR b", "column 6: a word or a parenthesis is missing before 'OR'"),
         ("titel:a", r"column 1: the index has no field 'titel'; did you mean title"),
-        ("year:many", "year: 'many' is no number; write it as 1990"),
-        ("day:>31.5.", r"day: '31\.5\.' is no date; write it as 2024-05-31"),
-        ("tag:>b", "'tag' holds keyword; ranges are of numbers and dates"),
+        ("a nofield:b", r"column 3: the index has no field 'nofield'; it has all, body, day, tag, title, year"),
+        ('a nofield:"b c"', "column 3: the index has no field 'nofield'"),
+        ("a nofield:>=1990", "column 3: the index has no field 'nofield'"),
+        ("a year:many", "column 3: 'many' is no number, which 'year' holds; write it as 1990"),
+        ("day:>31.5.", r"column 1: '31\.5\.' is no date, which 'day' holds; write it as 2024-05-31"),
+        ("a tag:>b", "column 3: 'tag' holds keyword; ranges such as >=1990 are of numbers and dates"),
+        ("a title:>=2020-01-01", r"column 3: 'title' holds text; ranges .* again with kinds={'title': 'date'}"),
+        ("title:1990..2000", "column 1: 'title' holds text; ranges"),
+        ("title:..2000", "column 1: 'title' holds text; ranges"),
         ("+-a", "a sign belongs in front of a word"),
-        ("(" * 60 + "a" + ")" * 60, "more than 50 parentheses"),
-        ("NOT " * 60 + "a", "more than 50 times NOT"),
+        ("(" * 60 + "a" + ")" * 60, "column 51: more than 50 parentheses"),
+        ("NOT " * 60 + "a", "column 201: more than 50 times NOT"),
     ],
 )
 def test_bad_queries_say_where(query, message):
@@ -296,3 +304,29 @@ def test_nothing_to_search():
         search(empty, "a")
     with pytest.raises(DataError, match="k must be at least 1"):
         search(INDEX, "a", 0)
+
+
+@pytest.mark.parametrize(("k1", "b", "k3"), [(1.2, 0.75, None), (0.5, 0.2, 3.0)])
+def test_the_model_and_search_are_one(k1, b, k3):
+    """BM25 as a model gives what `search` gives, query by query, number for number."""
+    queries = ["a", "a b", "b c e", "the zzz", "c d e a b"]
+    found = BM25(k1=k1, b=b, k3=k3).search(INDEX, queries, 9)
+    for q, query in enumerate(queries):
+        documents, scores = found.of(q)
+        expected = search(INDEX, query, 9, k1=k1, b=b)
+        assert documents.tolist() == [hit.number for hit in expected]
+        assert scores.tolist() == [hit.score for hit in expected]
+    repeated = BM25(k1=k1, b=b, k3=k3).search(INDEX, ["a a b"], 60)
+    slow = super(BM25, BM25(k1=k1, b=b, k3=k3)).search_terms(
+        INDEX.field(), Queries(["a a b"], INDEX.analyzer).terms(INDEX.field()), 60
+    )
+    assert repeated.documents.tolist() == slow.documents.tolist()
+    np.testing.assert_allclose(repeated.scores, slow.scores, rtol=1e-6)
+
+
+def test_weights_of_few_settings_are_kept():
+    field = large_field(500)
+    for k1 in np.linspace(0.1, 2, 12):
+        bm25_impacts(field, float(k1))
+    assert len(field.kept) == 4
+    assert bm25_impacts(field, 2.0) is bm25_impacts(field, 2.0)

@@ -141,6 +141,11 @@ class Feature:
         return ""
 
     @property
+    def by_query(self) -> bool:
+        """Whether values are looked up by the id of the query, which a new query does not have."""
+        return False
+
+    @property
     def cost(self) -> float:
         """Rough cost per pair; a term model costs 1."""
         return 0.1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel
 from plackett.text.retrieval.bm25 import BM25
@@ -50,11 +51,17 @@ def candidates_of(
 
 
 def given_candidates(index: Index, queries: Queries, given: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Candidates by id; ids that the index does not have are left out."""
+    """Candidates by id; ids that the index does not have are left out, with a warning."""
     lists = []
+    unknown: list[str] = []
     for qid in queries.ids:
-        numbers = index.numbers([str(docid) for docid in given.get(qid, ())])
+        ids = [str(docid) for docid in given.get(qid, ())]
+        numbers = index.numbers(ids)
+        unknown += [docid for docid, number in zip(ids, numbers.tolist(), strict=True) if number < 0]
         lists.append(numbers[numbers >= 0])
+    if unknown:
+        some = "1 given candidate is" if len(unknown) == 1 else f"{len(unknown)} given candidates are"
+        warnings.warn(f"{some} not in the index, such as {unknown[0]!r}", PlackettWarning, stacklevel=2)
     offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
     return offsets, np.concatenate([np.empty(0, np.int64), *lists])
 

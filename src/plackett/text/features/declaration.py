@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError, reading
+from plackett._files import check_regular
 from plackett._names import nearest, question
 from plackett._optional import optional
 from plackett.catalogue import items
@@ -23,7 +24,7 @@ from plackett.text.features.query import QueryFeature
 from plackett.text.features.table import TableFeature
 from plackett.text.retrieval.base import RetrievalModel
 
-__all__ = ["feature_of", "features_of_file", "model_of"]
+__all__ = ["declarations_of_file", "feature_of", "features_of_file", "model_of"]
 
 #: LETOR's sets by name.
 SETS: dict[str, Callable[..., list[Feature]]] = {
@@ -75,20 +76,24 @@ def feature_of(given: Any) -> list[Feature]:
         own = {name: rest.pop(name) for name in ("field", "name", "transform") if name in rest}
         return [ModelFeature(model=model_of(given[key], rest), **own)]
     kind, parameter = KINDS[key]
+    if key in ("url", "links") and "field" in rest:  # the stored field of URLs: "url" is taken by the statistic
+        rest["url"] = rest.pop("field")
     return [_made(kind, {parameter: given[key], **rest}, f"feature {key}")]
 
 
 def model_of(name: str, parameters: Mapping[str, Any]) -> RetrievalModel:
-    """A retrieval model by its name and parameters; models inside it are named in the same way.
+    """A retrieval model by its name and parameters; the model inside it, ``inner``, is declared in the same way.
 
-    >>> model_of("RM3", {"model": "LMIR.DIR", "n_terms": 10})
-    RM3(model=Dirichlet(mu=1000.0), n_documents=10, n_terms=10, weight=0.5)
+    >>> model_of("RM3", {"inner": {"model": "LMIR.DIR", "mu": 100}, "n_terms": 10})
+    RM3(model=Dirichlet(mu=100), n_documents=10, n_terms=10, weight=0.5)
     """
     known = _models()
     if not isinstance(name, str) or name not in known:
         near = nearest(str(name), known, 3)
         raise DataError(f"unknown model {name!r}; {question(near) if near else 'see `plackett list --kind text`'}")
     given = dict(parameters)
+    if "inner" in given:  # a declaration has its own name under "model"
+        given["model"] = given.pop("inner")
     inner = given.get("model")
     if isinstance(inner, str):
         given["model"] = model_of(inner, {})
@@ -97,6 +102,22 @@ def model_of(name: str, parameters: Mapping[str, Any]) -> RetrievalModel:
     if isinstance(given.get("weights"), list):
         given["weights"] = tuple(given["weights"])
     return _made(known[name], given, f"model {name}")
+
+
+def declaration_of(model: RetrievalModel) -> dict[str, Any]:
+    """A declaration that `feature_of` and `model_of` understand, with all parameters.
+
+    >>> declaration_of(model_of("RM3", {"inner": "LMIR.DIR"}))["inner"]
+    {'model': 'LMIR.DIR', 'mu': 1000.0}
+    """
+    found: dict[str, Any] = {"model": model.name}
+    for each in fields(model):
+        value = getattr(model, each.name)
+        if isinstance(value, RetrievalModel):
+            found["inner" if each.name == "model" else each.name] = declaration_of(value)
+        else:
+            found[each.name] = dict(value) if isinstance(value, Mapping) else value
+    return found
 
 
 def _models() -> dict[str, Any]:
@@ -141,11 +162,15 @@ def _set(name: Any, parameters: Mapping[str, Any]) -> list[Feature]:
         raise DataError(f"set {name}: unknown parameters {', '.join(parameters)}") from None
 
 
-def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
-    """Declarations in a YAML or JSON file: a list, or a mapping with a list under ``features``."""
+def declarations_of_file(path: str | os.PathLike[str]) -> list[Any]:
+    """Declarations as a YAML or JSON file has them: a list, or a mapping with a list under ``features``.
+
+    Tables that are beside the file are named by their whole path.
+    """
     file = Path(path)
     if not file.exists():
         raise DataError(f"{file}: no such file")
+    check_regular(file)
     text = file.read_text(encoding="utf-8", errors="replace")
     with reading(file, "the list of features"):
         found = json.loads(text) if file.suffix == ".json" else optional("yaml", "YAML files need").safe_load(text)
@@ -153,12 +178,17 @@ def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
         found = found.get("features")
     if not isinstance(found, list):
         raise DataError(f"{file}: expected a list of features, such as '- model: BM25'")
+    return [_located(entry, file) for entry in found]
+
+
+def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
+    """Features that are declared in a YAML or JSON file."""
     declared: list[Any] = []
-    for number, entry in enumerate(found, 1):
+    for number, entry in enumerate(declarations_of_file(path), 1):
         try:
-            declared.extend(feature_of(_located(entry, file)))
+            declared.extend(feature_of(entry))
         except DataError as error:
-            raise DataError(f"{file}: feature {number}: {error}") from None
+            raise DataError(f"{path}: feature {number}: {error}") from None
     return declared
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.graph.counts import link_counts
 from plackett.graph.hits import hits
 from plackett.graph.hostrank import hostrank
@@ -158,10 +159,16 @@ class LinkFeature(DocumentFeature):
         return "links"
 
     def _label(self) -> str:
-        return self.statistic
+        return self.statistic if self.url == "url" else f"{self.statistic} {self.url}"
 
     def column(self, index: Index) -> np.ndarray:
         """The statistic."""
+        if link_graph(index).n_links == 0:
+            warnings.warn(
+                f"feature {self.title!r}: no document of the index links to another; it is the same for all of them",
+                PlackettWarning,
+                stacklevel=2,
+            )
         return LINK_STATISTICS[self.statistic](index, self.url)
 
 
@@ -205,7 +212,7 @@ class UrlFeature(DocumentFeature):
         return self.url
 
     def _label(self) -> str:
-        return f"url {self.statistic}"
+        return f"url {self.statistic}" if self.url == "url" else f"url {self.statistic} {self.url}"
 
     def column(self, index: Index) -> np.ndarray:
         """The statistic."""

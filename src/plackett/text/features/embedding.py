@@ -46,6 +46,11 @@ class EmbeddingFeature(Feature):
         """Embeddings."""
         return "embedding"
 
+    @property
+    def by_query(self) -> bool:
+        """Vectors of queries are found by id."""
+        return True
+
     def _label(self) -> str:
         return f"{self.similarity} of embeddings"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.text.features.candidates import candidates_of, union
@@ -17,9 +18,11 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["extract", "extract_blocks"]
+__all__ = ["extract", "extract_blocks", "judged", "some"]
 
 __public__ = ["extract"]
+
+_NOTHING = "no candidates: none of the queries has a term that occurs in the documents, or a given document"
 
 
 @fulfils("infra.feature_extractor", "LR-02")
@@ -73,7 +76,7 @@ def extract(
         extract_blocks(index, queries, features, judgements=judgements, n_jobs=n_jobs, verbose=verbose, **settings)
     )
     if not parts:
-        raise DataError("no candidates: none of the queries has a term that occurs in the documents")
+        raise DataError(_NOTHING)
     names = parts[0].feature_names
     return RankingDataset.from_arrays(
         np.concatenate([part.X for part in parts]),
@@ -100,14 +103,14 @@ def extract_blocks(
 ) -> Iterator[RankingDataset]:
     """The same as `extract` in pieces of some queries each, for more pairs than fit into memory.
 
-    Queries without candidates are left out.
+    Queries without candidates are left out, with a warning that counts them.
     """
     chosen = features if isinstance(features, FeatureSet) else FeatureSet(features)
     asked: Queries = as_queries(queries, index)
     labels = None if judgements is None else judged(judgements)
     if labels and not set(labels).intersection(asked.ids):
         raise DataError(
-            f"no query has a judgement: the judgements are of {_some(labels)}, the queries are {_some(asked.ids)}"
+            f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(asked.ids)}"
         )
     offsets, documents = candidates_of(index, asked, candidates, k, labels, n_jobs, field)
     if add_judged:
@@ -115,6 +118,18 @@ def extract_blocks(
             raise DataError("add_judged needs judgements")
         extra = candidates_of(index, asked, "judged", k, labels)
         offsets, documents = union([(offsets, documents), extra])
+    empty = np.flatnonzero(np.diff(offsets) == 0)
+    if empty.size == len(asked):
+        raise DataError(_NOTHING)
+    if empty.size:
+        often = "1 query has" if empty.size == 1 else f"{empty.size} queries have"
+        names = some(asked.ids[q] for q in empty.tolist())
+        warnings.warn(
+            f"{often} no candidates, of {len(asked)}, and no rows in the result: {names}; when you evaluate, count "
+            "them as lists without a relevant document",
+            PlackettWarning,
+            stacklevel=2,
+        )
     for block in chosen.blocks(index, asked, offsets, documents, n_jobs=n_jobs, verbose=verbose):
         if not len(block.X):
             continue
@@ -129,7 +144,8 @@ def extract_blocks(
         yield RankingDataset.from_arrays(block.X, y, qid.astype(str), docids=docids, feature_names=chosen.names)
 
 
-def _some(ids: Iterable[str]) -> str:
+def some(ids: Iterable[str]) -> str:
+    """The first few of several ids, for messages."""
     names = [repr(name) for name in islice(ids, 4)]
     return ", ".join([*names[:3], "…"] if len(names) > 3 else names)
 

@@ -6,18 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.text.features.base import Batch, Feature
+from plackett.text.index.index import Index
 
 __all__ = ["TableFeature"]
+
+#: What a pair can be looked up by.
+_KEYS = (("docid",), ("qid",), ("query",), ("qid", "docid"), ("query", "docid"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableFeature(Feature):
-    """A number from a table, found by document id, query id or both: clicks, prices, spam scores.
+    """A number from a table, found by document, query or both: clicks, prices, spam scores.
 
     Parameters
     ----------
@@ -26,7 +31,9 @@ class TableFeature(Feature):
     column
         Its column with the numbers.
     by
-        Columns with ids: ``("docid",)``, ``("qid",)`` or ``("qid", "docid")``. Pairs that the table lacks are NaN.
+        Columns to look a pair up by: ``"docid"``, and ``"qid"`` or ``"query"`` (the text of the query, in lower case
+        and without extra blanks). Query ids are known to training data alone; a search knows the text. Pairs that the
+        table lacks are NaN.
     name, transform
         See `Feature`.
 
@@ -45,31 +52,67 @@ class TableFeature(Feature):
     by: Sequence[str] = ("docid",)
 
     def _check(self) -> None:
-        object.__setattr__(self, "by", tuple(self.by))
-        if self.by not in (("docid",), ("qid",), ("qid", "docid")):
-            raise DataError(f"table: by={self.by!r}; give ('docid',), ('qid',) or ('qid', 'docid')")
+        object.__setattr__(self, "by", (self.by,) if isinstance(self.by, str) else tuple(self.by))
+        if self.by not in _KEYS:
+            raise DataError(f"table: by={list(self.by)!r}; give one of {', '.join(str(list(key)) for key in _KEYS)}")
         frame = _frame(self.table)
         for name in (*self.by, self.column):
             if name not in frame.columns:
                 raise DataError(f"the table has no column {name!r}; it has {', '.join(frame.columns)}")
-        object.__setattr__(self, "_found", _values_by_key(frame, self.by, self.column))
+        object.__setattr__(self, "_cells", _cells(frame, self.by, self.column))
+        object.__setattr__(self, "_sorted", WeakKeyDictionary())
 
     @property
     def stream(self) -> str:
         """Where the table is."""
         return str(self.table) if isinstance(self.table, (str, Path)) else "table"
 
+    @property
+    def by_query(self) -> bool:
+        """Whether it needs query ids."""
+        return "qid" in self.by
+
     def _label(self) -> str:
         return self.column
 
     def _values(self, batch: Batch) -> np.ndarray:
-        found: dict[tuple[str, ...], float] = self._found  # type: ignore[attr-defined]
-        parts = {
-            "docid": batch.index.ids.take(batch.documents).to_numpy().tolist() if "docid" in self.by else [],
-            "qid": np.array(batch.queries.ids, object)[batch.query].tolist() if "qid" in self.by else [],
-        }
-        keys = zip(*(parts[name] for name in self.by), strict=True)
-        return np.array([found.get(key, np.nan) for key in keys], np.float64)
+        queries, keys, values = self._of_index(batch.index)
+        if queries is None:
+            wanted = batch.documents.astype(np.int64)
+        else:
+            names = batch.queries.ids if "qid" in self.by else map(_plain, batch.queries.texts)
+            number = np.array([queries.get(name, -1) for name in names], np.int64)[batch.query]
+            known = batch.documents if "docid" in self.by else 0
+            wanted = np.where(number < 0, -1, number * batch.index.n_documents + known)
+        if keys.size == 0:
+            return np.full(batch.n_pairs, np.nan)
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.where(keys[at] == wanted, values[at], np.nan)
+
+    def _of_index(self, index: Index) -> tuple[dict[str, int] | None, np.ndarray, np.ndarray]:
+        """Numbers of the table's queries, and its values by number of query × documents + number of document."""
+        kept: WeakKeyDictionary[Index, Any] = self._sorted  # type: ignore[attr-defined]
+        if index not in kept:
+            columns, values = self._cells  # type: ignore[attr-defined]
+            queries: dict[str, int] | None = None
+            keys, here = np.zeros(values.size, np.int64), np.ones(values.size, np.bool_)
+            for name, cells in zip(self.by, columns, strict=True):
+                if name == "docid":
+                    numbers = index.numbers(cells)
+                    keys, here = keys + numbers, numbers >= 0
+                else:
+                    queries = {}
+                    numbers = np.array([queries.setdefault(cell, len(queries)) for cell in cells], np.int64)
+                    keys = keys + numbers * index.n_documents
+            order = np.argsort(keys[here])
+            kept[index] = queries, keys[here][order], values[here][order]
+        found: tuple[dict[str, int] | None, np.ndarray, np.ndarray] = kept[index]
+        return found
+
+
+def _plain(text: str) -> str:
+    """A query's text as tables are searched for it."""
+    return " ".join(text.lower().split())
 
 
 def _frame(table: Any) -> Any:
@@ -83,16 +126,19 @@ def _frame(table: Any) -> Any:
     return table if isinstance(table, pl.DataFrame) else pl.from_pandas(table)
 
 
-def _values_by_key(frame: Any, on: Sequence[str], column: str) -> dict[tuple[str, ...], float]:
+def _cells(frame: Any, on: Sequence[str], column: str) -> tuple[list[list[str]], np.ndarray]:
+    """Columns of keys as text, and the values."""
     import polars as pl
 
     try:
-        values = frame[column].cast(pl.Float64).fill_null(float("nan")).to_list()
+        values = frame[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     except pl.exceptions.PolarsError:
         raise DataError(f"table: column {column!r} does not hold numbers") from None
-    keys = list(zip(*(frame[name].cast(pl.String).to_list() for name in on), strict=True))
+    columns = [frame[name].cast(pl.String).fill_null("").to_list() for name in on]
+    columns = [list(map(_plain, cells)) if name == "query" else cells for name, cells in zip(on, columns, strict=True)]
+    keys = list(zip(*columns, strict=True))
     if len(set(keys)) < len(keys):
         seen: set[Any] = set()
         twice = next(key for key in keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise DataError(f"table: {', '.join(map(repr, twice))} occurs more than once")
-    return dict(zip(keys, values, strict=True))
+    return columns, values

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett.data.strings import Strings
 
-__all__ = ["join", "join_offsets", "offsets_of", "strings"]
+__all__ = ["join", "join_offsets", "offsets_of", "strings", "utf8"]
 
 
 def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -22,6 +22,18 @@ def strings(values: Sequence[bytes]) -> Strings:
     """A column of byte strings."""
     lengths = np.fromiter(map(len, values), np.int64, len(values))
     return Strings(np.frombuffer(b"".join(values), np.uint8), offsets_of(lengths))
+
+
+def utf8(text: str) -> bytes:
+    """A text as bytes; half a surrogate pair, which is no character, becomes U+FFFD as in other readers.
+
+    >>> utf8("a\ud800").decode()
+    'a\ufffd'
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def join(columns: Sequence[Strings]) -> Strings:

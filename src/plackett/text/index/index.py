@@ -28,7 +28,8 @@ from plackett.text.index.segment import (
 )
 from plackett.text.index.settings import Settings
 from plackett.text.index.table import Links, Table
-from plackett.text.index.writer import IndexWriter, read_live
+from plackett.text.index.values import is_empty
+from plackett.text.index.writer import IndexWriter, read_live, warn_unseen
 
 __all__ = ["Index"]
 
@@ -90,6 +91,7 @@ class Index:
             segments.append(MemorySegment(draft.table(), draft.fields()))
             settings = draft.settings
         _check_ids(segments)
+        warn_unseen(settings, [n for n in kinds or () if all(is_empty(s.table.values[n]) for s in segments)])
         return cls(settings, segments, [None] * len(segments))
 
     @classmethod

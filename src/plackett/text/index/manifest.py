@@ -10,6 +10,7 @@ from typing import Any
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.text.analysis import Analyzer
 from plackett.text.index.settings import Settings
 from plackett.text.index.values import KINDS
@@ -64,6 +65,7 @@ class Manifest:
     def read(cls, folder: Path) -> Manifest:
         """Read and check the manifest of a folder."""
         path = folder / FILE
+        check_regular(path)
         try:
             if path.stat().st_size > _LARGEST:
                 raise DataError(f"{path}: too large for a manifest")

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from plackett._errors import DataError
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
-from plackett.text.index.values import KINDS, kind_of
+from plackett.text.index.values import KINDS, is_date, kind_of
 
 __all__ = ["Settings"]
 
 #: Name of the field that holds the terms of all text fields.
 ALL = "all"
+#: Each text field of a segment is a file that stays open, and systems allow a process some hundreds.
+MOST_TEXT_FIELDS = 200
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,17 @@ class Settings:
                 raise ValueError(f"combine[{name!r}] must have a new name and at least one part; got {parts!r}")
         return cls(analyzer or Analyzer(), dict(kinds or {}), groups)
 
+    def with_given(self, given: Settings, where: object) -> Settings:
+        """Those of an index that exists, with what the user declares now about further fields."""
+        for name, kind in given.kinds.items():
+            if self.kinds.get(name, kind) != kind:
+                raise DataError(
+                    f"{where}: the field {name!r} holds {self.kinds[name]} in this index, not {kind}; make a new index"
+                )
+        if given.combine is not None and given.combine != self.combine:
+            raise DataError(f"{where}: the index exists, with other combined fields; make a new index")
+        return replace(self, kinds={**self.kinds, **given.kinds})
+
     @property
     def text_fields(self) -> list[str]:
         """Fields that are analysed."""
@@ -59,14 +72,44 @@ class Settings:
         return {ALL: tuple(fields)} if len(fields) > 1 and ALL not in self.kinds else {}
 
     def extended(self, documents: Sequence[Document]) -> Settings:
-        """With the fields that these documents have and earlier ones did not."""
+        """With the fields that these documents have and earlier ones did not.
+
+        A field of strings holds dates if all its values in these documents are ISO dates, else text.
+        """
         new: dict[str, str] = {}
+        known = self.kinds.keys()
         for document in documents:
-            if document.fields.keys() <= self.kinds.keys() | new.keys():
+            if document.fields.keys() <= known:
                 continue
             for name, value in document.fields.items():
-                if name not in self.kinds and name not in new and value is not None:
-                    if not isinstance(name, str) or not name or "\0" in name:
-                        raise DataError(f"document {document.id!r}: {name!r} is not a name for a field")
-                    new[name] = kind_of(value, f"document {document.id!r}: field {name!r}")
-        return replace(self, kinds={**self.kinds, **new}) if new else self
+                if name in self.kinds or value is None:
+                    continue
+                if isinstance(value, str) and not value:
+                    new.setdefault(name, "")  # says nothing about the kind
+                elif not new.get(name):
+                    new[name] = kind_of(value, _where(document, name))
+                elif new[name] == "date" and isinstance(value, str) and not is_date(value):
+                    new[name] = "text"
+        if not new:
+            return self
+        found = replace(self, kinds={**self.kinds, **{name: kind or "text" for name, kind in new.items()}})
+        if len(found.text_fields) > MOST_TEXT_FIELDS:
+            first = found.text_fields[MOST_TEXT_FIELDS]
+            document = next(document for document in documents if document.fields.get(first) is not None)
+            raise DataError(
+                f"document {document.id!r}: {first!r} would be text field number {MOST_TEXT_FIELDS + 1}; an index has "
+                f"at most {MOST_TEXT_FIELDS}, because each is a file: join some, or declare them as keyword"
+            )
+        return found
+
+
+def _where(document: Document, name: object) -> str:
+    """The place of a value, with the name checked."""
+    good = isinstance(name, str) and name and "\0" not in name
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        good = False
+    if not good:
+        raise DataError(f"document {document.id!r}: {name!r} is not a name for a field")
+    return f"document {document.id!r}: field {name!r}"

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.strings import Strings
 from plackett.text.document import Document, Link
-from plackett.text.index.columns import join, join_offsets, offsets_of, strings
+from plackett.text.index.columns import join, join_offsets, offsets_of, strings, utf8
 from plackett.text.index.values import NO_DATE, column
 
 __all__ = ["Links", "Table", "concatenate"]
@@ -49,12 +50,12 @@ class Table:
         links = [link for document in documents for link in document.links]
         offsets = offsets_of([len(document.links) for document in documents])
         return cls(
-            strings([document.id.encode("utf-8", "replace") for document in documents]),
+            strings([_id(document) for document in documents]),
             {name: column(documents, name, kind) for name, kind in kinds.items()},
             Links(
                 offsets,
-                strings([link.target.encode("utf-8", "replace") for link in links]),
-                strings([link.anchor.encode("utf-8", "replace") for link in links]),
+                strings([utf8(link.target) for link in links]),
+                strings([utf8(link.anchor) for link in links]),
             ),
         )
 
@@ -83,6 +84,13 @@ class Table:
             for i in range(a, b)
         )
         return Document(self.ids[row].decode("utf-8", "replace"), fields, links)
+
+
+def _id(document: Document) -> bytes:
+    try:
+        return document.id.encode()
+    except UnicodeEncodeError:  # replaced, two ids could become one
+        raise DataError(f"document {document.id!r}: the id has half a surrogate pair, which is no character") from None
 
 
 def concatenate(tables: Sequence[Table], kinds: Mapping[str, str]) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.strings import Strings
 from plackett.text.document import Document
-from plackett.text.index.columns import strings
+from plackett.text.index.columns import strings, utf8
 
-__all__ = ["KINDS", "NO_DATE", "column", "kind_of", "text_of"]
+__all__ = ["KINDS", "NO_DATE", "column", "is_date", "is_empty", "kind_of", "text_of"]
 
 #: Text is analysed and can be searched; the other kinds are stored, to filter by and to show.
 KINDS = ("text", "keyword", "number", "date")
@@ -23,10 +24,29 @@ KINDS = ("text", "keyword", "number", "date")
 NO_DATE = np.iinfo(np.int64).min
 
 
+#: A day, or a time of a day, as ISO 8601 writes it.
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is an ISO date, such as 2024-05-31 or 2024-05-31T12:00:00Z.
+
+    >>> is_date("2024-05-31"), is_date("2024-05-32"), is_date("2024")
+    (True, False, False)
+    """
+    if _ISO_DATE.fullmatch(text) is None:
+        return False
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def kind_of(value: Any, where: str) -> str:
     """The kind of a field that has this value."""
     if isinstance(value, str):
-        return "text"
+        return "date" if is_date(value) else "text"
     if isinstance(value, (bool, int, float, np.integer, np.floating)):
         return "number"
     if isinstance(value, (datetime.date, np.datetime64)):
@@ -62,13 +82,16 @@ def _date(value: Any, where: str) -> int:
     if value is None or value == "":
         return int(NO_DATE)
     try:
+        if isinstance(value, str) and is_date(value):
+            value = datetime.datetime.fromisoformat(value)
         if isinstance(value, datetime.datetime) and value.tzinfo is not None:
             value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        elif isinstance(value, str) and value.endswith("Z"):
-            value = value[:-1]
         return int(np.datetime64(value, "us").astype(np.int64))
-    except (TypeError, ValueError):
-        raise DataError(f"{where} is {value!r:.100}; dates are written as 2024-05-31 or 2024-05-31T12:00:00") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"{where} is {value!r:.100}, but the field holds dates, written as 2024-05-31 or 2024-05-31T12:00:00; "
+            "if it holds other text too, declare it as text"
+        ) from None
 
 
 _READ: dict[str, tuple[Callable[[Any, str], Any], Any]] = {"number": (_number, np.float64), "date": (_date, np.int64)}
@@ -80,12 +103,17 @@ def column(documents: Sequence[Document], name: str, kind: str) -> Strings | np.
         values = [document.fields.get(name) for document in documents]
         return strings(
             [
-                (
-                    value if isinstance(value, str) else text_of(value, f"document {document.id!r}: field {name!r}")
-                ).encode("utf-8", "replace")
+                utf8(value if isinstance(value, str) else text_of(value, f"document {document.id!r}: field {name!r}"))
                 for document, value in zip(documents, values, strict=True)
             ]
         )
     read, dtype = _READ[kind]
     found = (read(document.fields.get(name), f"document {document.id!r}: field {name!r}") for document in documents)
     return np.fromiter(found, dtype, len(documents))
+
+
+def is_empty(values: Strings | np.ndarray) -> bool:
+    """Whether no document has a value in a column."""
+    if isinstance(values, Strings):
+        return values.offsets[-1] == values.offsets[0]
+    return bool((np.isnan(values) if values.dtype.kind == "f" else values == NO_DATE).all())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -13,16 +15,19 @@ from typing import IO, Any
 import numpy as np
 
 from plackett import _storage
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
+from plackett._files import check_regular
 from plackett._lock import lock
+from plackett._names import nearest, question
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
 from plackett.text.index.collecting import drafts
 from plackett.text.index.manifest import FILE, Manifest
 from plackett.text.index.segment import StoredSegment, compose_field, compose_table, write_segment
 from plackett.text.index.settings import Settings
+from plackett.text.index.values import is_empty
 
-__all__ = ["IndexWriter", "read_live"]
+__all__ = ["IndexWriter", "read_live", "warn_unseen"]
 
 _DELETED = "index deletions"
 _LOCK = "writer.lock"
@@ -69,7 +74,9 @@ class IndexWriter:
     ) -> None:
         self.path = Path(path)
         given = Settings.make(analyzer, kinds, combine)
+        unseen = list(given.kinds)
         self.path.mkdir(parents=True, exist_ok=True)
+        check_regular(self.path / _LOCK)
         self._lock: IO[bytes] | None = open(self.path / _LOCK, "ab")  # noqa: SIM115
         try:
             if not lock(self._lock):
@@ -78,12 +85,16 @@ class IndexWriter:
                 self._manifest = Manifest.read(self.path)
                 if analyzer is not None and analyzer != self._manifest.settings.analyzer:
                     raise DataError(f"{self.path}: the index exists, with another analyzer; it cannot be changed")
+                unseen = [name for name in unseen if name not in self._manifest.settings.kinds]
+                settings = self._manifest.settings.with_given(given, self.path)
+                self._manifest = replace(self._manifest, settings=settings)
             else:
                 foreign = [entry.name for entry in os.scandir(self.path) if not _ours(entry.name)]
                 if foreign:
                     raise DataError(f"{self.path}: the folder holds other files, such as {foreign[0]!r}; use a new one")
                 self._manifest = Manifest(given)
             self._start()
+            self._unseen = unseen
         except BaseException:
             self._release()
             raise
@@ -95,6 +106,7 @@ class IndexWriter:
         self._live = [read_live(self.path, entry) for entry in self._manifest.segments]
         self._next = self._manifest.next_number
         self._changed = not (self.path / FILE).exists()
+        self._unseen: list[str] = []
 
     def add(self, documents: Iterable[Document] | Document, *, verbose: bool = False) -> None:
         """Add documents; one whose id exists replaces the earlier one.
@@ -105,9 +117,14 @@ class IndexWriter:
             Whether to show progress.
         """
         given = [documents] if isinstance(documents, Document) else documents
+        seen: set[str] = set()
+        twice: list[str] = []
         for draft in drafts(given, self._settings, verbose=verbose):
             table = draft.table()
             ids = table.ids.to_numpy().tolist()
+            for text in ids:
+                twice.append(text) if text in seen else seen.add(text)
+            self._unseen = [name for name in self._unseen if is_empty(table.values[name])]
             self.delete(set(ids))
             entry = write_segment(self.path, self._number(), table, draft.fields())
             self._append(entry)
@@ -117,6 +134,13 @@ class IndexWriter:
                 live = np.zeros(len(ids), np.bool_)
                 live[list(last.values())] = True
                 self._live[-1] = live
+        if twice:
+            often = f"{len(twice)} documents have an id" if len(twice) > 1 else "a document has an id"
+            warnings.warn(
+                f"{often} that another document before had, such as {twice[0]!r}; the last one with an id is kept",
+                PlackettWarning,
+                stacklevel=2,
+            )
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete documents by their ids; unknown ids are ignored."""
@@ -139,6 +163,8 @@ class IndexWriter:
         """Make all changes valid in one step. Small segments are merged, so that there are never many."""
         if not self._changed:
             return
+        warn_unseen(self._settings, self._unseen)
+        self._unseen = []
         self._merge_small()
         generation = self._manifest.generation + 1
         entries = []
@@ -252,6 +278,14 @@ def read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
     if live is None or live.dtype != np.bool_ or live.shape != (entry["n_documents"],):
         raise DataError(f"{path}: damaged, it must tell of {entry['n_documents']} documents which are live")
     return live
+
+
+def warn_unseen(settings: Settings, names: Sequence[str]) -> None:
+    """Warn of fields whose kind is declared and that no document has: a misspelt name."""
+    for name in names:
+        near = nearest(name, [other for other in settings.kinds if other not in names], 3)
+        advice = f"; {question(near)}" if near else ""
+        warnings.warn(f"no document has the field {name!r}, whose kind is declared{advice}", PlackettWarning, 3)
 
 
 def _with_entry(segment: StoredSegment, entry: dict[str, Any]) -> StoredSegment:

@@ -8,9 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernel import kernel
-from plackett.text.retrieval.base import TermModel, term_kernels
+from plackett.text.index.field import Field
+from plackett.text.retrieval.base import Results, TermModel, term_kernels
 from plackett.text.retrieval.idf import IDF, idf_name
 from plackett.text.retrieval.matches import Matches
+from plackett.text.retrieval.queries import QueryTerms
+from plackett.text.search.top_k import POSITIVE_IDF, bm25_impacts, top_k_of_queries
 
 __all__ = ["BM25"]
 
@@ -70,9 +73,25 @@ class BM25(TermModel):
         self.expect(self.k3 is None or self.k3 >= 0, "k3", "give a number of 0 or more, or None")
         object.__setattr__(self, "idf", idf_name(self.idf))
 
+    def search_terms(self, field: Field, query: QueryTerms, k: int, n_jobs: int | None = None) -> Results:
+        """The k best documents for weighted terms of a field, as `plackett.search` finds them."""
+        other_formula = type(self) is not BM25  # a subclass, such as BM25+
+        not_positive = self.idf not in POSITIVE_IDF or bool((query.weights <= 0).any())
+        if other_formula or not_positive:
+            return super().search_terms(field, query, k, n_jobs)
+        impacts = bm25_impacts(field, self.k1, self.b, self.idf)
+        offsets, documents, scores = top_k_of_queries(
+            impacts, query.offsets, query.terms, self._in_query(query.weights), k, n_jobs
+        )
+        return Results(offsets, documents.astype(np.int64), scores.astype(np.float64))
+
+    def _in_query(self, qtf: np.ndarray) -> np.ndarray:
+        """Factor of a term that the query has so often."""
+        return qtf if self.k3 is None else (self.k3 + 1.0) * qtf / (self.k3 + qtf)
+
     def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
         qtf = found.weights
-        query = qtf if self.k3 is None else (self.k3 + 1.0) * qtf / (self.k3 + qtf)
+        query = self._in_query(qtf)
         idf = IDF[self.idf](found.document_frequency, found.collection.n_documents)
         average = found.collection.average_length
         scale = np.full(qtf.size, self.k1 * self.b / average if average > 0 else 0.0)

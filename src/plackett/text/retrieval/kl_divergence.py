@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, TermModel
 from plackett.text.retrieval.dirichlet import Dirichlet
 from plackett.text.retrieval.feedback import add_queries, normalized
-from plackett.text.retrieval.mixture import feedback_counts, mixture_topic
+from plackett.text.retrieval.mixture import feedback_terms, mixture_topics, strongest
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 
@@ -72,15 +70,7 @@ class KLDivergence(ExpandedModel):
         return normalized(query) if self.weight == 0 else super().expanded(field, query, n_jobs)
 
     def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
-        found = []
-        for q in range(query.n_queries):
-            terms, counts, background = feedback_counts(field, first.of(q)[0])
-            topic, _ = mixture_topic(counts, background, self.noise)
-            found.append(strongest(terms, topic, self.n_terms))
-        return add_queries(normalized(query), normalized(QueryTerms.from_lists(found)), 1.0 - self.weight, self.weight)
-
-
-def strongest(terms: np.ndarray, values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The terms with the largest values."""
-    order = np.lexsort((terms, -values))[:most]
-    return terms[order], values[order]
+        found = feedback_terms(field, query, first.offsets, first.documents)
+        topics = mixture_topics(found, first.offsets, self.noise, n_jobs=n_jobs)
+        expansion = normalized(strongest(found, topics, self.n_terms))
+        return add_queries(normalized(query), expansion, 1.0 - self.weight, self.weight)

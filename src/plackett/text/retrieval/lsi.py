@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from plackett._kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
@@ -122,26 +123,37 @@ class LSI(RetrievalModel):
         vectors, rows = self._vectors(chosen, queries), self.space(chosen).documents
         rows = _directions(rows) if self.cosine else rows
         out = np.empty(documents.size)
-        for q in range(len(queries)):
-            part = slice(offsets[q], offsets[q + 1])
-            out[part] = rows[documents[part]] @ vectors[q]
+        over_queries(_dots, offsets, documents, np.ascontiguousarray(rows), vectors, out, n_jobs=n_jobs)
         return out
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        n = index.n_documents
+        n, chosen = index.n_documents, index.field(field)
+        rows, vectors = self.space(chosen).documents, self._vectors(chosen, queries)
+        rows = _directions(rows) if self.cosine else rows
         parts = []
         for lo in range(0, len(queries), 64):  # a block of queries at a time: documents × queries would not fit
-            hi = min(lo + 64, len(queries))
-            chosen = index.field(field)
-            rows = self.space(chosen).documents
-            table = self._vectors(chosen, queries)[lo:hi] @ (_directions(rows) if self.cosine else rows).T
-            parts.append(best(np.arange(0, (hi - lo + 1) * n, n), np.tile(np.arange(n), hi - lo), table.ravel(), k))
+            table = vectors[lo : lo + 64] @ rows.T
+            m = table.shape[0]
+            worst = np.partition(table, n - k, axis=1)[:, n - k : n - k + 1] if k < n else table.min(axis=1)[:, None]
+            query, documents = np.nonzero(table >= worst)
+            offsets = np.searchsorted(query, np.arange(m + 1))
+            parts.append(best(offsets, documents, table[query, documents], k))
         sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
         return Results(
             np.concatenate(([0], np.cumsum(sizes))),
             np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
             np.concatenate([np.empty(0), *(part.scores for part in parts)]),
         )
+
+
+@kernel
+def _dots(lo, hi, offsets, documents, rows, vectors, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        for i in range(offsets[q], offsets[q + 1]):
+            total = 0.0
+            for j in range(vectors.shape[1]):
+                total += rows[documents[i], j] * vectors[q, j]
+            out[i] = total
 
 
 def _directions(rows: np.ndarray) -> np.ndarray:

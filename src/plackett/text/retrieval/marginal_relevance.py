@@ -7,8 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.text.index.index import Index
-from plackett.text.retrieval.novelty import GreedyModel, scaled, similarities
+from plackett._kernel import kernel, over_queries
+from plackett.text.index.field import Field
+from plackett.text.retrieval.novelty import GreedyModel
+from plackett.text.retrieval.svm_feedback import unit_vectors
 
 __all__ = ["MarginalRelevance"]
 
@@ -57,13 +59,51 @@ class MarginalRelevance(GreedyModel):
         super()._check()
         self.expect(0 <= self.trade_off <= 1, "trade_off", "give a share from 0 to 1")
 
-    def _choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        relevance, cosine = self.trade_off * scaled(scores), similarities(index, field, documents)
-        nearest = np.zeros(documents.size)
-        out = np.full(documents.size, np.nan)
-        for _ in range(documents.size):
-            value = np.where(np.isnan(out), relevance - (1.0 - self.trade_off) * nearest, -np.inf)
-            chosen = int(np.argmax(value))
-            out[chosen] = value[chosen]
-            nearest = np.maximum(nearest, cosine[chosen])
+    def _choose(
+        self, field: Field, offsets: np.ndarray, documents: np.ndarray, relevance: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        vectors, out = unit_vectors(field), np.empty(documents.size)
+        over_queries(
+            _most_marginal,
+            offsets,
+            documents,
+            relevance,
+            vectors.indptr,
+            vectors.indices,
+            vectors.data,
+            vectors.shape[1],
+            self.trade_off,
+            out,
+            n_jobs=n_jobs,
+            rows_per_thread=1000,
+        )
         return out
+
+
+@kernel
+def _most_marginal(lo, hi, offsets, documents, relevance, starts, terms, values, n_terms, trade_off, out):  # type: ignore[no-untyped-def]
+    last_chosen = np.zeros(n_terms)
+    for q in range(lo, hi):
+        first, last = offsets[q], offsets[q + 1]
+        n = last - first
+        nearest, open_ = np.zeros(n), np.ones(n, np.bool_)
+        for _ in range(n):
+            chosen, best = -1, -np.inf
+            for i in range(n):
+                value = trade_off * relevance[first + i] - (1.0 - trade_off) * nearest[i]
+                if open_[i] and (chosen < 0 or value > best):
+                    chosen, best = i, value
+            open_[chosen] = False
+            out[first + chosen] = best
+            d = documents[first + chosen]
+            for e in range(starts[d], starts[d + 1]):
+                last_chosen[terms[e]] = values[e]
+            for i in range(n):
+                if open_[i]:
+                    cosine = 0.0
+                    other = documents[first + i]
+                    for e in range(starts[other], starts[other + 1]):
+                        cosine += values[e] * last_chosen[terms[e]]
+                    nearest[i] = max(nearest[i], cosine)
+            for e in range(starts[d], starts[d + 1]):
+                last_chosen[terms[e]] = 0.0

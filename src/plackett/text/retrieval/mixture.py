@@ -2,62 +2,169 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from plackett._kernel import kernel, over_queries
 from plackett.text.index.field import Field
+from plackett.text.retrieval.queries import QueryTerms
 
-__all__ = ["feedback_counts", "mixture_topic", "regularized_topic"]
+__all__ = ["FeedbackTerms", "feedback_terms", "mixture_topics", "regularized_topics", "strongest"]
+
+_TINY = 1e-300
 
 
-def feedback_counts(field: Field, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct terms of some documents, their counts (documents × terms), and their probabilities in the collection."""
+class FeedbackTerms(NamedTuple):
+    """Terms of the feedback documents of each query, and the documents' entries in them."""
+
+    #: int64, one more than queries: parts of `terms`.
+    offsets: np.ndarray
+    #: int32, increasing within a query; the query's own terms are among them.
+    terms: np.ndarray
+    #: float64: probability of each term in the collection.
+    background: np.ndarray
+    #: int64, one more than documents: parts of the entries.
+    rows: np.ndarray
+    #: int64: place of each entry's term among those of its query.
+    places: np.ndarray
+    #: float64: how often the document has it.
+    counts: np.ndarray
+
+
+def feedback_terms(field: Field, query: QueryTerms, offsets: np.ndarray, documents: np.ndarray) -> FeedbackTerms:
+    """Terms of feedback documents: ``documents[offsets[q]:offsets[q + 1]]`` are those of query q."""
+    n = offsets.size - 1
     starts = field.forward.offsets
-    parts = [slice(starts[d], starts[d + 1]) for d in documents]
-    found = [field.forward.terms[part] for part in parts]
-    terms = np.unique(np.concatenate([np.empty(0, np.int32), *found]))
-    counts = np.zeros((len(parts), terms.size))
-    for row, (part, own) in enumerate(zip(parts, found, strict=True)):
-        counts[row, np.searchsorted(terms, own)] = field.forward.counts[part]
-    return terms, counts, field.collection_frequency[terms] / max(field.total_length, 1)
+    sizes = np.diff(starts)[documents]
+    rows = np.concatenate(([0], np.cumsum(sizes)))
+    entries = np.arange(rows[-1]) + np.repeat(starts[:-1][documents] - rows[:-1], sizes)
+    terms = field.forward.terms[entries].astype(np.int64)
+    of_entry = np.repeat(np.repeat(np.arange(n), np.diff(offsets)), sizes)
+    own = query.terms.astype(np.int64)
+    of_own = np.repeat(np.arange(n), np.diff(query.offsets))
+    width = max(field.n_terms, 1)
+    keys = np.unique(np.concatenate([of_entry * width + terms, (of_own * width + own)[own >= 0]]))
+    parts = np.searchsorted(keys, np.arange(n + 1) * width)
+    places = np.searchsorted(keys, of_entry * width + terms) - parts[of_entry]
+    found = keys % width
+    background = field.collection_frequency[found] / max(field.total_length, 1)
+    counts = field.forward.counts[entries].astype(np.float64)
+    return FeedbackTerms(parts, found.astype(np.int32), background, rows, places, counts)
 
 
-def mixture_topic(
-    counts: np.ndarray, background: np.ndarray, noise: float, max_iter: int = 50, tol: float = 1e-8
-) -> tuple[np.ndarray, list[float]]:
-    """The topic θ that maximises Σ c(t) log((1 − λ) θ(t) + λ p(t | C)), by EM; and the likelihoods on the way."""
-    total = counts.sum(axis=0)
-    topic = total / max(total.sum(), 1.0)
-    values: list[float] = []
-    for _ in range(max_iter):
-        mixed = (1.0 - noise) * topic + noise * background
-        values.append(float(total @ np.log(np.maximum(mixed, 1e-300))))
-        if len(values) > 1 and values[-1] - values[-2] < tol * abs(values[-1]):
-            break
-        own = total * (1.0 - noise) * topic / np.maximum(mixed, 1e-300)
-        topic = own / max(own.sum(), 1e-300)
-    return topic, values
-
-
-def regularized_topic(
-    counts: np.ndarray, background: np.ndarray, query: np.ndarray, start: float, decay: float, max_iter: int = 100
+def mixture_topics(
+    found: FeedbackTerms,
+    offsets: np.ndarray,
+    noise: float,
+    *,
+    max_iter: int = 50,
+    tol: float = 1e-8,
+    n_jobs: int | None = None,
 ) -> np.ndarray:
-    """A topic with the query as a prior, whose weight falls until the documents say as much as the query.
+    """For each query the topic θ that maximises Σ c(t) log((1 − λ) θ(t) + λ p(t | C)), by EM."""
+    topics = np.zeros(found.terms.size)
+    over_queries(_mixture, offsets, *found, noise, max_iter, tol, topics, n_jobs=n_jobs, rows_per_thread=200)
+    return topics
 
-    Each document has its own share of the topic; there is nothing to tune.
+
+def regularized_topics(
+    found: FeedbackTerms,
+    offsets: np.ndarray,
+    query: np.ndarray,
+    start: float,
+    decay: float,
+    max_iter: int,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Topics with the query as a prior, whose weight falls until the documents say as much as the query.
+
+    Each document has its own share of the topic; there is nothing to tune. ``query`` has the weight of each term.
     """
-    lengths = np.maximum(counts.sum(axis=1), 1.0)
-    share = np.full(counts.shape[0], 0.5)
-    topic = start * query + counts.sum(axis=0)  # the query alone would never let another term in
-    topic = topic / max(topic.sum(), 1e-300)
-    prior = start
-    for _ in range(max_iter):
-        inner = share[:, None] * topic
-        own = counts * inner / np.maximum(inner + (1.0 - share[:, None]) * background, 1e-300)
-        share = own.sum(axis=1) / lengths
-        evidence = own.sum(axis=0)
-        topic = prior * query + evidence
-        topic = topic / max(topic.sum(), 1e-300)
-        if evidence.sum() >= prior:
-            break
-        prior *= decay
-    return topic
+    topics = np.zeros(found.terms.size)
+    over_queries(
+        _regularized, offsets, *found, query, start, decay, max_iter, topics, n_jobs=n_jobs, rows_per_thread=100
+    )
+    return topics
+
+
+def strongest(found: FeedbackTerms, values: np.ndarray, most: int) -> QueryTerms:
+    """The terms of each query with the largest values, of equal ones the first."""
+    n = found.offsets.size - 1
+    query = np.repeat(np.arange(n), np.diff(found.offsets))
+    order = np.lexsort((found.terms, -values, query))
+    order = order[(np.arange(order.size) - found.offsets[:-1][query] < most) & (values[order] > 0)]
+    sizes = np.bincount(query[order], minlength=n)
+    return QueryTerms(np.concatenate(([0], np.cumsum(sizes))), found.terms[order], values[order])
+
+
+@kernel
+def _mixture(  # type: ignore[no-untyped-def]
+    lo, hi, documents, offsets, terms, background, rows, places, counts, noise, max_iter, tol, topics
+):
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        total = np.zeros(b - a)
+        topic = topics[a:b]
+        for e in range(rows[documents[q]], rows[documents[q + 1]]):
+            total[places[e]] += counts[e]
+        scale = max(total.sum(), 1.0)
+        for i in range(b - a):
+            topic[i] = total[i] / scale
+        before = -np.inf
+        own = np.zeros(b - a)
+        for _ in range(max_iter):
+            value, whole = 0.0, 0.0
+            for i in range(b - a):
+                if total[i] > 0.0:
+                    mixed = max((1.0 - noise) * topic[i] + noise * background[a + i], _TINY)
+                    value += total[i] * np.log(mixed)
+                    own[i] = total[i] * (1.0 - noise) * topic[i] / mixed
+                    whole += own[i]
+            if value - before < tol * abs(value):
+                break
+            before = value
+            for i in range(b - a):
+                topic[i] = own[i] / max(whole, _TINY)
+
+
+@kernel
+def _regularized(  # type: ignore[no-untyped-def]
+    lo, hi, documents, offsets, terms, background, rows, places, counts, query, start, decay, max_iter, topics
+):
+    for q in range(lo, hi):
+        a, b = offsets[q], offsets[q + 1]
+        first, last = documents[q], documents[q + 1]
+        topic, evidence = topics[a:b], np.zeros(b - a)
+        share = np.full(last - first, 0.5)
+        for e in range(rows[first], rows[last]):
+            evidence[places[e]] += counts[e]
+        whole = 0.0
+        for i in range(b - a):  # the query alone would never let another term in
+            topic[i] = start * query[a + i] + evidence[i]
+            whole += topic[i]
+        for i in range(b - a):
+            topic[i] /= max(whole, _TINY)
+        prior = start
+        for _ in range(max_iter):
+            evidence[:] = 0.0
+            for d in range(first, last):
+                own_total, length = 0.0, 0.0
+                for e in range(rows[d], rows[d + 1]):
+                    i = places[e]
+                    inner = share[d - first] * topic[i]
+                    own = counts[e] * inner / max(inner + (1.0 - share[d - first]) * background[a + i], _TINY)
+                    evidence[i] += own
+                    own_total += own
+                    length += counts[e]
+                share[d - first] = own_total / max(length, 1.0)
+            whole, said = 0.0, 0.0
+            for i in range(b - a):
+                topic[i] = prior * query[a + i] + evidence[i]
+                whole += topic[i]
+                said += evidence[i]
+            for i in range(b - a):
+                topic[i] /= max(whole, _TINY)
+            if said >= prior:
+                break
+            prior *= decay

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from plackett._kernel import kernel
+from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.queries import Queries
-from plackett.text.retrieval.svm_feedback import unit_vectors
 
-__all__ = ["GreedyModel", "new_share", "scaled", "similarities"]
+__all__ = ["GreedyModel", "new_share", "scaled"]
 
 _BM25 = BM25()
 
@@ -35,22 +35,15 @@ class GreedyModel(RetrievalModel):
     def _check(self) -> None:
         self.expect(self.depth >= 1, "depth", "give a number of documents")
 
-    def _choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """Values of the documents of one query."""
+    def _choose(
+        self, field: Field, offsets: np.ndarray, documents: np.ndarray, relevance: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """Values at which the documents of each query are chosen; they are given in the order of their relevance."""
         raise NotImplementedError
-
-    def _values(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        order = np.lexsort((documents, -scores))
-        head, tail = order[: self.depth], order[self.depth :]
-        out = np.empty(scores.size)
-        if head.size:
-            out[head] = self._choose(index, field, documents[head], scores[head])
-            out[tail] = out[head].min() - np.arange(1, tail.size + 1)
-        return out
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
         found = self.model.search(index, queries, max(k, self.depth), field=field, n_jobs=n_jobs)
-        return best(found.offsets, found.documents, self._all(index, field, *found), k)
+        return best(found.offsets, found.documents, self._all(index.field(field), *found, n_jobs), k)
 
     def _scores(
         self,
@@ -62,46 +55,57 @@ class GreedyModel(RetrievalModel):
         n_jobs: int | None,
     ) -> np.ndarray:
         scores = self.model.scores(index, queries, offsets, documents, field=field, n_jobs=n_jobs)
-        return self._all(index, field, offsets, documents, scores)
+        return self._all(index.field(field), offsets, documents, scores, n_jobs)
 
     def _all(
-        self, index: Index, field: str | None, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray
+        self, field: Field, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray, n_jobs: int | None
     ) -> np.ndarray:
+        query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+        order = np.lexsort((documents, -scores, query))
+        place = np.arange(order.size) - offsets[:-1][query]
+        head = order[place < self.depth]
+        sizes = np.minimum(np.diff(offsets), self.depth)
+        heads = np.concatenate(([0], np.cumsum(sizes)))
+        values = self._choose(field, heads, documents[head], scaled(heads, scores[head]), n_jobs)
+        lowest = np.full(sizes.size, np.inf)
+        np.minimum.at(lowest, np.repeat(np.arange(sizes.size), sizes), values)
         out = np.empty(documents.size)
-        for q in range(offsets.size - 1):
-            part = slice(offsets[q], offsets[q + 1])
-            out[part] = self._values(index, field, documents[part], scores[part])
+        out[order] = lowest[query] - (place - self.depth + 1)  # the rest, in its order
+        out[head] = values
         return out
 
 
-def scaled(scores: np.ndarray) -> np.ndarray:
-    """Scores from 0 to 1, the best 1: a share of the largest, or, for log-probabilities, of the largest likelihood."""
-    high = scores.max()
-    if scores.min() < 0:
-        return np.exp(scores - high)
-    return scores / high if high > 0 else np.ones(scores.size)
-
-
-def similarities(index: Index, field: str | None, documents: np.ndarray) -> np.ndarray:
-    """Cosines of TF-IDF vectors of some documents."""
-    vectors: Any = unit_vectors(index, field)[documents]
-    return np.asarray((vectors @ vectors.T).toarray())
+def scaled(offsets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Scores of each query from 0 to 1, the best 1: a share of the largest, or, for log-probabilities, of the largest
+    likelihood.
+    """
+    query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    high, low = np.full(offsets.size - 1, -np.inf), np.full(offsets.size - 1, np.inf)
+    np.maximum.at(high, query, scores)
+    np.minimum.at(low, query, scores)
+    high, low = high[query], low[query]
+    shares = np.divide(scores, high, out=np.ones(scores.size), where=high > 0)
+    return np.where(low < 0, np.exp(np.minimum(scores - high, 0.0)), shares)
 
 
 @kernel
-def new_share(counts, background, old):  # type: ignore[no-untyped-def]
-    """Share λ of the background in the mixture of old text and background that explains a document best, by EM."""
+def new_share(terms, counts, background, old, size):  # type: ignore[no-untyped-def]
+    """Share λ of the background in the mixture of old text and background that explains a document best, by EM.
+
+    ``old`` is the sum of ``size`` distributions over all terms.
+    """
     share = 0.5
-    total = counts.sum()
+    total = 0.0
+    for i in range(terms.size):
+        total += counts[i]
     for _ in range(100):
         before = share
         part = 0.0
-        for t in range(counts.size):
-            if counts[t] > 0:
-                noise = share * background[t]
-                whole = noise + (1.0 - share) * old[t]
-                if whole > 0.0:
-                    part += counts[t] * noise / whole
+        for i in range(terms.size):
+            noise = share * background[terms[i]]
+            whole = noise + (1.0 - share) * old[terms[i]] / size
+            if whole > 0.0:
+                part += counts[i] * noise / whole
         share = part / max(total, 1.0)
         if abs(share - before) < 1e-6:
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakKeyDictionary
@@ -11,15 +12,18 @@ import numpy as np
 from plackett.graph.links import LinkGraph
 from plackett.graph.propagation import SCHEMES, propagate_links, propagate_site
 from plackett.graph.sitemap import SiteMap
+from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, TermModel, best
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.matches import match
-from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.queries import Queries, QueryTerms
 
 __all__ = ["Propagated", "link_graph", "site_map"]
 
 _BM25 = BM25()
+#: Scores of queries that are propagated together: documents × queries.
+_CELLS = 1 << 22
 
 _GRAPHS: WeakKeyDictionary[Index, dict[str, LinkGraph | SiteMap]] = WeakKeyDictionary()
 
@@ -97,33 +101,67 @@ class Propagated(RetrievalModel):
         """Scores of all documents for one query; 0 for those without any of its terms, nor neighbours with them."""
         chosen = index.field(field)
         whole = queries.terms(chosen)
-        own, weights = whole.of(q)
-        query = type(whole)(np.array([0, own.size]), own, weights)
+        part = slice(whole.offsets[q], whole.offsets[q + 1])
+        own = QueryTerms(np.array([0, part.stop - part.start]), whole.terms[part], whole.weights[part])
+        return self._of_terms(index, chosen, own) if self.terms else self._of_scores(index, chosen, own, None)[:, 0]
+
+    def _of_scores(self, index: Index, field: Field, query: QueryTerms, n_jobs: int | None) -> np.ndarray:
+        """Propagated scores, a row per document and a column per query."""
+        found = self.model.search_terms(field, query, index.n_documents, n_jobs)
+        row = np.repeat(np.arange(query.n_queries), np.diff(found.offsets))
+        low = np.zeros(query.n_queries)
+        np.minimum.at(low, row, found.scores)
+        scores = np.zeros((index.n_documents, query.n_queries))
+        scores[found.documents, row] = found.scores - low[row]  # propagation needs scores of 0 or more
+        return self._spread(index, scores)
+
+    def _of_terms(self, index: Index, field: Field, query: QueryTerms) -> np.ndarray:
+        """Scores of one query on propagated counts, a number per document."""
         n = index.n_documents
-        if not self.terms:
-            found = self.model.search_terms(chosen, query, n)
-            scores = np.zeros(n)
-            low = min(0.0, float(found.scores.min(initial=0.0)))
-            scores[found.documents] = found.scores - low  # propagation needs scores of 0 or more
-            return self._spread(index, scores)
-        everything = match(chosen, query, np.array([0, n]), np.arange(n))
-        counts = self._spread(index, everything.counts.reshape(n, -1).astype(np.float64))
+        everything = match(field, query, np.array([0, n]), np.arange(n))
+        counts = everything.counts.reshape(n, -1).astype(np.float64)
+        if self.along == "site":
+            counts = propagate_site(counts, site_map(index, self.url), alpha=self.alpha)
+        else:
+            counts = propagate_links(counts, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps)
         touched = counts.sum(axis=1) > 0
-        return self.model.of_matches(everything._replace(counts=counts.ravel()), chosen) * touched
+        return self.model.of_matches(everything._replace(counts=counts.ravel()), field) * touched
+
+    def _tables(
+        self, index: Index, queries: Queries, field: str | None, n_jobs: int | None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Scores of all documents for some queries at a time: the first query, and a column for each."""
+        chosen = index.field(field)
+        whole = queries.terms(chosen)
+        step = 1 if self.terms else max(1, min(64, _CELLS // max(index.n_documents, 1)))
+        for lo in range(0, len(queries), step):
+            hi = min(lo + step, len(queries))
+            part = slice(whole.offsets[lo], whole.offsets[hi])
+            own = QueryTerms(whole.offsets[lo : hi + 1] - whole.offsets[lo], whole.terms[part], whole.weights[part])
+            if self.terms:
+                yield lo, self._of_terms(index, chosen, own)[:, None]
+            else:
+                yield lo, self._of_scores(index, chosen, own, n_jobs)
 
     def _spread(self, index: Index, values: np.ndarray) -> np.ndarray:
         if self.along == "site":
             return propagate_site(values, site_map(index, self.url), alpha=self.alpha)
-        return propagate_links(values, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps)
+        return propagate_links(
+            values, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps, weights=values
+        )
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        lists, scores = [], []
-        for q in range(len(queries)):
-            found = self.of_documents(index, queries, q, field)
-            lists.append(np.flatnonzero(found != 0))
-            scores.append(found[lists[-1]])
-        offsets = np.concatenate(([0], np.cumsum([part.size for part in lists], dtype=np.int64)))
-        return best(offsets, np.concatenate([np.empty(0, np.int64), *lists]), np.concatenate([np.empty(0), *scores]), k)
+        parts = []
+        for _, table in self._tables(index, queries, field, n_jobs):
+            query, documents = np.nonzero(table.T)
+            offsets = np.searchsorted(query, np.arange(table.shape[1] + 1))
+            parts.append(best(offsets, documents, table[documents, query], k))
+        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
+        return Results(
+            np.concatenate(([0], np.cumsum(sizes))),
+            np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
+            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
+        )
 
     def _scores(
         self,
@@ -135,7 +173,8 @@ class Propagated(RetrievalModel):
         n_jobs: int | None,
     ) -> np.ndarray:
         out = np.empty(documents.size)
-        for q in range(len(queries)):
-            part = slice(offsets[q], offsets[q + 1])
-            out[part] = self.of_documents(index, queries, q, field)[documents[part]]
+        query = np.repeat(np.arange(len(queries)), np.diff(offsets))
+        for lo, table in self._tables(index, queries, field, n_jobs):
+            part = slice(offsets[lo], offsets[lo + table.shape[1]])
+            out[part] = table[documents[part], query[part] - lo]
         return out

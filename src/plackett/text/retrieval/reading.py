@@ -46,7 +46,7 @@ def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
 
         found = [(d.id, " ".join(map(str, d.fields.values()))) for d in read_smart(Path(path))]
     else:
-        found = _lines(text)
+        found = _lines(text, path)
     queries = dict(found)
     if len(queries) < len(found):
         seen: set[str] = set()
@@ -86,9 +86,22 @@ def _topics(text: str, path: object) -> list[tuple[str, str]]:
     return found
 
 
-def _lines(text: str) -> list[tuple[str, str]]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    if lines and all("\t" in line for line in lines):
-        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [(row[0].strip(), row[1]) for row in rows]
-    return [(str(i), line.strip()) for i, line in enumerate(lines, 1)]
+def _lines(text: str, path: object) -> list[tuple[str, str]]:
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    bare = [(number, line) for number, line in lines if "\t" not in line]
+    if bare and len(bare) < len(lines):
+        number, line = bare[0]
+        often = f"{len(bare)} of {len(lines)} lines have" if len(bare) > 1 else f"1 of {len(lines)} lines has"
+        raise DataError(
+            f"{path}:{number}: no tab between id and text: {line!r:.60} ({often} none); "
+            "write id, tab and text in every line, or queries alone"
+        )
+    if bare:
+        return [(str(i), line.strip()) for i, (_, line) in enumerate(lines, 1)]
+    rows = csv.reader([line for _, line in lines], delimiter="\t", quoting=csv.QUOTE_NONE)
+    found = []
+    for (number, line), row in zip(lines, rows, strict=True):
+        if not row[0].strip() or not row[1].strip():
+            raise DataError(f"{path}:{number}: a query needs an id and a text: {line!r:.60}")
+        found.append((row[0].strip(), row[1]))
+    return found

@@ -11,8 +11,7 @@ from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, TermModel
 from plackett.text.retrieval.dirichlet import Dirichlet
 from plackett.text.retrieval.feedback import normalized
-from plackett.text.retrieval.kl_divergence import strongest
-from plackett.text.retrieval.mixture import feedback_counts, regularized_topic
+from plackett.text.retrieval.mixture import feedback_terms, regularized_topics, strongest
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 
@@ -68,21 +67,13 @@ class RegularizedFeedback(ExpandedModel):
 
     def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         given = normalized(query)
-        found = []
-        for q in range(query.n_queries):
-            own, weights = given.of(q)
-            own, weights = own[own >= 0], weights[own >= 0]
-            terms, counts, background = feedback_counts(field, first.of(q)[0])
-            missing = np.setdiff1d(own, terms)
-            terms = np.concatenate([terms, missing])
-            counts = np.hstack([counts, np.zeros((counts.shape[0], missing.size))])
-            share = field.collection_frequency[missing] / max(field.total_length, 1)
-            background = np.concatenate([background, share])
-            order = np.argsort(terms)
-            terms, counts, background = terms[order], counts[:, order], background[order]
-            wanted = np.zeros(terms.size)
-            wanted[np.searchsorted(terms, own)] = weights
-            steps = int(np.ceil(np.log(max(self.prior, 2.0)) / -np.log(self.decay))) + 50
-            topic = regularized_topic(counts, background, wanted, self.prior, self.decay, steps)
-            found.append(strongest(terms, topic, self.n_terms))
-        return normalized(QueryTerms.from_lists(found))
+        found = feedback_terms(field, query, first.offsets, first.documents)
+        owner = np.repeat(np.arange(query.n_queries), np.diff(query.offsets))
+        width = max(field.n_terms, 1)
+        keys = np.repeat(np.arange(query.n_queries), np.diff(found.offsets)) * width + found.terms
+        known = given.terms >= 0
+        wanted = np.zeros(found.terms.size)
+        wanted[np.searchsorted(keys, owner[known] * width + given.terms[known])] = given.weights[known]
+        steps = int(np.ceil(np.log(max(self.prior, 2.0)) / -np.log(self.decay))) + 50
+        topics = regularized_topics(found, first.offsets, wanted, self.prior, self.decay, steps, n_jobs)
+        return normalized(strongest(found, topics, self.n_terms))

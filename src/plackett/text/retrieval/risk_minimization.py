@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.text.index.index import Index
-from plackett.text.retrieval.mixture import feedback_counts
-from plackett.text.retrieval.novelty import GreedyModel, new_share, scaled
+from plackett._kernel import kernel, over_queries
+from plackett.text.index.field import Field
+from plackett.text.retrieval.novelty import GreedyModel, new_share
 
 __all__ = ["RiskMinimization"]
 
@@ -59,19 +59,54 @@ class RiskMinimization(GreedyModel):
         super()._check()
         self.expect(0 <= self.old_cost <= 1, "old_cost", "give a cost from 0 to 1")
 
-    def _choose(self, index: Index, field: str | None, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        relevance = scaled(scores)
-        _, counts, background = feedback_counts(index.field(field), documents)
-        novelty = np.ones(documents.size)
-        old = np.zeros(background.size)
-        out = np.full(documents.size, np.nan)
-        for size in range(1, documents.size + 1):
-            value = np.where(np.isnan(out), relevance * (1.0 - self.old_cost * (1.0 - novelty)), -np.inf)
-            chosen = int(np.argmax(value))
-            out[chosen] = value[chosen]
-            if self.old_cost == 0 or size == documents.size:
-                continue
-            old += counts[chosen] / max(counts[chosen].sum(), 1.0)
-            for d in np.flatnonzero(np.isnan(out)):
-                novelty[d] = min(novelty[d], new_share(counts[d], background, old / size))
+    def _choose(
+        self, field: Field, offsets: np.ndarray, documents: np.ndarray, relevance: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        out = np.empty(documents.size)
+        background = field.collection_frequency / max(field.total_length, 1)
+        over_queries(
+            _least_risk,
+            offsets,
+            documents,
+            relevance,
+            *field.forward,
+            field.lengths,
+            background,
+            self.old_cost,
+            out,
+            n_jobs=n_jobs,
+            rows_per_thread=200,
+        )
         return out
+
+
+@kernel
+def _least_risk(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, documents, relevance, starts, terms, counts, lengths, background, old_cost, out
+):
+    old = np.zeros(background.size)
+    for q in range(lo, hi):
+        first, last = offsets[q], offsets[q + 1]
+        n = last - first
+        novelty, open_ = np.ones(n), np.ones(n, np.bool_)
+        for size in range(1, n + 1):
+            chosen, best = -1, -np.inf
+            for i in range(n):
+                value = relevance[first + i] * (1.0 - old_cost * (1.0 - novelty[i]))
+                if open_[i] and (chosen < 0 or value > best):
+                    chosen, best = i, value
+            open_[chosen] = False
+            out[first + chosen] = best
+            if old_cost == 0.0 or size == n:
+                continue
+            d = documents[first + chosen]
+            for e in range(starts[d], starts[d + 1]):
+                old[terms[e]] += counts[e] / max(lengths[d], 1)
+            for i in range(n):
+                if open_[i]:
+                    d = documents[first + i]
+                    a, b = starts[d], starts[d + 1]
+                    novelty[i] = min(novelty[i], new_share(terms[a:b], counts[a:b], background, old, size))
+        for i in range(first, last):
+            for e in range(starts[documents[i]], starts[documents[i] + 1]):
+                old[terms[e]] = 0.0

@@ -141,7 +141,7 @@ class SVMFeedback(RetrievalModel):
             return scores
         from sklearn.svm import LinearSVC
 
-        vectors = unit_vectors(index, field)
+        vectors = unit_vectors(index.field(field))
         machine = LinearSVC(C=self.C, loss="hinge", fit_intercept=False, max_iter=20_000, random_state=0)
         machine.fit(vectors[judged], relevant)
         return np.asarray(machine.decision_function(vectors[documents]))
@@ -151,12 +151,11 @@ class SVMFeedback(RetrievalModel):
 _VECTORS: WeakKeyDictionary[Field, dict[str, Any]] = WeakKeyDictionary()
 
 
-def unit_vectors(index: Index, field: str | None) -> Any:
+def unit_vectors(field: Field) -> Any:
     """TF-IDF vectors of length 1, computed once per field."""
-    chosen = index.field(field)
-    kept = _VECTORS.setdefault(chosen, {})
+    kept = _VECTORS.setdefault(field, {})
     if "unit" not in kept:
-        vectors = document_vectors(chosen, idf="smooth")
+        vectors = document_vectors(field, idf="smooth")
         norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         kept["unit"] = (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
     return kept["unit"]

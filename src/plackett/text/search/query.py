@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, in_shell
 from plackett._names import nearest, question
 from plackett.text.index.index import Index
 from plackett.text.search.phrases import phrase_mask
@@ -33,6 +33,10 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+#: What is no field though it has a colon: times of day and addresses.
+_NO_FIELD = re.compile(r"\d.*|[A-Za-z][A-Za-z0-9+.-]*://.*")
+#: Comparisons that need an order.
+_ORDER = ("<", "<=", ">", ">=")
 
 
 class Node:
@@ -47,6 +51,10 @@ class Node:
 
     def terms(self, index: Index) -> Iterator[tuple[str, str]]:
         """Fields and terms to score documents by; what is excluded has none."""
+        yield from ()
+
+    def texts(self) -> Iterator[str]:
+        """What the query looks for in words, without operators, conditions and what is excluded."""
         yield from ()
 
 
@@ -70,6 +78,10 @@ class Words(Node):
         """Fields and terms to score by."""
         yield from ((self.field, token) for token in index.analyzer.tokens(self.text))
 
+    def texts(self) -> Iterator[str]:
+        """The words."""
+        yield self.text
+
 
 @dataclass(frozen=True)
 class Phrase(Node):
@@ -86,6 +98,10 @@ class Phrase(Node):
         """Fields and terms to score by."""
         yield from ((self.field, token) for token in index.analyzer.words(self.text) if token is not None)
 
+    def texts(self) -> Iterator[str]:
+        """The words."""
+        yield self.text
+
 
 @dataclass(frozen=True)
 class Range(Node):
@@ -96,6 +112,8 @@ class Range(Node):
     high: str = ""
     with_low: bool = True
     with_high: bool = True
+    #: Where the query has it, from 1; for errors.
+    column: int = 0
     filters = True
 
     def mask(self, index: Index) -> np.ndarray:
@@ -103,13 +121,13 @@ class Range(Node):
         values = index.values(self.field)
         kind = index.kinds[self.field]
         if kind not in ("number", "date"):
-            raise DataError(f"{self.field!r} holds {kind}; ranges are of numbers and dates")
+            raise DataError(f"query, column {self.column}: {_no_range(self.field, kind)}")
         mask = ~(np.isnat(values) if kind == "date" else np.isnan(values))
         if self.low:
-            first, last = _bounds(self.low, kind, self.field)
+            first, last = _bounds(self.low, kind, self)
             mask &= values >= first if self.with_low else values > last
         if self.high:
-            first, last = _bounds(self.high, kind, self.field)
+            first, last = _bounds(self.high, kind, self)
             mask &= values <= last if self.with_high else values < first
         return mask
 
@@ -120,12 +138,13 @@ class Value(Node):
 
     field: str
     value: str
+    column: int = 0
     filters = True
 
     def mask(self, index: Index) -> np.ndarray:
         """Boolean by document."""
         if index.kinds[self.field] in ("number", "date"):
-            return Range(self.field, self.value, self.value).mask(index)
+            return Range(self.field, self.value, self.value, column=self.column).mask(index)
         found: np.ndarray = index.values(self.field) == self.value
         return found
 
@@ -162,6 +181,11 @@ class All(Node):
         for node in self.nodes:
             yield from node.terms(index)
 
+    def texts(self) -> Iterator[str]:
+        """The words of all parts."""
+        for node in self.nodes:
+            yield from node.texts()
+
 
 @dataclass(frozen=True)
 class Any(Node):
@@ -182,6 +206,11 @@ class Any(Node):
         """Fields and terms to score by."""
         for node in self.nodes:
             yield from node.terms(index)
+
+    def texts(self) -> Iterator[str]:
+        """The words of all parts."""
+        for node in self.nodes:
+            yield from node.texts()
 
 
 @dataclass(frozen=True)
@@ -218,6 +247,11 @@ class Clauses(Node):
         for node in (*self.required, *self.optional):
             yield from node.terms(index)
 
+    def texts(self) -> Iterator[str]:
+        """The words of all parts."""
+        for node in (*self.required, *self.optional):
+            yield from node.texts()
+
 
 def parse(text: str, index: Index, field: str | None = None) -> Clauses:
     """Read a query; ``field`` is that of words that name none.
@@ -248,9 +282,10 @@ class _Parser:
 
     def __init__(self, text: str, index: Index, default: str) -> None:
         self.index, self.default = index, default
+        self.size = len(text.rstrip())
         self.tokens: list[re.Match[str]] = []
         at = 0
-        while at < len(text.rstrip()):
+        while at < self.size:
             match = _TOKEN.match(text, at)
             if match is None or match.end() == at:
                 raise DataError(f"query, column {at + 1}: cannot be read from here: {text[at : at + 20]!r}")
@@ -263,8 +298,15 @@ class _Parser:
     def parse(self) -> Clauses:
         found = self.clauses(0)
         if self.at < len(self.tokens):
-            raise DataError(f"query, column {self.tokens[self.at].end()}: a closing parenthesis without an opening one")
+            raise DataError(f"{self.where(self.at)}: a closing parenthesis without an opening one")
         return found
+
+    def where(self, token: int) -> str:
+        """Column of a token, or of the end."""
+        if token >= len(self.tokens):
+            return f"query, column {self.size + 1}"
+        match = self.tokens[token]
+        return f"query, column {match.end() - len(match.group().lstrip()) + 1}"
 
     def next(self, kind: str, text: str | None = None) -> bool:
         """Whether the next token is of a kind; if so it is taken."""
@@ -275,7 +317,7 @@ class _Parser:
 
     def clauses(self, depth: int) -> Clauses:
         if depth > _DEEPEST:
-            raise DataError(f"query: more than {_DEEPEST} parentheses inside each other")
+            raise DataError(f"{self.where(self.at - 1)}: more than {_DEEPEST} parentheses inside each other")
         parts: dict[str, list[Node]] = {"": [], "+": [], "-": []}
         while self.at < len(self.tokens) and not self.tokens[self.at]["close"]:
             sign = ""
@@ -302,17 +344,18 @@ class _Parser:
 
     def unit(self, depth: int) -> Node:
         if self.next("operator", "NOT"):
-            if depth > _DEEPEST:
-                raise DataError(f"query: more than {_DEEPEST} times NOT")
+            if depth >= _DEEPEST:
+                raise DataError(f"{self.where(self.at - 1)}: more than {_DEEPEST} times NOT")
             return Not(self.unit(depth + 1))
         if self.next("open"):
+            opened = self.at - 1
             found = self.clauses(depth + 1)
             if not self.next("close"):
-                raise DataError("query: a parenthesis is not closed")
+                raise DataError(f"{self.where(opened)}: the parenthesis is not closed")
             return found
         if self.at == len(self.tokens) or self.tokens[self.at]["close"] or self.tokens[self.at]["operator"]:
             what = "the end" if self.at == len(self.tokens) else repr(self.tokens[self.at].group().strip())
-            raise DataError(f"query: a word or a parenthesis is missing before {what}")
+            raise DataError(f"{self.where(self.at)}: a word or a parenthesis is missing before {what}")
         token = self.tokens[self.at]
         self.at += 1
         return self.leaf(token)
@@ -327,29 +370,44 @@ class _Parser:
             return Words(token.group().strip(), self.default)
         index = self.index
         if name not in index.kinds and name not in index.fields:
+            if _NO_FIELD.fullmatch(token.group().strip()):  # a time of day or an address has a colon too
+                return Words(token.group().strip(), self.default)
             known = sorted({*index.kinds, *index.fields})
             near = nearest(name, known, 3)
-            if not near:  # a time of day or an address has a colon too
-                return Words(token.group().strip(), self.default)
-            where = f"query, column {token.start('field') + 1}"
-            raise DataError(f"{where}: the index has no field {name!r}; {question(near)}")
+            advice = question(near) if near else f"it has {', '.join(known)}"
+            raise DataError(
+                f"query, column {token.start('field') + 1}: the index has no field {name!r}; {advice} "
+                "(a word with a colon is written in quotation marks)"
+            )
+        column = token.start("field") + 1
         if name in index.fields:
             if token["phrase"] is not None:
                 return Phrase(token["phrase"], name)
+            bounds = (token["bound"],) if token["compare"] in _ORDER else (token["low"], token["high"])
+            if any(bound and bound[0].isdigit() for bound in bounds):
+                raise DataError(f"query, column {column}: {_no_range(name, 'text')}")
             return Words(token.group().strip()[len(name) + 1 :], name)
         if token["compare"]:
             operator, bound = token["compare"], token["bound"]
             if operator == "=":
-                return Value(name, bound)
-            lower = operator[0] == ">"
-            with_bound = operator.endswith("=")
-            return Range(name, bound, with_low=with_bound) if lower else Range(name, "", bound, with_high=with_bound)
+                return Value(name, bound, column)
+            side = "low" if operator[0] == ">" else "high"
+            return Range(name, **{side: bound, f"with_{side}": operator.endswith("=")}, column=column)
         if token["low"] is not None:
-            return Range(name, token["low"], token["high"])
-        return Value(name, token["phrase"] if token["phrase"] is not None else token["word"])
+            return Range(name, token["low"], token["high"], column=column)
+        return Value(name, token["phrase"] if token["phrase"] is not None else token["word"], column)
 
 
-def _bounds(text: str, kind: str, field: str) -> tuple[np.generic, np.generic]:
+def _no_range(field: str, kind: str) -> str:
+    """Why a field has no ranges, and what to do."""
+    again = "--kind {0}=date" if in_shell() else "kinds={{{0!r}: 'date'}}"
+    return (
+        f"{field!r} holds {kind}; ranges such as >=1990 are of numbers and dates "
+        f"(if it does hold dates or numbers, index the documents again with {again.format(field)} or number)"
+    )
+
+
+def _bounds(text: str, kind: str, node: Range) -> tuple[np.generic, np.generic]:
     """First and last value that a text means: a year, a month or a day is a span of time."""
     try:
         if kind == "number":
@@ -360,4 +418,6 @@ def _bounds(text: str, kind: str, field: str) -> tuple[np.generic, np.generic]:
         return date.astype("M8[us]"), after.astype("M8[us]") - np.timedelta64(1, "us")
     except (ValueError, OverflowError):
         example = "2024-05-31" if kind == "date" else "1990"
-        raise DataError(f"{field}: {text!r} is no {kind}; write it as {example}") from None
+        raise DataError(
+            f"query, column {node.column}: {text!r} is no {kind}, which {node.field!r} holds; write it as {example}"
+        ) from None

@@ -12,10 +12,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernel import kernel, over_queries
 from plackett.text.index.field import Field
+from plackett.text.retrieval.idf import IDF
+from plackett.text.retrieval.top import insert, sort_heap
 
-__all__ = ["Impacts", "bm25_impacts", "top_k"]
+__all__ = ["POSITIVE_IDF", "Impacts", "bm25_impacts", "top_k", "top_k_of_queries"]
+
+#: Inverse document frequencies with which every document that has a term scores above 0.
+POSITIVE_IDF = ("lucene", "smooth", "none")
+#: Settings of BM25 whose weights are kept with a field.
+_KEPT = 4
 
 #: Documents of a window: their sums take 128 kB.
 _WINDOW = 1 << 15
@@ -49,26 +56,69 @@ class Impacts:
             self.known[new] = True
 
 
-def bm25_impacts(field: Field, k1: float = 1.2, b: float = 0.75) -> Impacts:
-    r"""Weights of BM25, with an inverse document frequency that is never negative.
+def bm25_impacts(field: Field, k1: float = 1.2, b: float = 0.75, idf: str = "lucene") -> Impacts:
+    r"""Weights of BM25, with one of the inverse document frequencies that are always above 0, `POSITIVE_IDF`.
 
-    .. math:: \ln\Bigl(1 + \frac{N - \mathrm{df} + 1/2}{\mathrm{df} + 1/2}\Bigr)
+    .. math:: \mathrm{idf}
               \frac{(k_1 + 1)\, \mathrm{tf}}{\mathrm{tf} + k_1 (1 - b + b\, \mathrm{len} / \overline{\mathrm{len}})}
+
+    The last few settings are kept with the field.
     """
-    key = "BM25 impacts", k1, b
+    key = "BM25 impacts", k1, b, idf
     if key not in field.kept:
+        older = [other for other in field.kept if isinstance(other, tuple) and other[0] == key[0]]
+        for other in older[: max(len(older) - _KEPT + 1, 0)]:
+            field.kept.pop(other, None)
         average = field.average_length or 1.0
         saturation = (k1 * (1 - b + b * field.lengths / average)).astype(np.float32)
 
         def fill(field: Field, terms: np.ndarray, weights: np.ndarray) -> None:
             frequency = field.document_frequency[terms]
-            idf = np.log1p((field.n_documents - frequency + 0.5) / (frequency + 0.5))
+            factor = IDF[idf](frequency, field.n_documents) * (k1 + 1)
             offsets, documents, counts = field.postings[:3]
-            _fill_bm25(terms, idf * (k1 + 1), offsets, documents, counts, saturation, weights)
+            _fill_bm25(terms, factor, offsets, documents, counts, saturation, weights)
 
         field.kept[key] = Impacts(field, fill)
     found: Impacts = field.kept[key]
     return found
+
+
+def top_k_of_queries(
+    impacts: Impacts, offsets: np.ndarray, terms: np.ndarray, weights: np.ndarray, k: int, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k best documents of several queries, as `top_k` finds those of one: offsets, numbers and scores.
+
+    Parameters
+    ----------
+    offsets
+        One more than queries: ``terms[offsets[q]:offsets[q + 1]]`` are those of query q; -1 is left out.
+    """
+    field = impacts.field
+    n, width = offsets.size - 1, max(min(k, field.n_documents), 1)
+    known = terms >= 0
+    impacts.need(np.unique(terms[known]))
+    places = np.concatenate(([0], np.cumsum(known)))[offsets].astype(np.int64)
+    terms, weights = terms[known].astype(np.int64), weights[known].astype(np.float32)
+    frequency = np.concatenate(([0], np.cumsum(field.document_frequency[terms])))
+    documents, scores = np.empty((n, width), np.int32), np.empty((n, width), np.float32)
+    sizes = np.zeros(n, np.int64)
+    over_queries(
+        _top_k_of_queries,
+        frequency[places].astype(np.int64),
+        places,
+        terms,
+        weights,
+        field.postings.offsets,
+        field.postings.documents,
+        impacts.weights,
+        field.n_documents,
+        scores,
+        documents,
+        sizes,
+        n_jobs=n_jobs,
+    )
+    keep = np.arange(width) < sizes[:, None]
+    return np.concatenate(([0], np.cumsum(sizes))), documents[keep], scores[keep]
 
 
 def top_k(
@@ -118,50 +168,6 @@ def _fill_bm25(terms, factors, offsets, documents, counts, saturation, weights):
         for p in range(offsets[terms[i]], offsets[terms[i] + 1]):
             count = np.float32(counts[p])
             weights[p] = factor * count / (count + saturation[documents[p]])
-
-
-@kernel(inline=True)
-def _worse(score, document, other_score, other_document):  # type: ignore[no-untyped-def]
-    return score < other_score or (score == other_score and document > other_document)
-
-
-@kernel
-def _sift_down(scores, documents, n, score, document):  # type: ignore[no-untyped-def]
-    """Put an entry in the place of the worst, which is the first of the heap."""
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= n:
-            break
-        if child + 1 < n and _worse(scores[child + 1], documents[child + 1], scores[child], documents[child]):
-            child += 1
-        if not _worse(scores[child], documents[child], score, document):
-            break
-        scores[i] = scores[child]
-        documents[i] = documents[child]
-        i = child
-    scores[i] = score
-    documents[i] = document
-
-
-@kernel
-def _push(scores, documents, n, score, document):  # type: ignore[no-untyped-def]
-    """Keep an entry if it is among the best; return how many there are."""
-    if n == scores.size:
-        if _worse(scores[0], documents[0], score, document):
-            _sift_down(scores, documents, n, score, document)
-        return n
-    i = n
-    while i > 0:
-        parent = (i - 1) >> 1
-        if not _worse(score, document, scores[parent], documents[parent]):
-            break
-        scores[i] = scores[parent]
-        documents[i] = documents[parent]
-        i = parent
-    scores[i] = score
-    documents[i] = document
-    return n + 1
 
 
 @kernel
@@ -214,7 +220,7 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
                     sums[document - base] = np.float32(0.0)
                     good = score > 0 and (n < best.size or score >= threshold)
                     if good and (allowed.size == 0 or allowed[document]):
-                        n = _push(best, found, n, score, document)
+                        n = insert(best, found, n, best.size, score, document)
                         if n == best.size:
                             threshold = best[0]
             continue
@@ -227,13 +233,21 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
                     score = rows[r, i]
                     document = base + r * _BLOCK + i
                     if score > threshold and (allowed.size == 0 or allowed[document]):
-                        n = _push(best, found, n, score, np.int32(document))
+                        n = insert(best, found, n, best.size, score, np.int32(document))
                         if n == best.size:
                             threshold = best[0]
         sums[:width] = np.float32(0.0)
-    # take the worst off one by one: the best stay in front
-    for last in range(n - 1, 0, -1):
-        score, document = best[last], found[last]
-        best[last], found[last] = best[0], found[0]
-        _sift_down(best, found, last, score, document)
+    sort_heap(best, found, n)
     return n
+
+
+@kernel
+def _top_k_of_queries(  # type: ignore[no-untyped-def]
+    lo, hi, work, places, terms, factors, offsets, documents, weights, n_documents, scores, found, sizes
+):
+    everything = np.empty(0, np.bool_)
+    for q in range(lo, hi):
+        a, b = places[q], places[q + 1]
+        sizes[q] = _top_k(
+            terms[a:b], factors[a:b], offsets, documents, weights, n_documents, everything, scores[q], found[q]
+        )

@@ -1,0 +1,1 @@
+"""Candidates and features from a search engine."""
