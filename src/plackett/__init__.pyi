@@ -57,6 +57,7 @@ from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
 from plackett.rankers.pointwise.mcrank import McRank as McRank
 from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
 from plackett.rankers.pairwise.multiple_hyperplane_ranker import MultipleHyperplaneRanker as MultipleHyperplaneRanker
+from plackett.data.relation_builders.neighbours import Neighbours as Neighbours
 from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
 from plackett.models.neural import Neural as Neural
 from plackett.rankers.pairwise.owpc import OWPC as OWPC
@@ -96,6 +97,7 @@ from plackett.data.dataset import RankingDataset as RankingDataset
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
 from plackett.models.search_space import Real as Real
 from plackett.data.relations import Relation as Relation
+from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
@@ -117,6 +119,7 @@ from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.permutation_models.thurstone import Thurstone as Thurstone
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.models.trees import Trees as Trees
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
@@ -145,6 +148,7 @@ from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn
 from plackett.aggregation.fusing import fuse as fuse
 from plackett.evaluation.risk import geo_risk as geo_risk
+from plackett.data.relation_builders.hyperedges import hyperedges as hyperedges
 from plackett.measures.informativeness import informativeness as informativeness
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 from plackett.data.trec_join import join_run as join_run
@@ -154,6 +158,7 @@ from plackett.data.leaks import leaks as leaks
 from plackett.experiments.baselines import letor_baselines as letor_baselines
 from plackett.data.letor import letor_comment_fields as letor_comment_fields
 from plackett.data.splits import letor_folds as letor_folds
+from plackett.graph.relations import link_relation as link_relation
 from plackett._load import load as load
 from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
 from plackett.losses.custom import loss as loss
@@ -164,6 +169,7 @@ from plackett.explanations.model_importance import model_importance as model_imp
 from plackett.evaluation.friedman import nemenyi as nemenyi
 from plackett.data.judgements import order_to_grades as order_to_grades
 from plackett.measures.pair_precision import pair_precision as pair_precision
+from plackett.graph.relations import parent_relation as parent_relation
 from plackett.evaluation.importance import permutation_importance as permutation_importance
 from plackett.data.pooling import pool as pool
 from plackett.measures.curves import precision_recall_curve as precision_recall_curve

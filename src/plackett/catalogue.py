@@ -38,6 +38,7 @@ KINDS = {
     "rankers": "ranker",
     "datasets": "data",
     "data": "data",
+    "data/relation_builders": "relation",
     "evaluation": "evaluation",
     "experiments": "experiment",
     "experiments/auto": "ranker",

@@ -70,6 +70,7 @@ from plackett.rankers.listwise.rankgp import RankGP as RankGP
 from plackett.rankers.pairwise.ranknet import RankNet as RankNet
 from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
+from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
@@ -89,6 +90,7 @@ from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmooth
 from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
