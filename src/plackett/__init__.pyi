@@ -31,6 +31,7 @@ from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
+from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
 from plackett.data.imputer import Imputer as Imputer
@@ -98,6 +99,8 @@ from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as Ra
 from plackett.models.search_space import Real as Real
 from plackett.data.relations import Relation as Relation
 from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
+from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as RelationalRankSVM
+from plackett.rankers.relational.relational_ranker import RelationalRanker as RelationalRanker
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
@@ -105,6 +108,7 @@ from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
 from plackett.text.pipeline import SearchPipeline as SearchPipeline
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking

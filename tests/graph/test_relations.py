@@ -43,7 +43,7 @@ def test_links_against_a_loop():
     ]
     graph = LinkGraph.from_edges(edges, names=names)
     qid = np.repeat(np.arange(5), 8)
-    docids = np.concatenate([rng.permutation(names + ["unknown"])[:8] for _ in range(5)])
+    docids = np.concatenate([rng.permutation([*names, "unknown"])[:8] for _ in range(5)])
     data = RankingDataset.from_arrays(None, None, qid, docids=docids)
     expected = {}
     for i in range(data.n_rows):

@@ -23,6 +23,7 @@ from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
+from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
@@ -71,6 +72,8 @@ from plackett.rankers.pairwise.ranknet import RankNet as RankNet
 from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
 from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
+from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as RelationalRankSVM
+from plackett.rankers.relational.relational_ranker import RelationalRanker as RelationalRanker
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
@@ -78,6 +81,7 @@ from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank

@@ -11,6 +11,7 @@ from plackett import DataError, RankingDataset, Relation
 from plackett.losses import Logistic
 from plackett.rankers.relational._through import Through
 from plackett.testing.rankers import ranker_checks, small
+
 from .planted import planted, sites
 
 

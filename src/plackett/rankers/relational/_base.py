@@ -55,8 +55,8 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
         has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
         raise DataError(
             f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. Give a "
-            f"RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or relation=Neighbours(k=10), which "
-            "compares features"
+            f"RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or relation=Neighbours(k=10), "
+            "which compares features"
         )
     return checked(relation, known[relation])
 
