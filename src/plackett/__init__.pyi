@@ -18,6 +18,7 @@ from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTer
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
+from plackett.rankers.relational.continuous_crf import ContinuousCRF as ContinuousCRF
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.models.dropout_trees import DropoutTrees as DropoutTrees

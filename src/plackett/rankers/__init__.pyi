@@ -14,6 +14,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
+from plackett.rankers.relational.continuous_crf import ContinuousCRF as ContinuousCRF
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.rankers.pairwise.frank import FRank as FRank

@@ -6,7 +6,7 @@ Nothing is inverted or made dense: a matrix is its list of related pairs, and ea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,10 @@ class Laplacian:
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Z with (I + L) z = b, for a vector or for each column of a table."""
         return _solved(self, _conjugate, (self.pointers, self.other, self.weight), b)
+
+    def scaled(self, factor: float) -> Laplacian:
+        """I + factor · L."""
+        return replace(self, weight=factor * self.weight, diagonal=1.0 + factor * (self.diagonal - 1.0))
 
     def times(self, z: np.ndarray) -> np.ndarray:
         """(I + L) z."""

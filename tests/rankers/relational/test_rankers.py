@@ -142,7 +142,7 @@ def test_gradient_of_the_strengths_by_finite_differences():
     seen = []
 
     def record(objective, start, **_):
-        value, slope = objective(start)
+        _, slope = objective(start)
         step = 1e-6
         numeric = [(objective(start + step * e)[0] - objective(start - step * e)[0]) / (2 * step) for e in np.eye(2)]
         seen.append((slope, numeric))
