@@ -36,6 +36,7 @@ KINDS = {
     "scorers": "scorer",
     "scorers/comparators": "comparator",
     "rankers": "ranker",
+    "rankers/subsets": "subset learner",
     "datasets": "data",
     "data": "data",
     "data/relation_builders": "relation",

@@ -77,12 +77,14 @@ from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as
 from plackett.rankers.relational.relational_ranker import RelationalRanker as RelationalRanker
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
+from plackett.rankers.subsets.svm_div import SVMDiv as SVMDiv
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
 from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
 from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
+from plackett.rankers.diverse.sequential_diversity import SequentialDiversity as SequentialDiversity
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
