@@ -147,7 +147,7 @@ class SVMDiv(Estimator):
     def _search(
         self, data: RankingDataset, words: Any, weights: np.ndarray, subtopics: np.ndarray, missed: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The greedy set by the weights plus the loss; ``missed`` is −1 to maximise it, 1 to minimise it, 0 for none."""
+        """The greedy set by the weights plus the loss; ``missed`` is −1 to maximise it, 1 to minimise it, 0 if none."""
         pointers, terms, n_words, reach = words
         table = np.zeros((len(self.levels), len(self.shares) + 1))
         table[:, 1:] = np.cumsum(weights.reshape(len(self.levels), -1), axis=1)  # a word has all shares up to its own
