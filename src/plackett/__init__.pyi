@@ -18,6 +18,7 @@ from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTer
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
+from plackett.rankers.relational.continuous_crf import ContinuousCRF as ContinuousCRF
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.models.dropout_trees import DropoutTrees as DropoutTrees
@@ -31,6 +32,7 @@ from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
+from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
 from plackett.data.imputer import Imputer as Imputer
@@ -57,6 +59,7 @@ from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
 from plackett.rankers.pointwise.mcrank import McRank as McRank
 from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
 from plackett.rankers.pairwise.multiple_hyperplane_ranker import MultipleHyperplaneRanker as MultipleHyperplaneRanker
+from plackett.data.relation_builders.neighbours import Neighbours as Neighbours
 from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
 from plackett.models.neural import Neural as Neural
 from plackett.rankers.pairwise.owpc import OWPC as OWPC
@@ -96,14 +99,20 @@ from plackett.data.dataset import RankingDataset as RankingDataset
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
 from plackett.models.search_space import Real as Real
 from plackett.data.relations import Relation as Relation
+from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
+from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as RelationalRankSVM
+from plackett.rankers.relational.relational_ranker import RelationalRanker as RelationalRanker
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
+from plackett.rankers.subsets.svm_div import SVMDiv as SVMDiv
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
 from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
 from plackett.text.pipeline import SearchPipeline as SearchPipeline
+from plackett.rankers.diverse.sequential_diversity import SequentialDiversity as SequentialDiversity
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
@@ -117,6 +126,7 @@ from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.permutation_models.thurstone import Thurstone as Thurstone
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.models.trees import Trees as Trees
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
@@ -145,6 +155,7 @@ from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn
 from plackett.aggregation.fusing import fuse as fuse
 from plackett.evaluation.risk import geo_risk as geo_risk
+from plackett.data.relation_builders.hyperedges import hyperedges as hyperedges
 from plackett.measures.informativeness import informativeness as informativeness
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 from plackett.data.trec_join import join_run as join_run
@@ -155,6 +166,7 @@ from plackett.data.leaks import leaks as leaks
 from plackett.experiments.baselines import letor_baselines as letor_baselines
 from plackett.data.letor import letor_comment_fields as letor_comment_fields
 from plackett.data.splits import letor_folds as letor_folds
+from plackett.graph.relations import link_relation as link_relation
 from plackett._load import load as load
 from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
 from plackett.losses.custom import loss as loss
@@ -165,6 +177,7 @@ from plackett.explanations.model_importance import model_importance as model_imp
 from plackett.evaluation.friedman import nemenyi as nemenyi
 from plackett.data.judgements import order_to_grades as order_to_grades
 from plackett.measures.pair_precision import pair_precision as pair_precision
+from plackett.graph.relations import parent_relation as parent_relation
 from plackett.evaluation.importance import permutation_importance as permutation_importance
 from plackett.data.pooling import pool as pool
 from plackett.measures.curves import precision_recall_curve as precision_recall_curve

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -28,6 +29,23 @@ def test_similarities_and_vectors_say_the_same():
         [[1, 0], [1, 0], [0, 1], [1, 0], [0, 1]], None, ["q1", "q1", "q1", "2", "2"], docids=["a", "b", "c", "x", "y"]
     )
     assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(found)
+
+
+def test_vectors_are_found_by_document_alone():
+    found = diversify(RUN, "MMR", similarity=ALIKE, trade_off=0.5)
+    names = list("abcxy")
+    vectors = pk.RankingDataset.from_arrays([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1]], None, names, docids=names)
+    assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(found)
+
+
+def test_command_line_with_vectors_without_queries(tmp_path):
+    (tmp_path / "web.run").write_text("".join(f"q1 Q0 {d} {i} {3 - i}.0 t\n" for i, d in enumerate("abc")))
+    pl.DataFrame({"docid": list("abc"), "u": [1.0, 1.0, 0.0], "v": [0.0, 0.0, 1.0]}).write_csv(tmp_path / "vectors.csv")
+    out = tmp_path / "new.run"
+    call = ["diversify", str(tmp_path / "web.run"), "--out", str(out), "--vectors", str(tmp_path / "vectors.csv")]
+    done = CliRunner().invoke(app, [*call, "-p", "trade_off=0.3"])
+    assert done.exit_code == 0, done.output
+    assert [line.split()[2] for line in out.read_text().splitlines()] == ["a", "c", "b"]
 
 
 def test_aspects_may_differ_in_number_between_queries():

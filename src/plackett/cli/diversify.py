@@ -29,7 +29,8 @@ def diversify(
         Path | None, typer.Option(help="Lines 'query document document value', values from 0 to 1.")
     ] = None,
     vectors: Annotated[
-        Path | None, typer.Option(help="Instead of --similarity: data with document ids, compared by their features.")
+        Path | None,
+        typer.Option(help="Instead of --similarity: vectors of documents by id, query ids are optional."),
     ] = None,
     qrels: Annotated[
         Path | None, typer.Option(help="Judgements by subtopic: measure the run before and after.")
@@ -44,7 +45,6 @@ def diversify(
     """Reorder the top of each list of a run so that it serves several readings of its query."""
     from dataclasses import fields
 
-    from plackett.cli.reading import read_data
     from plackett.data.trec import read_run, write_run
     from plackett.diversity.named import find_reranker
     from plackett.diversity.runs import diversify as diversified
@@ -55,7 +55,7 @@ def diversify(
     defaults = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
     parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
     given = read_run(run)
-    near = None if vectors is None else read_data(vectors, columns, labels_needed=False)
+    near = None if vectors is None else _read_vectors(vectors, columns)
     new = diversified(given, chosen, aspects=aspects, similarity=similarity, vectors=near, **parameters)
     rows = []
     if qrels is not None:
@@ -73,3 +73,18 @@ def diversify(
     if rows:
         table = [(name, f"{a:.4f}", f"{b:.4f}", f"{b - a:+.4f}") for name, a, b in rows]
         print_table(("measure", "before", "after", "change"), table, numbers=[1, 2, 3])
+
+
+def _read_vectors(path: Path, columns: TableColumns) -> Any:
+    """Data with document ids; in a table without query ids every document counts as a query of its own."""
+    from dataclasses import replace
+
+    from plackett._errors import DataError
+    from plackett.cli.reading import read_data
+
+    try:
+        return read_data(path, columns, labels_needed=False)
+    except DataError as error:
+        if columns.qid is not None or "no column 'qid'" not in str(error):
+            raise
+        return read_data(path, replace(columns, qid=columns.docid or "docid"), labels_needed=False)

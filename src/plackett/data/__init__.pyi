@@ -3,6 +3,7 @@ from typing import Any
 
 from plackett.data.splits import Fold as Fold
 from plackett.data.imputer import Imputer as Imputer
+from plackett.data.relation_builders.neighbours import Neighbours as Neighbours
 from plackett.data.target_encoding import OrderedTargetEncoder as OrderedTargetEncoder
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.data.preferences import Preferences as Preferences
@@ -13,6 +14,7 @@ from plackett.data.relations import Relation as Relation
 from plackett.data.permutations import best_order as best_order
 from plackett.data.concat import concat as concat
 from plackett.data.contradictions import contradictions as contradictions
+from plackett.data.relation_builders.hyperedges import hyperedges as hyperedges
 from plackett.data.trec_join import join_run as join_run
 from plackett.data.labelled_pairs import labelled_pairs as labelled_pairs
 from plackett.data.leaks import leaks as leaks

@@ -50,7 +50,8 @@ def diversify(
         For the other methods: a table ``qid, docid, other, weight`` or a path to lines ``query document document
         value``, with values from 0 to 1; one direction is enough. What is missing is 0.
     vectors
-        Instead of ``similarity``: a dataset with document ids, whose features are compared by their cosine.
+        Instead of ``similarity``: a dataset with document ids, whose features are compared by their cosine. A document
+        that it does not have for the query of the run is looked up by its id alone.
     parameters
         Parameters of the method, such as ``k=10``.
 
@@ -149,9 +150,16 @@ def _similarity(data: RankingDataset, given: pl.DataFrame) -> Relation:
 def _vectors(data: RankingDataset, vectors: RankingDataset) -> np.ndarray:
     if vectors.docids is None:
         raise DataError("vectors: the dataset has no document ids")
-    found = _rows(data).join(
-        _rows(vectors).rename({"row": "source"}).unique(["qid", "docid"]), on=["qid", "docid"], how="left"
-    ).sort("row")  # fmt: skip
+    import polars as pl
+
+    known = _rows(vectors).rename({"row": "source"}).unique(["qid", "docid"], keep="first", maintain_order=True)
+    found = _rows(data).join(known, on=["qid", "docid"], how="left").sort("row")
+    if found["source"].null_count():  # a document has the same vector for every query
+        alone = known.unique("docid", keep="first", maintain_order=True).select(
+            "docid", pl.col("source").alias("alone")
+        )
+        found = found.join(alone, on="docid", how="left").with_columns(pl.coalesce("source", "alone").alias("source"))
+        found = found.sort("row")
     missing = found.filter(found["source"].is_null())
     if missing.height:
         raise DataError(

@@ -10,9 +10,11 @@ from plackett.graph.hits import hits as hits
 from plackett.graph.hostrank import host_graph as host_graph
 from plackett.graph.hostrank import hostrank as hostrank
 from plackett.graph.counts import link_counts as link_counts
+from plackett.graph.relations import link_relation as link_relation
 from plackett.graph.table import link_table as link_table
 from plackett.graph.pagerank import pagerank as pagerank
 from plackett.graph.damping import pagerank_by_damping as pagerank_by_damping
+from plackett.graph.relations import parent_relation as parent_relation
 from plackett.graph.propagation import propagate_links as propagate_links
 from plackett.graph.propagation import propagate_site as propagate_site
 from plackett.graph.query_pagerank import query_pagerank as query_pagerank

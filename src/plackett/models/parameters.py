@@ -19,7 +19,7 @@ from plackett.measures.language import parse
 __all__ = ["current", "from_plain", "to_plain"]
 
 #: Kinds of dataclasses in the catalogue that are neither losses nor rankers.
-_OTHERS = ("model", "solver", "ordering")
+_OTHERS = ("model", "solver", "ordering", "relation")
 
 
 def to_plain(value: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
+from plackett.rankers.relational.continuous_crf import ContinuousCRF as ContinuousCRF
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.rankers.pairwise.frank import FRank as FRank
@@ -23,6 +24,7 @@ from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
+from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
@@ -70,13 +72,19 @@ from plackett.rankers.listwise.rankgp import RankGP as RankGP
 from plackett.rankers.pairwise.ranknet import RankNet as RankNet
 from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
+from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
+from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as RelationalRankSVM
+from plackett.rankers.relational.relational_ranker import RelationalRanker as RelationalRanker
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
+from plackett.rankers.subsets.svm_div import SVMDiv as SVMDiv
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
 from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
+from plackett.rankers.diverse.sequential_diversity import SequentialDiversity as SequentialDiversity
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
@@ -89,6 +97,7 @@ from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmooth
 from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression

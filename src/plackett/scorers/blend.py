@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
 
-__all__ = ["BlendScorer"]
+__all__ = ["BlendScorer", "packed", "unpacked"]
 
 
 @dataclass(frozen=True)
@@ -41,26 +42,38 @@ class BlendScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays, those of member i with the prefix ``i.``."""
-        from plackett.rankers.storage import pack
-
-        packed = [pack(ranker) for ranker in self.rankers]
-        headers = json.dumps([header for header, _ in packed], ensure_ascii=False).encode()
-        arrays = {"factors": self.factors, "members": np.frombuffer(headers, np.uint8)}
-        for i, (_, parts) in enumerate(packed):
-            arrays |= {f"{i}.{name}": array for name, array in parts.items()}
-        return arrays
+        return {"factors": self.factors, **packed(self.rankers)}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> BlendScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.storage import unpack
+        rankers, factors = unpacked(arrays), np.array(arrays["factors"])
+        if factors.dtype != np.float64 or factors.shape != (len(rankers),):
+            raise DataError(f"a blend of {len(rankers)} rankers with factors of shape {factors.shape}")
+        return cls(rankers, factors)
 
-        headers, factors = json.loads(arrays["members"].tobytes()), np.array(arrays["factors"])
-        fitting = factors.dtype == np.float64 and factors.shape == (len(headers),)
-        if not fitting or not 0 < len(headers) <= len(arrays):  # every member has arrays
-            raise DataError(f"a blend of {len(headers)} rankers with factors of shape {factors.shape}")
-        rankers = []
-        for i, header in enumerate(headers):
-            parts = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
-            rankers.append(unpack(header, parts))
-        return cls(tuple(rankers), factors)
+
+def packed(rankers: Iterable[Ranker]) -> dict[str, np.ndarray]:
+    """Trained rankers as named arrays, those of ranker i with the prefix ``i.``."""
+    from plackett.rankers.storage import pack
+
+    parts = [pack(ranker) for ranker in rankers]
+    headers = json.dumps([header for header, _ in parts], ensure_ascii=False).encode()
+    arrays = {"members": np.frombuffer(headers, np.uint8)}
+    for i, (_, own) in enumerate(parts):
+        arrays |= {f"{i}.{name}": array for name, array in own.items()}
+    return arrays
+
+
+def unpacked(arrays: dict[str, np.ndarray]) -> tuple[Ranker, ...]:
+    """The rankers that `packed` wrote: one or more."""
+    from plackett.rankers.storage import unpack
+
+    headers = json.loads(arrays["members"].tobytes())
+    if not isinstance(headers, list) or not 0 < len(headers) <= len(arrays):  # every member has arrays
+        raise DataError("the rankers inside a ranker are damaged")
+    rankers = []
+    for i, header in enumerate(headers):
+        parts = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
+        rankers.append(unpack(header, parts))
+    return tuple(rankers)

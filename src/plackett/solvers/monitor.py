@@ -45,6 +45,9 @@ class Monitor:
         Threads for the measure.
     after_round
         Called with the monitor after each round; returning True stops training.
+    final
+        What becomes of the scores of the validation data before they are measured: a ranker that wraps another one may
+        do more with them.
     """
 
     valid: RankingDataset | None = None
@@ -53,6 +56,7 @@ class Monitor:
     verbose: bool = False
     n_jobs: int | None = None
     after_round: Callable[[Monitor], bool] | None = None
+    final: Callable[[np.ndarray], np.ndarray] | None = None
     history: list[float] = field(default_factory=list)
     best_round: int = -1
     best_value: float = float("nan")
@@ -142,6 +146,8 @@ class Monitor:
     def _value(self, scores: np.ndarray) -> float:
         if self.valid is None or self.measure is None:
             return float("nan")
+        if self.final is not None:
+            scores = self.final(scores)
         return self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
 
     def update(self, scores: np.ndarray | None = None) -> bool:

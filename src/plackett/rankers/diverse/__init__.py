@@ -1,0 +1,1 @@
+"""Rankers that learn what makes a list diverse."""

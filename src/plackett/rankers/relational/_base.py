@@ -1,0 +1,261 @@
+"""Shared base of the relational rankers: any ranker, a relation, and what it does to the scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett._estimator import clone
+from plackett.data.dataset import RankingDataset
+from plackett.data.relations import Relation
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.gradient_ranker import GradientRanker
+from plackett.rankers.named import ranker_named
+from plackett.rankers.relational._functions import RelationalFunction
+from plackett.rankers.relational._through import differentiable, trained_through
+from plackett.scorers.related import RelatedScorer
+from plackett.solvers.laplacian import checked
+from plackett.solvers.monitor import Monitor, SilentMonitor
+
+__all__ = ["RelationalWrapper", "WrapsRanker", "base_ranker", "relation_of"]
+
+#: Strengths that ``beta="auto"`` tries; the first wins ties.
+_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
+_FOLDS = 5
+#: With fewer queries than this the folds say too little.
+_LEAST_QUERIES = 10
+
+
+def base_ranker(given: Any) -> Ranker:
+    """The ranker inside: the default, the one of a name, or the one given."""
+    if given is None:
+        return GradientRanker()
+    ranker = ranker_named(given)[0] if isinstance(given, str) else given
+    if not isinstance(ranker, Ranker):
+        raise DataError(f"base={given!r} is not a plackett ranker")
+    return ranker
+
+
+def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | None = None) -> Relation:
+    """A relation by name, or as a builder makes it from the features; the error says how to give one."""
+    if callable(relation):
+        return relation(data, n_jobs=n_jobs)
+    if not isinstance(relation, str):
+        raise DataError(f"relation={relation!r}; give the name of a relation, or a builder such as Neighbours(k=10)")
+    known = data.relations or {}
+    if relation not in known:
+        has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
+        raise DataError(
+            f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. Give a "
+            f"RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or relation=Neighbours(k=10), "
+            "which compares features"
+        )
+    return checked(relation, known[relation])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WrapsRanker(Ranker):
+    """A ranker around another one, whose scores it changes by the relations of the documents.
+
+    Parameters
+    ----------
+    base
+        The ranker inside: an estimator, which is copied, or the name of one. None uses ``GradientRanker()``, a linear
+        model with the logistic pair loss.
+    """
+
+    effort: ClassVar[str | None] = None
+    sums_features: ClassVar[bool] = False
+    _test_skips: ClassVar[tuple[str, ...]] = ()
+
+    base: Any = None
+
+    @property
+    def allow_nan(self) -> bool:  # type: ignore[override]
+        """Whether NaN features are treated as missing values: where the ranker inside does."""
+        return base_ranker(self.base).allow_nan
+
+    @property
+    def base_(self) -> Ranker:
+        """The trained ranker inside."""
+        self._check_fitted()
+        return self.scorer_.rankers[0]  # type: ignore[no-any-return]
+
+    def parts(self) -> list[Ranker]:
+        """The ranker inside, as given."""
+        return [base_ranker(self.base)]
+
+    def _refits(self) -> bool:
+        return base_ranker(self.base)._refits()
+
+    def _categories(self, X: Any) -> dict[str, list[Any]]:
+        return base_ranker(self.base)._categories(X)
+
+    def _fresh(self) -> Ranker:
+        """A copy of the ranker inside to train."""
+        base: Ranker = clone(base_ranker(self.base))
+        base._set_categories(self.__dict__.get("categories_"))
+        base.n_jobs, base.verbose = self.n_jobs, False
+        if self.base is None or isinstance(self.base, str):
+            base.eval_measure, base.random_state = self.eval_measure, self.random_state
+        if self.base is None:
+            base.set_params(model=_linear(self))
+        return base
+
+    def _train_base(
+        self, data: RankingDataset, monitor: Monitor, make: Callable[[RankingDataset], Any] | None, through: bool
+    ) -> Ranker:
+        """Train the ranker inside; with ``make`` its validation scores, and its loss if ``through``, are those of h."""
+        base = self._fresh()
+        kind = type(base)
+        if make is not None:
+            if monitor.valid is not None:
+                monitor.final = make(monitor.valid).scores
+            if through and differentiable(base):
+                base = trained_through(base, make)
+        try:
+            base._fit(data, monitor)
+        finally:
+            base.__class__ = kind
+            monitor.final = None
+        base._note(data, monitor)
+        return base
+
+    def settled(self) -> dict[str, Any]:
+        """The settled parameters of the ranker inside."""
+        base = clone(self.base_)
+        return super().settled() | {"base": base.set_params(**self.base_.settled())}
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        return {}  # rounds belong to the ranker inside
+
+
+def _linear(ranker: Ranker) -> Any:
+    from plackett.models.linear import Linear
+
+    return Linear(random_state=ranker.random_state, n_jobs=ranker.n_jobs)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelationalWrapper(WrapsRanker):
+    """A ranker whose scores go through a relational function of one relation.
+
+    Parameters
+    ----------
+    base
+        The ranker f: an estimator, which is copied, or the name of one. None uses ``GradientRanker()``, a linear model
+        with the logistic pair loss.
+    relation
+        Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)``, which makes it from the features
+        of whatever is scored.
+    beta
+        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1 or 3 by five-fold
+        cross-validation over the training queries with `eval_measure`: f is trained without the relation in each fold.
+        For fewer than ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
+    through
+        Train f through the function, so that h fits the labels; needs a ranker that minimises a loss (others, such as
+        `RankBoost`, are trained by themselves). False trains f alone and applies the function when scoring.
+
+    Attributes
+    ----------
+    base_
+        The trained ranker f.
+    beta_
+        The strength.
+    """
+
+    allow_nan: ClassVar[bool]
+    search_space: ClassVar[SearchSpace] = {"beta": Real(0.01, 10.0, log=True)}
+
+    relation: Any = "similarity"
+    beta: float | str = "auto"
+    through: bool = True
+
+    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
+        """The function of a dataset for one strength above 0."""
+        raise NotImplementedError
+
+    #: Name under which a relation that is built from the features is kept while training.
+    _BUILT: ClassVar[str] = "(built from the features)"
+
+    def _related(self, data: RankingDataset) -> RankingDataset:
+        """The data with the relation in it, built once."""
+        relation = relation_of(data, self.relation, type(self).__name__, self.n_jobs)
+        if callable(self.relation):
+            return data.replace(relations={**(data.relations or {}), self._BUILT: relation})
+        return data
+
+    def _maker(self, beta: float) -> Callable[[RankingDataset], RelationalFunction]:
+        who, given, n_jobs = type(self).__name__, self.relation, self.n_jobs
+
+        def make(data: RankingDataset) -> RelationalFunction:
+            built = (data.relations or {}).get(self._BUILT)
+            relation = built if built is not None else relation_of(data, given, who, n_jobs)
+            return self._function(data, relation, beta)
+
+        return make
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        data = self._related(data)
+        if monitor.valid is not None:
+            monitor.valid = self._related(monitor.valid)
+        beta = self._strength(data)
+        base = self._train_base(data, monitor, self._maker(beta) if beta > 0.0 else None, self.through)
+        self.beta_ = beta
+        self.scorer_ = RelatedScorer((base,))
+
+    def _strength(self, data: RankingDataset) -> float:
+        if isinstance(self.beta, str):
+            if self.beta != "auto":
+                raise DataError(f"beta={self.beta!r}; give a number of 0 or more, or 'auto'")
+            if data.n_queries < _LEAST_QUERIES or data.y is None:
+                return 0.1
+            return self._choose(data)
+        if not (self.beta >= 0.0 and np.isfinite(self.beta)):
+            raise DataError(f"beta={self.beta}; give a number of 0 or more, or 'auto'")
+        return float(self.beta)
+
+    def _choose(self, data: RankingDataset) -> float:
+        """The strength whose held-out queries are ranked best, with f trained without the relation."""
+        measure = parse(self.eval_measure)
+        order = np.random.default_rng(0).permutation(data.n_queries)
+        worth = np.zeros(len(_STRENGTHS))
+        for fold in range(_FOLDS):
+            held_out = np.sort(order[fold::_FOLDS])
+            test = data.select(held_out)
+            base = self._fresh()
+            base.early_stopping_rounds = None
+            with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                warnings.simplefilter("ignore", PlackettWarning)
+                base._fit(data.select(np.setdiff1d(order, held_out)), SilentMonitor())
+                f = base._score_rows(test)
+                for i, beta in enumerate(_STRENGTHS):
+                    h = self._maker(beta)(test).scores(f) if beta > 0.0 else f
+                    scored = Scored(test, h, n_jobs=self.n_jobs)
+                    worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
+        return _STRENGTHS[int(np.argmax(worth))]
+
+    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        f = self.base_._score_rows(data)
+        make = self._maker(self.beta_)  # also without strength: data without the relation are an error, not a surprise
+        if self.beta_ == 0.0:
+            if not callable(self.relation):
+                relation_of(data, self.relation, type(self).__name__)
+            return f
+        return make(data).scores(f)
+
+    def settled(self) -> dict[str, Any]:
+        """The settled parameters of the ranker inside, and the strength."""
+        return super().settled() | {"beta": self.beta_}
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        card = super()._card(data, monitor)
+        return card | ({"chosen": {"beta": self.beta_}} if isinstance(self.beta, str) else {})

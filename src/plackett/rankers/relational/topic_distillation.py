@@ -1,0 +1,77 @@
+"""Topic distillation as a relational function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.relation_builders.neighbours import Neighbours
+from plackett.data.relations import Relation
+from plackett.rankers.relational._base import RelationalWrapper
+from plackett.rankers.relational._functions import ExponentialLift, QuadraticFunction, RelationalFunction
+from plackett.solvers.laplacian import Forest
+
+__all__ = ["TopicDistillation", "lift"]
+
+
+def lift(data: RankingDataset, relation: Relation, beta: float) -> np.ndarray:
+    """What parents gain and children lose before the system is solved: β/2 (children − parents)."""
+    up = 0.5 * beta * relation.weights
+    return np.bincount(relation.other, up, data.n_rows) - np.bincount(relation.row, up, data.n_rows)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TopicDistillation(RelationalWrapper):
+    r"""Parents above their children: any ranker f, with entry pages lifted by the good pages below them,
+
+    .. math:: h = \operatorname{arg\,min}_z \lVert z - f \rVert^2 + \beta \sum_{(c, p)} w_{cp}
+              \exp(z_c - z_p)
+
+    over the pairs (child c, parent p) of the relation: in a list of pages of a site, the entry point of a topic is
+    wanted more than each page below it. The quadratic form takes the exponential up to its second order, and has the
+    closed form
+
+    .. math:: h = (2I + \beta(2D - R - R^\top))^{-1} (2f - \beta r), \qquad 2D = \operatorname{diag}(R1 + R^\top 1),
+              \quad r = R^\top 1 - R 1,
+
+    with :math:`R_{pc} = w_{cp}` from parent to child. In a forest (one parent per document at most, as
+    `plackett.parent_relation` makes it) a list of m documents is solved in O(m), otherwise by conjugate gradients.
+
+    Parameters
+    ----------
+    exact
+        Minimise the exponential form itself, by Newton's method. The quadratic form also pulls a parent back that is
+        far above its children; the exponential one leaves it there.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> parents = pk.Relation.from_pairs([(1, 0), (2, 0)])  # row 0 is the parent of rows 1 and 2
+    >>> data = pk.RankingDataset.from_arrays([[1.0], [1.2], [0.9]], [2, 1, 0], [1, 1, 1], relations={"parent": parents})
+    >>> ranker = TopicDistillation(base="LinearRegression", beta=1.0, through=False).fit(data)
+    >>> ranker.rank(data).tolist()
+    [1, 2, 3]
+
+    References
+    ----------
+    Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("relational.td",)
+    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
+    _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=1), "beta": 0.05}
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"exact": True, "beta": 0.02},)
+
+    relation: Any = "parent"
+    exact: bool = False
+
+    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
+        system = Forest.of(data, relation, beta, self.n_jobs)
+        if not self.exact:
+            return QuadraticFunction(system, lift(data, relation, beta))
+        kept = relation.row != relation.other
+        child, parent, weight = relation.row[kept], relation.other[kept], beta * relation.weights[kept]
+        return ExponentialLift(data.offsets, child, parent, weight, system, self.n_jobs)

@@ -1,0 +1,1 @@
+"""Learners of which documents to choose together."""
