@@ -16,6 +16,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
+from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
@@ -37,6 +38,9 @@ from plackett.data.imputer import Imputer as Imputer
 from plackett.text.index.index import Index as Index
 from plackett.models.search_space import Integer as Integer
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
+from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
+from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
+from plackett.rankers.query_dependent.knn_online import KNNOnline as KNNOnline
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
 from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
 from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
@@ -56,6 +60,7 @@ from plackett.permutation_models.mallows import Mallows as Mallows
 from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
 from plackett.rankers.pointwise.mcrank import McRank as McRank
 from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
+from plackett.rankers.query_dependent.model_clusters import ModelClusters as ModelClusters
 from plackett.rankers.pairwise.multiple_hyperplane_ranker import MultipleHyperplaneRanker as MultipleHyperplaneRanker
 from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
 from plackett.models.neural import Neural as Neural
@@ -114,6 +119,7 @@ from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedL
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
 from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
 from plackett.rankers.listwise.structrank import StructRank as StructRank
+from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.permutation_models.thurstone import Thurstone as Thurstone
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
@@ -170,6 +176,7 @@ from plackett.measures.curves import precision_recall_curve as precision_recall_
 from plackett.data.profile import profile as profile
 from plackett.rankers.pruning import prune as prune
 from plackett.experiments.published import published as published
+from plackett.rankers.query_dependent.features import query_features as query_features
 from plackett.measures.rbo import rbo as rbo
 from plackett.data.files import read as read
 from plackett.export.catboost import read_catboost as read_catboost

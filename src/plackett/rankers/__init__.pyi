@@ -13,6 +13,7 @@ from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as 
 from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
+from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
@@ -26,6 +27,9 @@ from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
+from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
+from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
+from plackett.rankers.query_dependent.knn_online import KNNOnline as KNNOnline
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
 from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
 from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
@@ -43,6 +47,7 @@ from plackett.rankers.pairwise.mprank import MPRank as MPRank
 from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
 from plackett.rankers.pointwise.mcrank import McRank as McRank
 from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
+from plackett.rankers.query_dependent.model_clusters import ModelClusters as ModelClusters
 from plackett.rankers.pairwise.multiple_hyperplane_ranker import MultipleHyperplaneRanker as MultipleHyperplaneRanker
 from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
 from plackett.rankers.pairwise.owpc import OWPC as OWPC
@@ -87,6 +92,7 @@ from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedL
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
 from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
 from plackett.rankers.listwise.structrank import StructRank as StructRank
+from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
@@ -98,6 +104,7 @@ from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.rankers.calibration import calibrate as calibrate
 from plackett.rankers.early_exit import early_exit as early_exit
 from plackett.rankers.pruning import prune as prune
+from plackett.rankers.query_dependent.features import query_features as query_features
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.rankers.base import Ranker as Ranker

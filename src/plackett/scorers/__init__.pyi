@@ -11,6 +11,7 @@ from plackett.scorers.formula import FormulaScorer as FormulaScorer
 from plackett.scorers.gaussian_process import GaussianPosterior as GaussianPosterior
 from plackett.scorers.gaussian_process import GaussianProcessScorer as GaussianProcessScorer
 from plackett.scorers.hyperplanes import HyperplanesScorer as HyperplanesScorer
+from plackett.scorers.knn_online import KNNOnlineScorer as KNNOnlineScorer
 from plackett.scorers.kernel import KernelScorer as KernelScorer
 from plackett.scorers.linear import LinearScorer as LinearScorer
 from plackett.scorers.comparators.pair_model import ModelComparator as ModelComparator
@@ -19,6 +20,7 @@ from plackett.scorers.neural import NeuralScorer as NeuralScorer
 from plackett.scorers.ordered import OrderedScorer as OrderedScorer
 from plackett.scorers.ordinal import OrdinalScorer as OrdinalScorer
 from plackett.scorers.pair_potentials import PairPotentialScorer as PairPotentialScorer
+from plackett.scorers.routed import RoutedScorer as RoutedScorer
 from plackett.scorers.rules import RuleScorer as RuleScorer
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer as SigmoidLayersScorer
 from plackett.scorers.stagewise import StagewiseScorer as StagewiseScorer
