@@ -3,6 +3,7 @@ from typing import Any
 
 from plackett.rankers.listwise.arranger import ARRANGER as ARRANGER
 from plackett.rankers.listwise.adarank import AdaRank as AdaRank
+from plackett.rankers.query_dependent.affine_regression import AffineRegression as AffineRegression
 from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
 from plackett.text.analysis import Analyzer as Analyzer
 from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
@@ -16,10 +17,12 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
+from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
+from plackett.rankers.query_dependent.couple_net import CoupleNet as CoupleNet
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.models.dropout_trees import DropoutTrees as DropoutTrees
 from plackett.experiments.result import Experiment as Experiment
@@ -37,6 +40,7 @@ from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as
 from plackett.data.imputer import Imputer as Imputer
 from plackett.text.index.index import Index as Index
 from plackett.models.search_space import Integer as Integer
+from plackett.rankers.query_dependent.intent_ranker import IntentRanker as IntentRanker
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
@@ -85,6 +89,7 @@ from plackett.rankers.pointwise.polynomial_regression import PolynomialRegressio
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
 from plackett.data.preferences import Preferences as Preferences
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
+from plackett.text.query_intent import QueryIntent as QueryIntent
 from plackett.data.kfold import QueryKFold as QueryKFold
 from plackett.data.query_normalizer import QueryNormalizer as QueryNormalizer
 from plackett.rankers.listwise.query_rmse import QueryRMSE as QueryRMSE
@@ -125,6 +130,7 @@ from plackett.permutation_models.thurstone import Thurstone as Thurstone
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.models.trees import Trees as Trees
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
+from plackett.rankers.query_dependent.two_layer import TwoLayer as TwoLayer
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
@@ -193,6 +199,7 @@ from plackett.export.ranklib_scores import read_ranklib_scores as read_ranklib_s
 from plackett.data.trec import read_run as read_run
 from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.export.xgboost import read_xgboost as read_xgboost
+from plackett.rankers.query_dependent.response_times import response_times as response_times
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
@@ -208,6 +215,7 @@ from plackett.data.judgements import to_pairwise as to_pairwise
 from plackett.data.judgements import to_pointwise as to_pointwise
 from plackett.evaluation.risk import trisk as trisk
 from plackett.evaluation.risk import urisk as urisk
+from plackett.text.query_intent import url_type as url_type
 from plackett.export.verify import verify_export as verify_export
 from plackett.measures.rc import weighted_kendall as weighted_kendall
 from plackett.measures.rc_omega import weighted_kendall_omega as weighted_kendall_omega

@@ -3,6 +3,7 @@ from typing import Any
 
 from plackett.rankers.listwise.arranger import ARRANGER as ARRANGER
 from plackett.rankers.listwise.adarank import AdaRank as AdaRank
+from plackett.rankers.query_dependent.affine_regression import AffineRegression as AffineRegression
 from plackett.rankers.pointwise.all_threshold import AllThreshold as AllThreshold
 from plackett.rankers.listwise.approx_ap import ApproxAP as ApproxAP
 from plackett.rankers.listwise.approx_ndcg import ApproxNDCG as ApproxNDCG
@@ -13,9 +14,11 @@ from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as 
 from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
+from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
+from plackett.rankers.query_dependent.couple_net import CoupleNet as CoupleNet
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.rankers.pairwise.frank import FRank as FRank
 from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedMarginSVM
@@ -26,6 +29,7 @@ from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+from plackett.rankers.query_dependent.intent_ranker import IntentRanker as IntentRanker
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
@@ -96,6 +100,7 @@ from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters 
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
+from plackett.rankers.query_dependent.two_layer import TwoLayer as TwoLayer
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
@@ -105,6 +110,7 @@ from plackett.rankers.calibration import calibrate as calibrate
 from plackett.rankers.early_exit import early_exit as early_exit
 from plackett.rankers.pruning import prune as prune
 from plackett.rankers.query_dependent.features import query_features as query_features
+from plackett.rankers.query_dependent.response_times import response_times as response_times
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.rankers.base import Ranker as Ranker

@@ -6,13 +6,16 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from plackett._errors import DataError, PlackettWarning
 from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker, _counted
 from plackett.rankers.named import ranker_named
+from plackett.scorers.blend import BlendScorer
 
-__all__ = ["Wrapper", "train_quietly"]
+__all__ = ["SingleMember", "Wrapper", "train_quietly"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -23,7 +26,7 @@ class Wrapper(Ranker):
     ----------
     base
         The ranker to train: an estimator, which is copied, or the name of a ranker, with parameters as in a call
-        (``"LambdaMART(num_leaves=7)"``). None uses `RankSVM`.
+        (``"LambdaMART(num_leaves=7)"``). None uses `RankSVM`, or `LinearRegression` where only regressions are accepted.
     """
 
     effort: ClassVar[str | None] = None
@@ -31,11 +34,14 @@ class Wrapper(Ranker):
     # an interrupt ends a member, not a round of the wrapper
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)
 
+    #: The ranker that None stands for.
+    _usual_base: ClassVar[str] = "RankSVM"
+
     base: Any = None
 
     def base_ranker(self) -> Ranker:
         """The ranker in ``base``, as given."""
-        base = "RankSVM" if self.base is None else self.base
+        base = self._usual_base if self.base is None else self.base
         if isinstance(base, str):
             base = ranker_named(base)[0]
         if not isinstance(base, Ranker):
@@ -73,6 +79,23 @@ class Wrapper(Ranker):
     def allow_nan(self) -> bool:  # type: ignore[override]
         """Whether NaN features are treated as missing values; decided by the base ranker."""
         return self.base_ranker().allow_nan
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SingleMember(Wrapper):
+    """Base class of wrappers that end with one trained base ranker, on the features as given."""
+
+    sums_features: ClassVar[bool] = True
+
+    def _end_with(self, member: Ranker) -> None:
+        """Use this ranker."""
+        self.scorer_ = BlendScorer((member,), np.ones(1))
+
+    @property
+    def member_(self) -> Ranker:
+        """The trained base ranker."""
+        self._check_fitted()
+        return self.scorer_.rankers[0]
 
 
 def train_quietly(ranker: Ranker, data: RankingDataset, valid: RankingDataset | None = None) -> Ranker:

@@ -4,6 +4,7 @@ from typing import Any
 from plackett.scorers.additive import AdditiveScorer as AdditiveScorer
 from plackett.scorers.blend import BlendScorer as BlendScorer
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork as ComparativeNetwork
+from plackett.scorers.couple_net import CoupleNetScorer as CoupleNetScorer
 from plackett.scorers.expected_utility import ExpectedUtilityScorer as ExpectedUtilityScorer
 from plackett.scorers.comparators.experts import ExpertsComparator as ExpertsComparator
 from plackett.scorers.comparators.pair_model import ForeignComparator as ForeignComparator
@@ -25,4 +26,5 @@ from plackett.scorers.rules import RuleScorer as RuleScorer
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer as SigmoidLayersScorer
 from plackett.scorers.stagewise import StagewiseScorer as StagewiseScorer
 from plackett.scorers.trees.scorer import TreeScorer as TreeScorer
+from plackett.scorers.two_layer import TwoLayerScorer as TwoLayerScorer
 from plackett.scorers.voting import VotingScorer as VotingScorer

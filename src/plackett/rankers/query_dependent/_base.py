@@ -21,14 +21,14 @@ from plackett.scorers.routed import RoutedScorer
 from plackett.scorers.routers import Router
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["LocalRankers", "QueryDependent"]
+__all__ = ["LocalRankers", "QueryDependent", "UsesQueryFeatures"]
 
 #: Shares of the global ranker that are tried on validation data: all of it first, which wins ties.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QueryDependent(Wrapper):
+class UsesQueryFeatures(Ranker):
     """Base class of rankers that look at features z of the query.
 
     Parameters
@@ -88,6 +88,11 @@ class QueryDependent(Wrapper):
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class QueryDependent(UsesQueryFeatures, Wrapper):
+    """Base class of rankers around another ranker that look at features of the query."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

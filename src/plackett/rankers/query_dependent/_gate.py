@@ -7,9 +7,11 @@ import numpy as np
 __all__ = ["fit_softmax", "k_means", "log_loss"]
 
 
-def log_loss(flat: np.ndarray, z: np.ndarray, targets: np.ndarray, weight: np.ndarray, penalty: float) -> tuple:  # type: ignore[type-arg]
+def log_loss(
+    flat: np.ndarray, z: np.ndarray, targets: np.ndarray, weight: np.ndarray, penalty: float
+) -> tuple[float, np.ndarray]:
     """Value and gradient of the weighted mean cross entropy plus ½ penalty ‖W‖²; the last row is the intercept."""
-    n, c = targets.shape
+    c = targets.shape[1]
     table = flat.reshape(-1, c)
     logits = z @ table[:-1] + table[-1]
     top = logits.max(axis=1, keepdims=True)

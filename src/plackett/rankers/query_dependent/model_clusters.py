@@ -111,9 +111,8 @@ class ModelClusters(LocalRankers):
         parts = [np.flatnonzero(number == c) for c in np.unique(number)]
         if len(parts) == 1:
             return [like]
-        return [
-            self._trained(data.select(part), monitor.valid, like) for part in parts if part.size >= self.min_queries
-        ]
+        large = [part for part in parts if part.size >= self.min_queries]
+        return [self._trained(data.select(part), monitor.valid, like) for part in large] or [like]
 
     @staticmethod
     def _table(experts: list[Ranker], data: RankingDataset) -> np.ndarray:
