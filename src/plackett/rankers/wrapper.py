@@ -26,7 +26,8 @@ class Wrapper(Ranker):
     ----------
     base
         The ranker to train: an estimator, which is copied, or the name of a ranker, with parameters as in a call
-        (``"LambdaMART(num_leaves=7)"``). None uses `RankSVM`, or `LinearRegression` where only regressions are accepted.
+        (``"LambdaMART(num_leaves=7)"``). None uses `RankSVM`, or `LinearRegression` where only
+        regressions are accepted.
     """
 
     effort: ClassVar[str | None] = None

@@ -23,10 +23,13 @@ def list_statistics(X: Any, offsets: np.ndarray, reference: int = -1, top: int =
     """
     from scipy.sparse import csr_matrix
 
+    from plackett.scorers.nested import best_rows
+
     sizes = np.diff(offsets)
     rows = np.arange(offsets[-1])
     if reference >= 0 and top > 0:
-        rows = _best(np.nan_to_num(dense(X[:, [reference]])[:, 0], nan=-np.inf), offsets, top)
+        column = np.asarray(dense(X[:, [reference]])[:, 0], np.float64)
+        rows = best_rows(np.nan_to_num(column, nan=-1e300), np.arange(column.size), offsets, top)
         sizes = np.diff(np.searchsorted(rows, offsets))
     values = np.asarray(dense(X[rows]), np.float64)
     bounds = np.concatenate(([0], np.cumsum(sizes)))
@@ -37,13 +40,6 @@ def list_statistics(X: Any, offsets: np.ndarray, reference: int = -1, top: int =
     mean = pick @ filled / count
     far = np.where(known, filled - np.repeat(mean, sizes, axis=0), 0.0)
     return np.hstack([mean, np.sqrt(pick @ far**2 / count)]).astype(np.float32)
-
-
-def _best(scores: np.ndarray, offsets: np.ndarray, top: int) -> np.ndarray:
-    """Rows of the best documents of each list, with all that tie with the last of them: row order does not matter."""
-    from plackett.scorers.nested import best_rows
-
-    return best_rows(np.nan_to_num(scores, neginf=-1e300), np.arange(scores.size), offsets, top)
 
 
 @dataclass(frozen=True)

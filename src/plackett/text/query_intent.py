@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -154,7 +155,7 @@ class QueryIntent:
             raise DataError("this QueryIntent is not fitted yet; call fit first")
 
     def _words(self, text: str) -> list[str]:
-        return re.findall(r"\w+", text.lower()) if self.analyzer is None else list(self.analyzer.terms(text))
+        return re.findall(r"\w+", text.lower()) if self.analyzer is None else self.analyzer.tokens(text)
 
     def _signals(self, words: list[str], models: tuple[_Model, ...]) -> list[float]:
         home, topic = models
@@ -176,7 +177,7 @@ class _Model:
         self.pairs: Counter[tuple[str, str]] = Counter()
         for text in texts:
             self.words.update(text)
-            self.pairs.update(zip(text, text[1:], strict=False))
+            self.pairs.update(pairwise(text))
         self.total = self.words.total()
 
     def without(self, text: Sequence[str]) -> _Model:
@@ -184,7 +185,7 @@ class _Model:
         copy = _Model((), self.n_words - 1, self.smoothing)
         copy.words, copy.pairs = self.words.copy(), self.pairs.copy()
         copy.words.subtract(text)
-        copy.pairs.subtract(zip(text, text[1:], strict=False))
+        copy.pairs.subtract(pairwise(text))
         copy.total = self.total - len(text)
         return copy
 
@@ -201,12 +202,12 @@ class _Model:
         """Log-likelihood of a text."""
         if not words:
             return 0.0
-        later = sum(np.log(self.next(a, b)) for a, b in zip(words, words[1:], strict=False))
+        later = sum(np.log(self.next(a, b)) for a, b in pairwise(words))
         return float(np.log(self.p(words[0])) + later)
 
     def information(self, words: Sequence[str]) -> float:
         """Mutual information of adjacent words."""
-        pairs = zip(words, words[1:], strict=False)
+        pairs = pairwise(words)
         return float(sum(np.log(self.next(a, b) / self.p(b)) for a, b in pairs))
 
 

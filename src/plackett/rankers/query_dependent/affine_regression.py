@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class AffineRegression(SingleMember):
 
     References
     ----------
-    Zheng et al. as given in Liu 2011, section 7.1, equation 7.2.
+    Liu: Learning to rank for information retrieval. Springer 2011, equation 7.2.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("qdep.loss.affine",)

@@ -49,7 +49,7 @@ class CoupleNet(UsesQueryFeatures):
     >>> import plackett as pk
     >>> rng = np.random.default_rng(0)
     >>> X, z = rng.normal(size=(400, 1)), np.repeat([[1.0], [-1.0]], 20, axis=0)
-    >>> y = (X[:, 0] * np.repeat(z[:, 0], 10) > 0).astype(int)  # what is good for one kind of query is bad for the other
+    >>> y = (X[:, 0] * np.repeat(z[:, 0], 10) > 0).astype(int)  # what is good here is bad there
     >>> data = pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 10), query_features=z)
     >>> CoupleNet(hidden=2).fit(data).score(data)
     1.0

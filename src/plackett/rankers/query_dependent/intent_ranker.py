@@ -22,7 +22,7 @@ __all__ = ["IntentRanker", "gate_objective"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IntentRanker(UsesQueryFeatures, GradientRanker):
-    r"""One ranking function, trained for the first k places of informational and the first place of navigational queries,
+    r"""One ranking function, trained for k places of informational queries and the first one of navigational queries,
 
     .. math:: L(f; q) = \alpha(q)\, L_{1..k}(f; q) + (1 - \alpha(q))\, L_{1}(f; q).
 
@@ -31,8 +31,8 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
     have a larger label): for losses of documents only these, for pair losses the pairs with one of them, for ListMLE
     the first k stages. Each part is divided by its number of terms.
 
-    The share :math:`\alpha(q)` of informational intent is a number, a column of the dataset's query features, or learned
-    together with the ranker from the query features z, :math:`\alpha(q) = \sigma(\gamma \cdot z_q + \gamma_0)`, in
+    The share :math:`\alpha(q)` of informational intent is a number, a column of the dataset's query features, or
+    learned together with the ranker from the query features z, :math:`\alpha(q) = \sigma(\gamma \cdot z_q + \gamma_0)`, in
     turns. As the loss is linear in α, learning it favours whichever part is easier. So the parts are
     normalised and α is held near a prior by its relative entropy. α is not needed to rank.
 

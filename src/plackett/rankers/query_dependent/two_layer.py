@@ -19,7 +19,7 @@ __all__ = ["TwoLayer"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TwoLayer(QueryDependent):
-    r"""A ranker whose weights are a function of the query: :math:`f(x, q) = x^\top w(z_q)` with :math:`w(z) = v_0 + V z`.
+    r"""A ranker whose weights depend on the query: :math:`f(x, q) = x^\top w(z_q)` with :math:`w(z) = v_0 + V z`.
 
     The query layer makes the weights w from the features z of the query, the document layer scores with them. As
     :math:`x^\top V z` is linear in the products :math:`x_i z_c`, any linear ranker learns V, with its own loss and
@@ -43,14 +43,14 @@ class TwoLayer(QueryDependent):
     >>> import plackett as pk
     >>> rng = np.random.default_rng(0)
     >>> X, z = rng.normal(size=(400, 1)), np.repeat([[1.0], [-1.0]], 20, axis=0)
-    >>> y = (X[:, 0] * np.repeat(z[:, 0], 10) > 0).astype(int)  # what is good for one kind of query is bad for the other
+    >>> y = (X[:, 0] * np.repeat(z[:, 0], 10) > 0).astype(int)  # what is good here is bad there
     >>> data = pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 10), query_features=z)
     >>> TwoLayer().fit(data).score(data)
     1.0
 
     References
     ----------
-    He and Liu: Query-dependent ranking with knowledge sharing; Liu 2011, section 7.2.4.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 7.2.4.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("qdep.twolayer",)
@@ -90,7 +90,7 @@ class TwoLayer(QueryDependent):
 
 
 def _components(z: np.ndarray, n: int | None) -> np.ndarray:
-    """The first principal directions of standardised query features, each scaled to variance 1 and with a fixed sign."""
+    """The first principal directions of query features, each scaled to variance 1 and with a fixed sign."""
     if n is None or z.shape[1] <= n:
         return np.eye(z.shape[1])
     _, values, vectors = np.linalg.svd(z, full_matrices=False)
