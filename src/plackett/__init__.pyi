@@ -15,12 +15,14 @@ from plackett.rankers.pairwise.bartell_ranker import BartellRanker as BartellRan
 from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as BayesPointMachine
 from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
+from plackett.rankers.transfer.boosting_transfer import BoostingTransfer as BoostingTransfer
 from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
+from plackett.rankers.transfer.combined_transfer import CombinedTransfer as CombinedTransfer
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.query_dependent.couple_net import CoupleNet as CoupleNet
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
@@ -28,6 +30,7 @@ from plackett.models.dropout_trees import DropoutTrees as DropoutTrees
 from plackett.experiments.result import Experiment as Experiment
 from plackett.rankers.pairwise.frank import FRank as FRank
 from plackett.text.features.feature_set import FeatureSet as FeatureSet
+from plackett.rankers.transfer.feature_transfer import FeatureTransfer as FeatureTransfer
 from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedMarginSVM
 from plackett.data.splits import Fold as Fold
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
@@ -37,8 +40,10 @@ from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+from plackett.rankers.transfer.importance_transfer import ImportanceTransfer as ImportanceTransfer
 from plackett.data.imputer import Imputer as Imputer
 from plackett.text.index.index import Index as Index
+from plackett.rankers.transfer.instance_transfer import InstanceTransfer as InstanceTransfer
 from plackett.models.search_space import Integer as Integer
 from plackett.rankers.query_dependent.intent_ranker import IntentRanker as IntentRanker
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
@@ -65,6 +70,7 @@ from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
 from plackett.rankers.pointwise.mcrank import McRank as McRank
 from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
 from plackett.rankers.query_dependent.model_clusters import ModelClusters as ModelClusters
+from plackett.rankers.transfer.multi_task import MultiTask as MultiTask
 from plackett.rankers.pairwise.multiple_hyperplane_ranker import MultipleHyperplaneRanker as MultipleHyperplaneRanker
 from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
 from plackett.models.neural import Neural as Neural
@@ -86,6 +92,7 @@ from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
+from plackett.rankers.transfer.pooled_transfer import PooledTransfer as PooledTransfer
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
 from plackett.data.preferences import Preferences as Preferences
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
@@ -147,6 +154,7 @@ from plackett.experiments.components import components as components
 from plackett.data.concat import concat as concat
 from plackett.experiments.cross_validate import cross_validate as cross_validate
 from plackett.diversity.runs import diversify as diversify
+from plackett.rankers.transfer.domains import domains as domains
 from plackett.rankers.early_exit import early_exit as early_exit
 from plackett.evaluation.evaluate import evaluate as evaluate
 from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
@@ -199,6 +207,7 @@ from plackett.export.ranklib_scores import read_ranklib_scores as read_ranklib_s
 from plackett.data.trec import read_run as read_run
 from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.export.xgboost import read_xgboost as read_xgboost
+from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame

@@ -13,14 +13,17 @@ from plackett.rankers.pairwise.bartell_ranker import BartellRanker as BartellRan
 from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as BayesPointMachine
 from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
+from plackett.rankers.transfer.boosting_transfer import BoostingTransfer as BoostingTransfer
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
+from plackett.rankers.transfer.combined_transfer import CombinedTransfer as CombinedTransfer
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.query_dependent.couple_net import CoupleNet as CoupleNet
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.rankers.pairwise.frank import FRank as FRank
+from plackett.rankers.transfer.feature_transfer import FeatureTransfer as FeatureTransfer
 from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedMarginSVM
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
@@ -29,6 +32,8 @@ from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
+from plackett.rankers.transfer.importance_transfer import ImportanceTransfer as ImportanceTransfer
+from plackett.rankers.transfer.instance_transfer import InstanceTransfer as InstanceTransfer
 from plackett.rankers.query_dependent.intent_ranker import IntentRanker as IntentRanker
 from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
@@ -52,6 +57,7 @@ from plackett.rankers.pairwise.margin_lp import MarginLP as MarginLP
 from plackett.rankers.pointwise.mcrank import McRank as McRank
 from plackett.rankers.listwise.measure_search import MeasureSearch as MeasureSearch
 from plackett.rankers.query_dependent.model_clusters import ModelClusters as ModelClusters
+from plackett.rankers.transfer.multi_task import MultiTask as MultiTask
 from plackett.rankers.pairwise.multiple_hyperplane_ranker import MultipleHyperplaneRanker as MultipleHyperplaneRanker
 from plackett.rankers.pairwise.nested_ranker import NestedRanker as NestedRanker
 from plackett.rankers.pairwise.owpc import OWPC as OWPC
@@ -67,6 +73,7 @@ from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
+from plackett.rankers.transfer.pooled_transfer import PooledTransfer as PooledTransfer
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
 from plackett.rankers.listwise.query_rmse import QueryRMSE as QueryRMSE
@@ -107,9 +114,11 @@ from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
 from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.rankers.calibration import calibrate as calibrate
+from plackett.rankers.transfer.domains import domains as domains
 from plackett.rankers.early_exit import early_exit as early_exit
 from plackett.rankers.pruning import prune as prune
 from plackett.rankers.query_dependent.features import query_features as query_features
+from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer

@@ -99,9 +99,16 @@ class SingleMember(Wrapper):
         return self.scorer_.rankers[0]
 
 
-def train_quietly(ranker: Ranker, data: RankingDataset, valid: RankingDataset | None = None) -> Ranker:
-    """A copy of the ranker, trained; it may learn nothing without a warning, which is up to the ranker around it."""
+def train_quietly(
+    ranker: Ranker, data: RankingDataset, valid: RankingDataset | None = None, start: Ranker | None = None
+) -> Ranker:
+    """A copy of the ranker, trained, from the scorer of ``start`` if it continues (``warm_start``).
+
+    It may learn nothing without a warning, which is up to the ranker around it.
+    """
     member = clone(ranker)
+    if start is not None:
+        member.scorer_ = start.scorer_
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
         own = member._train(_counted(data), valid)

@@ -32,7 +32,8 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
     the first k stages. Each part is divided by its number of terms.
 
     The share :math:`\alpha(q)` of informational intent is a number, a column of the dataset's query features, or
-    learned together with the ranker from the query features z, :math:`\alpha(q) = \sigma(\gamma \cdot z_q + \gamma_0)`, in
+    learned together with the ranker from the query features,
+    :math:`\alpha(q) = \sigma(\gamma \cdot z_q + \gamma_0)`, in
     turns. As the loss is linear in α, learning it favours whichever part is easier. So the parts are
     normalised and α is held near a prior by its relative entropy. α is not needed to rank.
 
