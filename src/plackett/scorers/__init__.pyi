@@ -4,7 +4,7 @@ from typing import Any
 from plackett.scorers.additive import AdditiveScorer as AdditiveScorer
 from plackett.scorers.blend import BlendScorer as BlendScorer
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork as ComparativeNetwork
-from plackett.scorers.early_exit import EarlyExitScorer as EarlyExitScorer
+from plackett.scorers.couple_net import CoupleNetScorer as CoupleNetScorer
 from plackett.scorers.expected_utility import ExpectedUtilityScorer as ExpectedUtilityScorer
 from plackett.scorers.comparators.experts import ExpertsComparator as ExpertsComparator
 from plackett.scorers.comparators.pair_model import ForeignComparator as ForeignComparator
@@ -12,6 +12,7 @@ from plackett.scorers.formula import FormulaScorer as FormulaScorer
 from plackett.scorers.gaussian_process import GaussianPosterior as GaussianPosterior
 from plackett.scorers.gaussian_process import GaussianProcessScorer as GaussianProcessScorer
 from plackett.scorers.hyperplanes import HyperplanesScorer as HyperplanesScorer
+from plackett.scorers.knn_online import KNNOnlineScorer as KNNOnlineScorer
 from plackett.scorers.kernel import KernelScorer as KernelScorer
 from plackett.scorers.linear import LinearScorer as LinearScorer
 from plackett.scorers.comparators.pair_model import ModelComparator as ModelComparator
@@ -20,9 +21,10 @@ from plackett.scorers.neural import NeuralScorer as NeuralScorer
 from plackett.scorers.ordered import OrderedScorer as OrderedScorer
 from plackett.scorers.ordinal import OrdinalScorer as OrdinalScorer
 from plackett.scorers.pair_potentials import PairPotentialScorer as PairPotentialScorer
-from plackett.scorers.related import RelatedScorer as RelatedScorer
+from plackett.scorers.routed import RoutedScorer as RoutedScorer
 from plackett.scorers.rules import RuleScorer as RuleScorer
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer as SigmoidLayersScorer
 from plackett.scorers.stagewise import StagewiseScorer as StagewiseScorer
 from plackett.scorers.trees.scorer import TreeScorer as TreeScorer
+from plackett.scorers.two_layer import TwoLayerScorer as TwoLayerScorer
 from plackett.scorers.voting import VotingScorer as VotingScorer

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers.blend import packed, unpacked
+from plackett.scorers._members import pack_members, unpack_members
 
 __all__ = ["RelatedScorer"]
 
@@ -27,9 +27,9 @@ class RelatedScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The rankers as named arrays."""
-        return packed(self.rankers)
+        return pack_members(self.rankers)
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RelatedScorer:
         """The scorer that `to_arrays` wrote."""
-        return cls(unpacked(arrays))
+        return cls(unpack_members(arrays))

@@ -1,0 +1,1 @@
+"""Query-dependent rankers: not one function for all queries."""

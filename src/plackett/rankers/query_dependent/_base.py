@@ -1,0 +1,204 @@
+"""Shared by the query-dependent rankers: query features, local members, shrinkage towards the global ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.blend import spread_within_lists
+from plackett.rankers.query_dependent.features import column_number
+from plackett.rankers.wrapper import Wrapper
+from plackett.scorers.query_map import QueryMap
+from plackett.scorers.routed import RoutedScorer
+from plackett.scorers.routers import Router
+from plackett.solvers.monitor import Monitor
+
+__all__ = ["LocalRankers", "QueryDependent", "UsesQueryFeatures"]
+
+#: Shares of the global ranker that are tried on validation data: all of it first, which wins ties.
+SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UsesQueryFeatures(Ranker):
+    """Base class of rankers that look at features z of the query.
+
+    Parameters
+    ----------
+    query_features
+        Where z comes from: ``"given"`` (the ``query_features`` of the dataset), ``"computed"`` (from the documents of
+        the list, see `plackett.query_features`), or columns of the features (names or numbers) whose values do not vary
+        within a query. ``"auto"`` uses those of the dataset if it has some, and computes them otherwise. They are
+        standardised; features that are the same in all training queries are left out.
+    reference, top
+        For computed features: the column by which the ``top`` best documents are chosen (a retrieval score, say); None
+        uses all documents.
+    """
+
+    query_features: Any = "auto"
+    reference: int | str | None = None
+    top: int = 10
+
+    def _query_map(self, data: RankingDataset) -> QueryMap:
+        """How query features are made, fitted to the training queries."""
+        source, columns = self.query_features, None
+        if isinstance(source, str) and source == "auto":
+            source = "computed" if data.query_features is None else "given"
+        if isinstance(source, str) and source not in ("given", "computed"):
+            source = [source]
+        if isinstance(source, (int, np.integer)):
+            source = [source]
+        if not isinstance(source, str):
+            columns = self._columns_of(data, source)
+            source = "columns"
+        if source == "given" and data.query_features is None:
+            raise DataError(
+                "query_features='given', but the data have none: give RankingDataset.from_arrays(…, query_features=…), "
+                "name columns of the features, or use query_features='computed'"
+            )
+        if self.top < 1:
+            raise DataError(f"top={self.top}; give 1 or more")
+        reference = column_number(data, self.reference)
+        return QueryMap.fitted(
+            source, data.X, data.offsets, data.query_features, columns=columns, reference=reference, top=self.top
+        )
+
+    @staticmethod
+    def _columns_of(data: RankingDataset, given: Any) -> np.ndarray:
+        if not isinstance(given, (Sequence, np.ndarray)) or len(given) == 0:
+            raise DataError(
+                f"query_features={given!r}; give 'auto', 'given', 'computed', or names or numbers of columns"
+            )
+        columns = np.array([column_number(data, column, "query_features") for column in given], np.int64)
+        values = dense(data.X[:, columns])
+        first = np.repeat(np.minimum(data.offsets[:-1], max(data.n_rows - 1, 0)), data.group)
+        vary = ((values != values[first]) & ~np.isnan(values)).any(axis=0)
+        if vary.any():
+            name = given[int(np.flatnonzero(vary)[0])]
+            raise DataError(f"query_features: column {name!r} varies within a query; it does not describe the query")
+        return columns
+
+    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class QueryDependent(UsesQueryFeatures, Wrapper):
+    """Base class of rankers around another ranker that look at features of the query."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LocalRankers(QueryDependent):
+    """Base class of rankers with one global member and local ones, each for a part of the queries.
+
+    Parameters
+    ----------
+    shrink
+        Share of the global ranker in every score, from 0 (local rankers only) to 1 (the global ranker only), which
+        guards against over-fitting of rankers trained on few queries. ``"auto"`` chooses 1, 0.75, 0.5, 0.25 or 0 by
+        `eval_measure` on the validation data, and so falls back to the global ranker unless something else is better;
+        without validation data it is 0.
+    min_queries
+        Parts with fewer queries use the global ranker.
+
+    Attributes
+    ----------
+    shrink_
+        Share of the global ranker that is used.
+    members_
+        The trained rankers, the global one first.
+    """
+
+    search_space: ClassVar[SearchSpace] = {"shrink": Real(0.0, 1.0)}
+
+    shrink: float | str = "auto"
+    min_queries: int = 1
+
+    def _check_local(self) -> None:
+        if self.shrink != "auto" and (isinstance(self.shrink, str) or not 0.0 <= self.shrink <= 1.0):
+            raise DataError(f"shrink={self.shrink!r}; give a number from 0 to 1, or 'auto'")
+        if self.min_queries < 1:
+            raise DataError(f"min_queries={self.min_queries}; give 1 or more")
+
+    def _local(
+        self, parts: list[np.ndarray], data: RankingDataset, monitor: Monitor
+    ) -> tuple[list[Ranker], np.ndarray]:
+        """The global ranker and one for each part of the queries; the number of the member of each part.
+
+        Equal parts share a member; parts of all queries, and parts that are too small, use the global one.
+        """
+        members = [self._trained(data, monitor.valid)]
+        known: dict[bytes, int] = {np.arange(data.n_queries).tobytes(): 0}
+        member = np.zeros(len(parts), np.int64)
+        self._stopped = monitor.update() if monitor.valid is None else False
+        for i, part in enumerate(parts):
+            part = np.sort(part)
+            key = part.astype(np.int64).tobytes()
+            if key not in known:
+                if part.size < self.min_queries or part.size == 0:
+                    continue
+                known[key] = len(members)
+                members.append(self._trained(data.select(part), monitor.valid, like=members[0]))
+            member[i] = known[key]
+        return members, member
+
+    def _settle(
+        self,
+        members: list[Ranker],
+        query_map: QueryMap | None,
+        router: Router,
+        data: RankingDataset,
+        monitor: Monitor,
+    ) -> None:
+        """Choose the share of the global ranker, and set the scorer."""
+        spreads = np.array([spread_within_lists(member._score_rows(data), data) for member in members])
+        factors = spreads[0] / spreads
+        factors[0] = 1.0
+
+        def scorer(share: float) -> RoutedScorer:
+            if share == 1.0 or len(members) == 1:
+                return RoutedScorer((members[0],), np.ones(1), 0.0, None, None)
+            return RoutedScorer(tuple(members), factors, share, query_map, router)
+
+        if self.shrink != "auto":
+            shares: tuple[float, ...] = (float(self.shrink),)
+        elif monitor.valid is None or len(members) == 1:
+            shares = (0.0,)
+        else:
+            shares = SHARES
+        best = shares[0]
+        for share in shares:
+            found = scorer(share)
+            if monitor.valid is None:
+                break
+            better, stop = monitor.judge(
+                lambda valid, found=found: found.predict(
+                    valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features
+                )
+            )
+            best = share if better else best
+            if stop:
+                break
+        self.shrink_ = best
+        self.scorer_ = scorer(best)
+
+    def settled(self) -> dict[str, Any]:
+        """The share of the global ranker that was chosen."""
+        return super().settled() | {"shrink": self.shrink_}
+
+    @property
+    def members_(self) -> list[Ranker]:
+        """The trained rankers, the global one first."""
+        self._check_fitted()
+        return list(self.scorer_.rankers)
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        return super()._card(data, monitor) | {"members": len(self.members_), "shrink": self.shrink_}

@@ -1,0 +1,77 @@
+"""Features of queries, computed from their documents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.scorers.query_map import list_statistics
+
+__all__ = ["column_number", "query_features"]
+__public__ = ["query_features"]
+
+
+@fulfils("qdep.features", paper="Geng, Liu, Qin, Arnold, Li, Shum 2008")
+def query_features(
+    data: RankingDataset, *, reference: int | str | None = None, top: int = 10, spread: bool = True
+) -> np.ndarray:
+    r"""Describe each query by its documents: mean and standard deviation of each feature over the best of them.
+
+    .. math:: z_q = \Big( \tfrac1T \sum_{j \in \text{top}} x_j,\;
+              \sqrt{\tfrac1T \sum_{j \in \text{top}} (x_j - \bar x)^2} \Big)
+
+    Two queries whose results look alike (many matches in titles, few links, …) get similar features. Missing values are
+    left out of the sums. The result does not depend on the order of the documents.
+
+    Parameters
+    ----------
+    data
+        Documents; labels are not used.
+    reference
+        Feature that decides which documents are the best ones, such as a BM25 score: a column number or name. None uses
+        all documents of the list.
+    top
+        Number of best documents; those that tie with the last one count too.
+    spread
+        Append the standard deviations.
+
+    Returns
+    -------
+    numpy.ndarray
+        One row per query, float32, for ``RankingDataset.replace(query_features=…)``.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays([[1.0], [3.0], [10.0]], qid=["a", "a", "b"])
+    >>> query_features(data).tolist()
+    [[2.0, 1.0], [10.0, 0.0]]
+    >>> query_features(data, reference=0, top=1, spread=False).tolist()
+    [[3.0], [10.0]]
+
+    References
+    ----------
+    Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
+    """
+    if top < 1:
+        raise DataError(f"top={top}; give 1 or more")
+    found = list_statistics(data.X, data.offsets, column_number(data, reference), top)
+    return found if spread else found[:, : data.n_features]
+
+
+def column_number(data: RankingDataset, column: int | str | None, parameter: str = "reference") -> int:
+    """Number of a column given by name or number; −1 for None."""
+    if column is None:
+        return -1
+    if isinstance(column, str):
+        names = data.feature_names or ()
+        if column not in names:
+            known = (
+                f"the features are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else "give a number"
+            )
+            raise DataError(f"{parameter}={column!r} is not the name of a feature; {known}")
+        return names.index(column)
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < data.n_features:
+        raise DataError(f"{parameter}={column!r}; give a name, or a number from 0 to {data.n_features - 1}")
+    return int(column)

@@ -1,0 +1,76 @@
+"""k nearest neighbours, with a ranker trained for each query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.search_space import SearchSpace
+from plackett.rankers.query_dependent._base import QueryDependent
+from plackett.rankers.query_dependent.knn_offline2 import n_neighbours
+from plackett.scorers.knn_online import KNNOnlineScorer
+from plackett.solvers.monitor import Monitor
+
+__all__ = ["KNNOnline"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KNNOnline(QueryDependent):
+    """A ranker trained for each query when it is asked, on its k nearest training queries.
+
+    The reference of the three methods of the paper, and the slowest: a query costs one training. Rankers are kept, so
+    that queries with the same neighbours share one. The model file holds the training data.
+    `KNNOffline1` and `KNNOffline2` train beforehand.
+
+    Parameters
+    ----------
+    k
+        Number of neighbours: a number, or the share of the training queries if it is below 1. With all queries it is
+        the base ranker.
+    max_models
+        Number of trained rankers to keep in memory; the least recently used ones are dropped.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=30, docs_per_query=8, n_features=5, random_state=0)
+    >>> ranker = KNNOnline(base="LinearRegression", k=10, query_features=[4]).fit(data)
+    >>> ranker.predict(data.select([3])).shape
+    (8,)
+
+    References
+    ----------
+    Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("qdep.knn.online",)
+    paper: ClassVar[str] = "Geng, Liu, Qin, Arnold, Li, Shum 2008"
+    search_space: ClassVar[SearchSpace] = {"k": (0.1, 0.25, 0.5)}
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "k": 0.75}
+    # a query of weight 2 is one neighbour; an interrupt ends a member, not a round
+    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
+
+    k: float = 0.3
+    max_models: int = 1000
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if self.max_models < 1:
+            raise DataError(f"max_models={self.max_models}; give 1 or more")
+        k = n_neighbours(self.k, data.n_queries)
+        query_map = self._query_map(data)
+        points = query_map(data.X, data.offsets, data.query_features)
+        base = self._member()
+        base.early_stopping_rounds = base.calibration = None  # no validation data when a query is asked
+        kept = RankingDataset(
+            X=data.X,
+            y=data.y,
+            offsets=data.offsets,
+            qids=data.qids,
+            sample_weight=data.sample_weight,
+            query_weight=data.query_weight,
+        )
+        self.scorer_ = KNNOnlineScorer(base, kept, query_map, points, k, self.max_models)
+        self._trained(data.select([0]), None)  # bad parameters of the base ranker show now, not at the first query
+        monitor.judge(self._score_rows)

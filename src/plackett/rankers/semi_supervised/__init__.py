@@ -1,0 +1,1 @@
+"""Semi-supervised rankers: learning from documents without labels as well."""

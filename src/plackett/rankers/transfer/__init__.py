@@ -1,0 +1,1 @@
+"""Transfer rankers: learning from judgements of another domain."""

@@ -1,0 +1,43 @@
+"""Common features, learned from source pairs that agree with the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plackett.data.dataset import RankingDataset
+from plackett.rankers.base import Ranker
+from plackett.rankers.transfer.domains import pooled
+from plackett.rankers.transfer.feature_transfer import FeatureTransfer
+from plackett.rankers.transfer.instance_transfer import agreeing
+
+__all__ = ["CombinedTransfer"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CombinedTransfer(FeatureTransfer):
+    """Feature-level and instance-level transfer together.
+
+    `FeatureTransfer` with the source pairs of `InstanceTransfer`: those that a ranker trained on the target orders
+    correctly, each query weighed by the share of such pairs. Where all pairs agree, it is `FeatureTransfer`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=60, docs_per_query=8, n_features=5, random_state=0)
+    >>> ranker = CombinedTransfer().fit(data.select(range(10)), source=data.select(range(10, 60)))
+    >>> ranker.task_weights_.shape
+    (2, 5)
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 9.3.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("transfer.combined",)
+    paper: ClassVar[str] = "Liu 2011, section 9.3"
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
+
+    def _tasks(self, data: RankingDataset, sources: dict[Any, RankingDataset], alone: Ranker) -> list[RankingDataset]:
+        kept, self.agreement_ = agreeing(list(sources.values()), alone, self.base_ranker())
+        return [data, *(pooled([source], [self.source_weight]) for source in kept)]

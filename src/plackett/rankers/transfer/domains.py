@@ -1,0 +1,100 @@
+"""Source and target domains: datasets of the same features, and how they are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.concat import concat
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["domains", "plain", "pooled", "source_domains"]
+__public__ = ["domains"]
+
+#: What training needs.
+_KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features", "feature_names")
+
+
+@fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
+def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
+    """Split a dataset by domain: one dataset for each market, vertical or period.
+
+    Parameters
+    ----------
+    data
+        Documents of all domains.
+    names
+        Domain of each query, in the order of ``data.qids``: names, or numbers such as years.
+
+    Returns
+    -------
+    dict
+        The dataset of each domain, by name, in sorted order. Contiguous queries are views, not copies.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["a", "b", "c"])
+    >>> {name: part.n_queries for name, part in domains(data, ["fr", "de", "fr"]).items()}
+    {'de': 1, 'fr': 2}
+    """
+    given = np.asarray(names)
+    if given.shape != (data.n_queries,):
+        raise DataError(
+            f"domain has shape {given.shape}, but the data have {data.n_queries} queries: give one name each"
+        )
+    return {name: data.select(np.flatnonzero(given == name)) for name in np.unique(given).tolist()}
+
+
+def source_domains(source: Any) -> dict[Any, RankingDataset]:
+    """The source data by domain, from a dataset, a mapping or a list of datasets."""
+    if isinstance(source, RankingDataset):
+        return {"source": source}
+    if isinstance(source, Mapping):
+        found = dict(source)
+    elif isinstance(source, Sequence) and not isinstance(source, str):
+        found = {f"source {i + 1}": part for i, part in enumerate(source)}
+    else:
+        found = {"": source}
+    for part in found.values():
+        if not isinstance(part, RankingDataset):
+            raise DataError(
+                f"source must be a RankingDataset, or a dict or list of them, got a {type(part).__name__}; "
+                "RankingDataset.from_arrays(X, y, qid) makes one"
+            )
+    return found
+
+
+def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
+    """The dataset with what training needs, and queries numbered from ``first``."""
+    kept = {name: getattr(data, name) for name in _KEPT}
+    return RankingDataset(**(kept | {"qids": np.arange(first, first + data.n_queries)}))
+
+
+def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDataset:
+    """All queries together; each part's query weights are multiplied by its weight, a number or one per query."""
+    joined, first = [], 0
+    preferences = any(part.preferences is not None for part in parts)
+    features = all(part.query_features is not None for part in parts)
+    for part, weight in zip(parts, weights, strict=True):
+        own = np.ones(part.n_queries) if part.query_weight is None else part.query_weight
+        words: dict[str, Any] = {"query_weight": own * weight}
+        words["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
+        if preferences and part.preferences is None:
+            from plackett.data.preferences import Preferences
+
+            words["preferences"] = Preferences.from_labels(part, margin=False)
+        if not features:
+            words["query_features"] = None
+        if preferences:
+            pairs = words.get("preferences", part.preferences)
+            ones = np.ones(len(pairs))
+            weight_of = ones if pairs.weight is None else pairs.weight
+            words["preferences"] = replace(pairs, margin=None, weight=weight_of)
+        joined.append(plain(part, first).replace(**words))
+        first += part.n_queries
+    return concat(joined)

@@ -1,0 +1,98 @@
+"""Source queries weighed by how well the target's ranker orders them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.models.search_space import SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.transfer._base import TransferRanker, agreement, takes_pairs
+from plackett.rankers.transfer.domains import pooled
+
+__all__ = ["InstanceTransfer", "agreeing"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class InstanceTransfer(TransferRanker):
+    r"""Instance-level transfer: source pairs that the target's ranker orders correctly, weighed by their share,
+
+    .. math:: \min_w \sum_{i \in \text{source}} \delta_i L(w; \text{correct pairs of } i) + \text{target loss},
+              \qquad \delta_i = \frac{\#\text{correct pairs of } i}{\#\text{pairs of } i}.
+
+    A ranker is trained on the target and applied to the source; pairs that it orders wrongly (or ties) are where the
+    domains disagree, and are dropped. Base rankers that learn from pairs see the remaining pairs with weight
+    :math:`\delta_i`; others see whole source queries with this weight. If no pair is left, it is the target alone.
+
+    Parameters
+    ----------
+    include_target
+        Whether the target's own queries are part of the training data, or only decide about those of the source.
+
+    Attributes
+    ----------
+    agreement_
+        Share of correct pairs of all source pairs.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=40, docs_per_query=8, n_features=5, random_state=0)
+    >>> ranker = InstanceTransfer().fit(data.select(range(5)), source=data.select(range(5, 40)))
+    >>> 0.5 < ranker.agreement_ < 1.0
+    True
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 9.2.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("transfer.instance",)
+    paper: ClassVar[str] = "Liu 2011, section 9.2"
+    search_space: ClassVar[SearchSpace] = {"include_target": (True, False)}
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
+
+    include_target: bool = True
+
+    def _transfer(
+        self, data: RankingDataset, sources: dict[Any, RankingDataset], valid: RankingDataset | None, alone: Ranker
+    ) -> None:
+        kept, self.agreement_ = agreeing(list(sources.values()), alone, self.base_ranker())
+        parts = [data, *kept] if self.include_target else kept
+        if not kept:
+            self._end_with(alone)
+            return
+        self._end_with(self._trained(pooled(parts, [1.0] * len(parts)), valid))
+
+
+def agreeing(sources: list[RankingDataset], alone: Ranker, base: Ranker) -> tuple[list[RankingDataset], float]:
+    """Source data weighed by their agreement with a ranker, without those of weight 0; the share of correct pairs."""
+    kept: list[RankingDataset] = []
+    right = total = 0.0
+    for source in sources:
+        pairs, share = agreement(source, alone._score_rows(source))
+        known = ~np.isnan(share)
+        n_pairs = np.bincount(source.query_of_row[pairs.winner], minlength=source.n_queries)
+        right += float(n_pairs.sum())
+        total += float((n_pairs[known & (share > 0)] / share[known & (share > 0)]).sum())
+        total += _without_agreement(source, share)
+        weight = np.where(known, share, 0.0)
+        if not weight.any():
+            continue
+        own = np.ones(source.n_queries) if source.query_weight is None else source.query_weight
+        changed = source.replace(query_weight=own * weight)
+        if takes_pairs(base) and right < total:
+            changed = changed.replace(preferences=pairs)
+        kept.append(changed.select(np.flatnonzero(weight > 0)))
+    return kept, right / total if total else float("nan")
+
+
+def _without_agreement(source: RankingDataset, share: np.ndarray) -> float:
+    """Number of pairs of the queries of which none is correct."""
+    from plackett.losses.pairwise.base import total_pair_weight
+
+    unweighted = source.replace(sample_weight=None, preferences=None)
+    return float(total_pair_weight(unweighted)[share == 0.0].sum())

@@ -1,0 +1,47 @@
+"""Rankers for several domains at once, each learning from the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from plackett.rankers.transfer.feature_transfer import FeatureTransfer
+
+__all__ = ["MultiTask"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultiTask(FeatureTransfer):
+    """Multi-task ranking: one linear ranker per domain, all over few common directions of the features.
+
+    The program of `FeatureTransfer` with any number of domains of equal standing: ``fit(data, domain=…)`` with a name
+    per query. It ranks for the domain ``target``, by default that with the most queries; `for_domain` gives the ranker
+    of another. With one domain it is the base ranker.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=60, docs_per_query=8, n_features=5, random_state=0)
+    >>> ranker = MultiTask().fit(data, domain=["de"] * 30 + ["fr"] * 20 + ["it"] * 10)
+    >>> ranker.task_weights_.shape, list(ranker.card_["transfer"]["sources"])
+    ((3, 5), ['fr', 'it'])
+
+    References
+    ----------
+    Argyriou, Evgeniou, Pontil: Convex multi-task feature learning. Machine Learning 2008.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("transfer.multitask",)
+    paper: ClassVar[str] = "Argyriou, Evgeniou, Pontil 2008"
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
+
+    def fit(
+        self, X: Any, y: Any = None, *, source: Any = None, domain: Any = None, target: Any = None, **arguments: Any
+    ) -> Self:
+        """Learn from the labelled documents of all domains; arguments as in `FeatureTransfer`, ``target`` optional."""
+        if domain is not None and target is None:
+            import numpy as np
+
+            names, counts = np.unique(np.asarray(domain), return_counts=True)
+            target = names[counts.argmax()].item()
+        return super().fit(X, y, source=source, domain=domain, target=target, **arguments)

@@ -1,0 +1,112 @@
+"""How alike two ranking tasks are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.canonical import canonical_order
+from plackett.data.dataset import RankingDataset
+from plackett.rankers.transfer._base import agreement
+from plackett.rankers.transfer.domains import pooled
+from plackett.rankers.wrapper import SingleMember, train_quietly
+
+__all__ = ["relatedness"]
+__public__ = ["relatedness"]
+
+
+@fulfils("transfer.relatedness", paper="Liu 2011, section 9.3; Ben-David, Blitzer, Crammer, Pereira 2006")
+def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[str, float]:
+    r"""Measures of how alike two ranking tasks with the same features are, to judge whether transfer may help.
+
+    Parameters
+    ----------
+    a, b
+        Labelled data of the two domains.
+    base
+        The ranker to compare with, as in the transfer rankers; None uses `RankSVM`.
+
+    Returns
+    -------
+    dict
+        ``"a on b"`` and ``"b on a"``: share of the pairs of one domain that a ranker of the other orders correctly
+        (0.5 is chance, ties are not correct). ``"tau"``: Kendall's τ between the orders of the two rankers on the lists
+        of both, 1 if they agree everywhere. ``"cosine"``: of the weights of the standardised features; NaN if the
+        ranker is not linear. ``"a-distance"``: how well a linear classifier tells the documents apart,
+        :math:`2 (1 - 2 \epsilon)` with held-out error ε: 0 if they look the same, 2 if they never do.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=80, docs_per_query=8, n_features=5, random_state=0)
+    >>> found = relatedness(data.select(range(40)), data.select(range(40, 80)))
+    >>> found["tau"] > 0.5, found["a-distance"] < 0.5
+    (True, True)
+
+    References
+    ----------
+    Ben-David, Blitzer, Crammer, Pereira: Analysis of representations for domain adaptation. NIPS 2006.
+    """
+    if a.n_features != b.n_features:
+        raise DataError(f"the tasks have {a.n_features} and {b.n_features} features; they must have the same")
+    make = SingleMember(base=base).base_ranker()
+    tasks = [canonical_order(task) for task in (a, b)]
+    rankers = [train_quietly(make, task) for task in tasks]
+    found: dict[str, float] = {}
+    for name, ranker, task in (("a on b", rankers[0], tasks[1]), ("b on a", rankers[1], tasks[0])):
+        pairs, _ = agreement(task, ranker._score_rows(task))
+        total = _n_pairs(task)
+        found[name] = len(pairs) / total if total else float("nan")
+    both = pooled([task.replace(preferences=None) for task in tasks], [1.0, 1.0])
+    found["tau"] = _tau(both, *(ranker._score_rows(both) for ranker in rankers))
+    found["cosine"] = _cosine(both, *rankers)
+    found["a-distance"] = _a_distance(*(task.dense() for task in tasks))
+    return found
+
+
+def _n_pairs(data: RankingDataset) -> int:
+    from plackett.losses.pairwise.base import total_pair_weight
+
+    return round(float(total_pair_weight(data.replace(sample_weight=None, preferences=None)).sum()))
+
+
+def _tau(data: RankingDataset, first: np.ndarray, second: np.ndarray) -> float:
+    """Mean over lists of Kendall's τ, with ties counted as neither."""
+    from scipy.stats import kendalltau
+
+    values = [
+        kendalltau(first[lo:hi], second[lo:hi]).statistic
+        for lo, hi in zip(data.offsets[:-1], data.offsets[1:], strict=True)
+        if hi - lo > 1
+    ]
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _cosine(data: RankingDataset, first: Any, second: Any) -> float:
+    if not (hasattr(first, "coef_") and hasattr(second, "coef_")):
+        return float("nan")
+    scale = data.dense().std(axis=0)
+    u, v = first.coef_ * scale, second.coef_ * scale
+    size = float(np.linalg.norm(u) * np.linalg.norm(v))
+    return float(u @ v) / size if size else float("nan")
+
+
+def _a_distance(first: np.ndarray, second: np.ndarray) -> float:
+    """2 (1 − 2 ε) with the held-out error of a logistic regression, both domains counting the same."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X = np.nan_to_num(np.vstack([first, second]).astype(np.float64))
+    y = np.repeat([0, 1], [len(first), len(second)])
+    if min(len(first), len(second)) < 2:
+        return float("nan")
+    model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
+    guess = cross_val_predict(model, X, y, cv=min(5, len(first), len(second)))
+    error = 0.5 * float((guess[y == 0] != 0).mean() + (guess[y == 1] != 1).mean())
+    return max(0.0, 2.0 * (1.0 - 2.0 * error))

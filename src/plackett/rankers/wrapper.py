@@ -1,0 +1,117 @@
+"""Base class of rankers that train another ranker, or several, on data of their own making."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett._estimator import clone
+from plackett.data.dataset import RankingDataset
+from plackett.rankers.base import Ranker, _counted
+from plackett.rankers.named import ranker_named
+from plackett.scorers.blend import BlendScorer
+
+__all__ = ["SingleMember", "Wrapper", "train_quietly"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Wrapper(Ranker):
+    """Base class of rankers around another ranker.
+
+    Parameters
+    ----------
+    base
+        The ranker to train: an estimator, which is copied, or the name of a ranker, with parameters as in a call
+        (``"LambdaMART(num_leaves=7)"``). None uses `RankSVM`, or `LinearRegression` where only
+        regressions are accepted.
+    """
+
+    effort: ClassVar[str | None] = None
+    sums_features: ClassVar[bool] = False
+    # an interrupt ends a member, not a round of the wrapper
+    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)
+
+    #: The ranker that None stands for.
+    _usual_base: ClassVar[str] = "RankSVM"
+
+    base: Any = None
+
+    def base_ranker(self) -> Ranker:
+        """The ranker in ``base``, as given."""
+        base = self._usual_base if self.base is None else self.base
+        if isinstance(base, str):
+            base = ranker_named(base)[0]
+        if not isinstance(base, Ranker):
+            raise DataError(f"base={self.base!r} is not a plackett ranker; give one, such as RankSVM(), or its name")
+        return base
+
+    def parts(self) -> list[Ranker]:
+        """The ranker that this one trains."""
+        return [self.base_ranker()]
+
+    def _member(self, like: Ranker | None = None) -> Ranker:
+        """A fresh ranker to train; a penalty that ``like`` chose by cross-validation is taken over."""
+        member = clone(self.base_ranker())
+        member.n_jobs = self.n_jobs
+        member.verbose = False  # the wrapper shows its own progress
+        if member.early_stopping_rounds is None:
+            member.early_stopping_rounds = self.early_stopping_rounds
+        name = getattr(type(member), "_penalty", ("",))[0]
+        if like is not None and hasattr(like, f"{name}_"):
+            setattr(member, name, getattr(like, f"{name}_"))
+        return member
+
+    def _trained(self, data: RankingDataset, valid: RankingDataset | None, like: Ranker | None = None) -> Ranker:
+        """A member trained on some of the data, or on data derived from them."""
+        member = self._member(like)
+        if valid is None:
+            member.early_stopping_rounds = None
+        return train_quietly(member, data, valid)
+
+    def _as_long_as(self, rounds: int) -> dict[str, Any]:
+        """Rounds of the monitor are candidates, not effort."""
+        return {}
+
+    @property
+    def allow_nan(self) -> bool:  # type: ignore[override]
+        """Whether NaN features are treated as missing values; decided by the base ranker."""
+        return self.base_ranker().allow_nan
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SingleMember(Wrapper):
+    """Base class of wrappers that end with one trained base ranker, on the features as given."""
+
+    sums_features: ClassVar[bool] = True
+
+    def _end_with(self, member: Ranker) -> None:
+        """Use this ranker."""
+        self.scorer_ = BlendScorer((member,), np.ones(1))
+
+    @property
+    def member_(self) -> Ranker:
+        """The trained base ranker."""
+        self._check_fitted()
+        return self.scorer_.rankers[0]
+
+
+def train_quietly(
+    ranker: Ranker, data: RankingDataset, valid: RankingDataset | None = None, start: Ranker | None = None
+) -> Ranker:
+    """A copy of the ranker, trained, from the scorer of ``start`` if it continues (``warm_start``).
+
+    It may learn nothing without a warning, which is up to the ranker around it.
+    """
+    member = clone(ranker)
+    if start is not None:
+        member.scorer_ = start.scorer_
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+        own = member._train(_counted(data), valid)
+    if own.interrupted:  # the member stopped quietly; the wrapper stops with it
+        raise KeyboardInterrupt
+    return member

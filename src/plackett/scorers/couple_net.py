@@ -1,0 +1,60 @@
+"""Scores whose weights are made by a network from the features of the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.scorers._products import table_times
+from plackett.scorers.query_map import QueryMap
+from plackett.scorers.routed import features_of
+
+__all__ = ["CoupleNetScorer"]
+
+
+@dataclass(frozen=True)
+class CoupleNetScorer:
+    """Scores x · (w₀ + B tanh(A z + a))."""
+
+    kind: ClassVar[str] = "couple_net"
+    list_aware: ClassVar[bool] = True
+    query_map: QueryMap
+    #: Columns w₀ and B: features × (1 + hidden).
+    document_layer: np.ndarray
+    #: A and, in the last row, a: (query features + 1) × hidden.
+    query_layer: np.ndarray
+
+    def predict(
+        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Score of each row."""
+        z = features_of(self, X, offsets, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+
+    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The hidden units of each query, the first of them 1."""
+        hidden = np.tanh(table_times(np.ascontiguousarray(z, np.float32), self.query_layer[:-1]) + self.query_layer[-1])
+        return np.hstack([np.ones((len(z), 1)), hidden])
+
+    def score(self, chosen: np.ndarray, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Score of each row by the weights of its query."""
+        parts = table_times(X, self.document_layer, n_jobs)
+        return (parts * np.repeat(chosen, np.diff(offsets), axis=0)).sum(axis=1)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        own = {"document_layer": self.document_layer, "query_layer": self.query_layer}
+        return own | self.query_map.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> CoupleNetScorer:
+        """The scorer that `to_arrays` wrote."""
+        documents, queries = np.array(arrays["document_layer"]), np.array(arrays["query_layer"])
+        query_map = QueryMap.from_arrays(arrays)
+        fits = documents.ndim == queries.ndim == 2 and documents.dtype == queries.dtype == np.float64
+        if not fits or queries.shape != (query_map.n_features + 1, documents.shape[1] - 1):
+            raise DataError("the layers of the model are damaged")
+        return cls(query_map, documents, queries)

@@ -1,0 +1,130 @@
+"""Scores by a ranker trained for the query: on its nearest training queries."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.parameters import from_plain, to_plain
+from plackett.scorers._members import member_scores, unlabelled
+from plackett.scorers.query_map import QueryMap
+from plackett.scorers.routed import features_of
+from plackett.scorers.routers import nearest
+
+if TYPE_CHECKING:
+    from plackett.rankers.base import Ranker
+
+__all__ = ["KNNOnlineScorer"]
+
+_FIELDS = ("y", "sample_weight", "query_weight")
+
+
+@dataclass(frozen=True)
+class KNNOnlineScorer:
+    """The training data, and a copy of the base ranker to train; trained rankers are kept by their neighbours."""
+
+    kind: ClassVar[str] = "knn_online"
+    base: Ranker
+    data: RankingDataset
+    query_map: QueryMap
+    points: np.ndarray
+    k: int
+    max_models: int
+    #: Rankers by their neighbours, the least recently used first. Not stored.
+    models: OrderedDict[bytes, Ranker] = field(default_factory=OrderedDict, compare=False)
+
+    list_aware: ClassVar[bool] = True
+
+    def predict(
+        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Score of each row."""
+        z = features_of(self, X, offsets, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+
+    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Ranker]]:
+        """The rankers for the queries, trained where needed: the queries that share one, and it."""
+        near = np.sort(nearest(self.points, z, self.k), axis=1)
+        sets, which = np.unique(near, axis=0, return_inverse=True)
+        which = which.ravel()
+        return [(np.flatnonzero(which == i), self._model(chosen)) for i, chosen in enumerate(sets)]
+
+    def _model(self, queries: np.ndarray) -> Ranker:
+        from plackett.rankers.wrapper import train_quietly
+
+        key = queries.astype(np.int64).tobytes()
+        known = self.models.pop(key, None)
+        if known is None:
+            part = self.data if queries.size == self.data.n_queries else self.data.select(queries)
+            known = train_quietly(self.base, part)
+        self.models[key] = known
+        while len(self.models) > self.max_models:
+            self.models.popitem(last=False)
+        return known
+
+    def score(
+        self, chosen: list[tuple[np.ndarray, Ranker]], X: Any, offsets: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """Score of each row by the ranker of its query."""
+        whole, scores = unlabelled(X, offsets), np.zeros(X.shape[0])
+        for queries, ranker in chosen:
+            part = whole.select(queries)
+            rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)
+            scores[rows] = member_scores(ranker, part, n_jobs)
+        return scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays: the training data and the parameters of the base ranker."""
+        text = json.dumps(to_plain(self.base, "base"), ensure_ascii=False).encode()
+        arrays = {
+            "base": np.frombuffer(text, np.uint8),
+            "offsets": self.data.offsets,
+            "points": self.points,
+            "k": np.array([self.k, self.max_models]),
+        }
+        X = self.data.X
+        if isinstance(X, np.ndarray):
+            arrays["X"] = X
+        else:
+            arrays |= {"X.data": X.data, "X.indices": X.indices, "X.indptr": X.indptr, "X.shape": np.array(X.shape)}
+        arrays |= {name: getattr(self.data, name) for name in _FIELDS if getattr(self.data, name) is not None}
+        return arrays | self.query_map.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KNNOnlineScorer:
+        """The scorer that `to_arrays` wrote."""
+        from plackett.rankers.base import Ranker
+
+        base = from_plain(json.loads(arrays["base"].tobytes()))
+        offsets, points, sizes = (np.array(arrays[name]) for name in ("offsets", "points", "k"))
+        if not isinstance(base, Ranker) or offsets.dtype != np.int64 or offsets.ndim != 1 or sizes.shape != (2,):
+            raise DataError("the training data of the model are damaged")
+        query_map = QueryMap.from_arrays(arrays)
+        X = _table(arrays)
+        group = np.diff(offsets)
+        if (group < 0).any() or offsets.size < 2 or offsets[0] != 0 or offsets[-1] != X.shape[0]:
+            raise DataError("the training data of the model are damaged")
+        if points.shape != (group.size, query_map.n_features) or points.dtype != np.float64:
+            raise DataError(f"{group.size} training queries with features of shape {points.shape}")
+        if not (1 <= sizes[0] <= group.size and sizes[1] >= 1):
+            raise DataError(f"{sizes[0]} neighbours among {group.size} training queries")
+        fields = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
+        data = RankingDataset.from_arrays(X, fields.pop("y", None), group=group, **fields)
+        return cls(base, data, query_map, points, int(sizes[0]), int(sizes[1]))
+
+
+def _table(arrays: dict[str, np.ndarray]) -> Any:
+    if "X" in arrays:
+        return np.array(arrays["X"])
+    from scipy.sparse import csr_matrix
+
+    shape = tuple(int(n) for n in arrays["X.shape"])
+    table = csr_matrix((arrays["X.data"], arrays["X.indices"], arrays["X.indptr"]), shape=shape)
+    table.check_format()
+    return table

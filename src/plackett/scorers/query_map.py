@@ -1,0 +1,145 @@
+"""Features of queries: given, taken from columns, or computed from the documents of each list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dense import dense
+
+__all__ = ["QueryMap", "list_statistics"]
+
+_SOURCES = ("given", "columns", "computed")
+
+
+def list_statistics(X: Any, offsets: np.ndarray, reference: int = -1, top: int = 0) -> np.ndarray:
+    """Mean and standard deviation of each feature over the best documents of each list, queries × 2 features.
+
+    The best documents are the ``top`` ones by the column ``reference``; all of them if either is not given. Missing
+    values are left out. Sums are rounded to float32, so that the order of documents hardly matters.
+    """
+    from scipy.sparse import csr_matrix
+
+    from plackett.scorers.nested import best_rows
+
+    sizes = np.diff(offsets)
+    rows = np.arange(offsets[-1])
+    if reference >= 0 and top > 0:
+        column = np.asarray(dense(X[:, [reference]])[:, 0], np.float64)
+        rows = best_rows(np.nan_to_num(column, nan=-1e300), np.arange(column.size), offsets, top)
+        sizes = np.diff(np.searchsorted(rows, offsets))
+    values = np.asarray(dense(X[rows]), np.float64)
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    pick = csr_matrix((np.ones(rows.size), np.arange(rows.size), bounds), shape=(sizes.size, rows.size))
+    known = ~np.isnan(values)
+    count = np.maximum(pick @ known, 1.0)
+    filled = np.where(known, values, 0.0)
+    mean = pick @ filled / count
+    far = np.where(known, filled - np.repeat(mean, sizes, axis=0), 0.0)
+    return np.hstack([mean, np.sqrt(pick @ far**2 / count)]).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class QueryMap:
+    """How the standardised features of queries are made.
+
+    Parameters
+    ----------
+    source
+        ``"given"`` (those of the dataset), ``"columns"`` (columns of X, constant in a query) or ``"computed"``
+        (`list_statistics`).
+    columns
+        The columns, for ``"columns"``.
+    reference, top
+        For ``"computed"``.
+    kept, mean, scale
+        Which features differ between training queries, and how they are standardised. Others are left out.
+    """
+
+    source: str
+    columns: np.ndarray
+    reference: int
+    top: int
+    kept: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def fitted(
+        cls,
+        source: str,
+        X: Any,
+        offsets: np.ndarray,
+        given: np.ndarray | None,
+        *,
+        columns: np.ndarray | None = None,
+        reference: int = -1,
+        top: int = 0,
+    ) -> QueryMap:
+        """The map, standardised on training queries."""
+        none: np.ndarray = np.empty(0)
+        columns = np.empty(0, np.int64) if columns is None else columns
+        unscaled = cls(source, columns, reference, top, np.empty(0, np.int64), none, none)
+        raw = unscaled.raw(X, offsets, given)
+        known = np.where(np.isnan(raw), 0.0, raw)
+        count = np.maximum((~np.isnan(raw)).sum(axis=0), 1)
+        mean = known.sum(axis=0) / count
+        spread = np.sqrt(np.where(np.isnan(raw), 0.0, (raw - mean) ** 2).sum(axis=0) / count)
+        # the spread of a constant column is rounding noise
+        kept = np.flatnonzero(spread > 1e-6 * np.maximum(np.abs(mean), 1e-30))
+        return replace(unscaled, kept=kept, mean=mean[kept], scale=spread[kept])
+
+    def raw(self, X: Any, offsets: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+        """The features before standardising, float64."""
+        if self.source == "given":
+            if given is None:
+                raise DataError(
+                    "this ranker was trained with query features, which the data do not have: score a RankingDataset "
+                    "with query_features (RankingDataset.from_arrays(X, qid=qid, query_features=…))"
+                )
+            return np.asarray(given, np.float64)
+        if self.source == "columns":
+            table = np.full((offsets.size - 1, self.columns.size), np.nan)
+            some = np.flatnonzero(np.diff(offsets))
+            table[some] = dense(X[offsets[:-1][some]][:, self.columns])
+            return table
+        return list_statistics(X, offsets, self.reference, self.top).astype(np.float64)
+
+    def __call__(self, X: Any, offsets: np.ndarray, given: np.ndarray | None = None) -> np.ndarray:
+        """Standardised features, queries × kept features; 0 (the mean) where missing."""
+        raw = self.raw(X, offsets, given)
+        if self.kept.size and raw.shape[1] <= self.kept[-1]:
+            raise DataError(f"query_features has {raw.shape[1]} columns, fewer than in training")
+        z = (raw[:, self.kept] - self.mean) / self.scale
+        return np.nan_to_num(z, nan=0.0)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.kept.size
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The map as named arrays."""
+        head = np.array([_SOURCES.index(self.source), self.reference, self.top], np.int64)
+        return {
+            "z.head": head,
+            "z.columns": self.columns,
+            "z.kept": self.kept,
+            "z.mean": self.mean,
+            "z.scale": self.scale,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> QueryMap:
+        """The map that `to_arrays` wrote."""
+        head, columns, kept = (np.array(arrays[f"z.{name}"]) for name in ("head", "columns", "kept"))
+        mean, scale = np.array(arrays["z.mean"]), np.array(arrays["z.scale"])
+        whole = all(part.dtype == np.int64 and part.ndim == 1 for part in (head, columns, kept))
+        if not whole or head.size != 3 or not 0 <= head[0] < len(_SOURCES) or (columns < 0).any() or (kept < 0).any():
+            raise DataError("the query features of the model are damaged")
+        if mean.dtype != np.float64 or mean.shape != kept.shape or scale.shape != kept.shape or not (scale > 0).all():
+            raise DataError("the query features of the model are damaged")
+        return cls(_SOURCES[head[0]], columns, int(head[1]), int(head[2]), np.sort(kept), mean, scale)

@@ -1,0 +1,141 @@
+"""Several rankers, and a rule that says which of them scores a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers.query_map import QueryMap
+from plackett.scorers.routers import ROUTERS, Router
+
+if TYPE_CHECKING:
+    from plackett.rankers.base import Ranker
+
+__all__ = ["QueryScorer", "RoutedScorer", "features_of"]
+
+
+class QueryScorer(Protocol):
+    """A scorer that looks at the query first: its features, then a model for it, then the scores."""
+
+    query_map: QueryMap | None
+
+    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:
+        """What to score each query with."""
+
+    def score(self, chosen: Any, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Score of each row."""
+
+
+def features_of(scorer: QueryScorer, X: Any, offsets: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+    """Standardised features of the queries; none if the scorer needs none."""
+    return np.empty((offsets.size - 1, 0)) if scorer.query_map is None else scorer.query_map(X, offsets, given)
+
+
+@dataclass(frozen=True)
+class RoutedScorer:
+    """Member 0 is the global ranker; the router weighs the members for each query, all factors included.
+
+    Parameters
+    ----------
+    rankers
+        The members.
+    factors
+        Factor of each member's scores, which brings them to one scale.
+    shrink
+        Share of the global ranker in every score, from 0 to 1.
+    query_map
+        How the features of a query are made; None if the router needs none.
+    router
+        The rule; None for a single member.
+    """
+
+    kind: ClassVar[str] = "routed"
+    rankers: tuple[Ranker, ...]
+    factors: np.ndarray
+    shrink: float
+    query_map: QueryMap | None
+    router: Router | None
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: the query decides about the ranker, unless there is one."""
+        return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
+
+    def predict(
+        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Score of each row."""
+        if len(self.rankers) == 1:
+            return member_scores(self.rankers[0], unlabelled(X, offsets, query_features), n_jobs)
+        z = features_of(self, X, offsets, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+
+    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The number of the member for each query, or a table of weights, queries × members."""
+        if self.router is None:
+            return np.zeros(offsets.size - 1, np.int64)
+        return self.router(X, offsets, z)
+
+    def score(self, chosen: np.ndarray, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Score of each row by the chosen members."""
+        whole = unlabelled(X, offsets)
+        scores = np.zeros(X.shape[0])
+        local = 1.0 - self.shrink
+        for number, queries, weight in _uses(chosen):
+            part = whole.select(queries)
+            rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)
+            own = member_scores(self.rankers[number], part, n_jobs) * self.factors[number]
+            scores[rows] += (local * weight)[part.query_of_row] * own
+        if self.shrink > 0.0:
+            scores += self.shrink * member_scores(self.rankers[0], whole, n_jobs)
+        return scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        own = {"factors": self.factors, "shrink": np.array([self.shrink])}
+        if self.router is not None:
+            own["router"] = np.frombuffer(self.router.name.encode(), np.uint8)
+            own |= {f"router.{name}": array for name, array in self.router.to_arrays().items()}
+        if self.query_map is not None:
+            own |= self.query_map.to_arrays()
+        return own | pack_members(self.rankers)
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RoutedScorer:
+        """The scorer that `to_arrays` wrote."""
+        factors, rankers = np.array(arrays["factors"]), unpack_members(arrays)
+        shrink = np.array(arrays["shrink"])
+        if factors.dtype != np.float64 or factors.shape != (len(rankers),) or shrink.shape != (1,):
+            raise DataError(f"{len(rankers)} routed rankers with factors of shape {factors.shape}")
+        if not 0.0 <= shrink[0] <= 1.0 or ("router" not in arrays and len(rankers) > 1):
+            raise DataError("the model has several rankers and no rule to choose among them")
+        query_map = QueryMap.from_arrays(arrays) if "z.head" in arrays else None
+        if "router" not in arrays:
+            return cls(rankers, factors, float(shrink[0]), query_map, None)
+        name = arrays["router"].tobytes().decode()
+        if name not in ROUTERS:
+            raise DataError(f"the router {name!r:.50} is not known to this version of plackett")
+        parts = {key.removeprefix("router."): value for key, value in arrays.items() if key.startswith("router.")}
+        width = 0 if query_map is None else query_map.n_features
+        router = ROUTERS[name].from_arrays(parts, len(rankers), width)
+        return cls(rankers, factors, float(shrink[0]), query_map, router)
+
+
+def _uses(chosen: np.ndarray) -> Any:
+    """Each member in use, the queries that use it, and the weight it has there."""
+    if chosen.size == 0:
+        return
+    if chosen.ndim == 1:
+        order = np.argsort(chosen, kind="stable")
+        numbers, starts = np.unique(chosen[order], return_index=True)
+        for number, queries in zip(numbers, np.split(order, starts[1:]), strict=True):
+            yield int(number), queries, np.ones(queries.size)
+        return
+    for number in range(chosen.shape[1]):
+        queries = np.flatnonzero(chosen[:, number])
+        if queries.size:
+            yield number, queries, chosen[queries, number]

@@ -1,0 +1,75 @@
+"""Scores of a ranker on the products of document and query features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers._products import table_times
+from plackett.scorers.query_map import QueryMap
+from plackett.scorers.routed import features_of
+
+if TYPE_CHECKING:
+    from plackett.rankers.base import Ranker
+
+__all__ = ["TwoLayerScorer", "products"]
+
+
+def products(X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:
+    """The features and their products with each query feature: x, x z₁, x z₂, …"""
+    if z.shape[1] == 0:
+        return X
+    rows = np.repeat(z.astype(np.float32), np.diff(offsets), axis=0)
+    if isinstance(X, np.ndarray):
+        return np.hstack([X, *(X * rows[:, [c]] for c in range(z.shape[1]))])
+    from scipy.sparse import diags, hstack
+
+    return hstack([X, *(diags(rows[:, c]) @ X for c in range(z.shape[1]))], format="csr", dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class TwoLayerScorer:
+    """A ranker trained on products, and the map from a query to the features that documents are multiplied with."""
+
+    kind: ClassVar[str] = "two_layer"
+    ranker: Ranker
+    query_map: QueryMap
+    #: From the standardised query features to those used, features × components.
+    projection: np.ndarray
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: its query features do, where there are some."""
+        return self.query_map.n_features > 0 or self.ranker.scorer_.list_aware
+
+    def predict(
+        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Score of each row."""
+        z = features_of(self, X, offsets, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+
+    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The query layer: what the documents of each query are multiplied with."""
+        return table_times(np.ascontiguousarray(z, np.float32), self.projection)
+
+    def score(self, chosen: np.ndarray, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """The document layer."""
+        return member_scores(self.ranker, unlabelled(products(X, offsets, chosen), offsets), n_jobs)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        return {"projection": self.projection} | self.query_map.to_arrays() | pack_members((self.ranker,))
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TwoLayerScorer:
+        """The scorer that `to_arrays` wrote."""
+        projection, query_map = np.array(arrays["projection"]), QueryMap.from_arrays(arrays)
+        fits = projection.ndim == 2 and projection.dtype == np.float64
+        if not fits or projection.shape[0] != query_map.n_features:
+            raise DataError(f"{query_map.n_features} query features with a projection of shape {projection.shape}")
+        return cls(unpack_members(arrays)[0], query_map, projection)
