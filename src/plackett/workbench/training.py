@@ -175,7 +175,9 @@ class Jobs:
 
             ranker = load(job.folder / "winner.plackett")
             name = f"{job.result['best']} #{number}"
-            job.column = self.bench.source.add_ranker(name, ranker, job.settings["features"]).name
+            column = self.bench.source.add_ranker(name, ranker, job.settings["features"])
+            column.trained_on = frozenset(self.bench.query_set(job.settings["set"]))
+            job.column = column.name
         return job.column
 
     def close(self) -> None:

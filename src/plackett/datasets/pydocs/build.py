@@ -11,7 +11,7 @@ Queries and judgements are derived by a rule:
    at least two thirds of the words of the query. Grade 1: documents that the source mentions or that mention it, and
    the class or module that it belongs to.
 
-The smaller set was judged by people of the project: ``judged.tsv``. There documents are complete.
+The smaller set was judged by hand by the project: ``judged.tsv``. There documents are complete.
 """
 
 from __future__ import annotations
@@ -42,9 +42,85 @@ _MENTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w+(?=\(\))")
 #: What many docstrings begin with: their own call, as in ``join(a, /, *p) -> path``.
 _CALL = re.compile(r"\A[\w.]+\([^\n]*\)[^\n]*\n\s*")
 _STOP = frozenset(
-    "a an and are as at be been but by can do does for from has have he if in into is it its may more most no not of on "
-    "one only or other otherwise s same see should so such t that the their them then there these they this to two use "
-    "used using via was when where which while who will with you your return returns given self args kwargs e g i".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "do",
+        "does",
+        "for",
+        "from",
+        "has",
+        "have",
+        "he",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "may",
+        "more",
+        "most",
+        "no",
+        "not",
+        "of",
+        "on",
+        "one",
+        "only",
+        "or",
+        "other",
+        "otherwise",
+        "s",
+        "same",
+        "see",
+        "should",
+        "so",
+        "such",
+        "t",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "two",
+        "use",
+        "used",
+        "using",
+        "via",
+        "was",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "will",
+        "with",
+        "you",
+        "your",
+        "return",
+        "returns",
+        "given",
+        "self",
+        "args",
+        "kwargs",
+        "e",
+        "g",
+        "i",
+    ]
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -70,9 +70,11 @@ def evaluate(
         "means": {},
         "pairs": [],
         "note": "",
+        "warnings": [],
     }
     if not judged:
         return answer | {"note": "No query of this set has a judgement. Judge some documents, or import judgements."}
+    answer["warnings"] = _flattered(bench, names, judged)
     runs = {name: bench.run(name, set, depth) for name in names}
     found = {name: evaluate_run(judged, run, parsed, complete=True) for name, run in runs.items()}
     qids = [str(qid) for qid in found[names[0]].qids.tolist()]
@@ -90,8 +92,21 @@ def evaluate(
         for row in compared.pairs.to_dicts():
             counts = {key: int(row[key]) for key in ("wins", "ties", "losses")}
             answer["pairs"].append({key: _plain(row[key]) for key in keys} | counts)
-        answer["note"] = compared._notes(False)[0]
+        answer["note"] = f"> names rankers that are significantly worse (p ≤ 0.05, {compared._test()})."
     return answer
+
+
+def _flattered(bench: Workbench, names: Sequence[str], judged: Mapping[str, Any]) -> list[str]:
+    """Rankers that are measured on queries that they were trained on."""
+    warnings = []
+    for name in names:
+        known = len(bench.column(name).trained_on.intersection(judged)) if name in bench.source.columns else 0
+        if known:
+            warnings.append(
+                f"{name} was trained on {known} of these {len(judged)} queries: its figures here are too good. Its "
+                "report has cross-validated ones; another query set shows what it learned."
+            )
+    return warnings
 
 
 def _plain(value: Any) -> Any:

@@ -38,6 +38,8 @@ class Column:
 
     def __init__(self, name: str, about: str = "") -> None:
         self.name, self.about = name, about
+        #: Queries that it was trained on here: measures on them flatter it.
+        self.trained_on: frozenset[str] = frozenset()
 
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
         """The k best documents for a query."""

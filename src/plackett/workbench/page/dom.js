@@ -33,6 +33,11 @@ export function replace(parent, ...children) {
   parent.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
+/** A name that may be broken after dots, slashes and underscores. */
+export function soft(text) {
+  return String(text).split(/(?<=[._/:-])(?=\w)/).flatMap((piece, i) => (i ? [h("wbr"), piece] : [piece]));
+}
+
 /** Pieces [text, marked] with matched words in <mark>. */
 export function marked(pieces) {
   return (pieces ?? []).map(([text, hit]) => (hit ? h("mark", null, text) : text));

@@ -26,7 +26,9 @@ export async function explain(app, request) {
     const values = b ? [h("td", null, of(upper === a ? part.value : part.other)), h("td", null, of(upper === a ? part.other : part.value))] : [h("td", null, of(part.value))];
     return h("tr", null, h("th", { scope: "row" }, part.name), values, h("td", { class: "bars" }, bar), h("td", { class: "right" }, signed(value, 4)));
   });
-  const header = b ? ["", name(upper), name(lower), "for the first ⟶", "difference"] : ["", "value", "pushes down ⟵ ⟶ up", "contribution"];
+  const right = (text) => h("th", { scope: "col", class: "right" }, text);
+  const what = h("th", { scope: "col" }, found.method === "terms of BM25" || found.method === "without each word" ? "term" : "feature");
+  const header = b ? [what, name(upper), name(lower), "against ⟵ ⟶ for the first", right("difference")] : [what, "value", "down ⟵ ⟶ up", right("contribution")];
   const said = {
     "terms of BM25": "The terms of the query; their weights add up to the score.",
     "without each word": "What the score loses without each word of the query.",
@@ -61,6 +63,6 @@ export async function explain(app, request) {
       const own = chosen.map((id) => found.matches[id]?.find((row) => row.field === field && row.term === term));
       return [term, field, ...own.map((row) => (row ? `${row.count} of ${row.length}` : "–")), own.find(Boolean)?.documents ?? ""];
     });
-    return h("div", null, h("h3", null, "Matched terms"), table("Matched terms", ["term", "field", ...chosen.map((id) => `in ${name(id)}`), "documents with it"], rows));
+    return h("div", null, table("Matched terms", ["term", "field", ...chosen.map((id) => `in ${name(id)}`), "documents with it"], rows));
   }
 }

@@ -1,7 +1,7 @@
 // Judge: graded relevance from the keyboard. Every key press is on disk before the page says so.
 
 import { get, post } from "./api.js";
-import { button, dialog, h, marked, number, plural, replace, say, select, table } from "./dom.js";
+import { button, dialog, h, marked, number, plural, replace, say, select, soft, table } from "./dom.js";
 import { GRADES, badge, gradeOf, typing } from "./grades.js";
 
 export const title = "Judge";
@@ -31,7 +31,7 @@ export async function render(main, app, current) {
   const count = h("span", { class: "note" });
   const list = h("ol", { class: "judging", role: "listbox", tabindex: "0", "aria-label": "Documents to judge", "aria-activedescendant": documents.length ? `document-${at}` : undefined });
   const items = documents.map((one, i) => h("li", { id: `document-${i}`, role: "option", "aria-selected": "false", class: one.missing ? "missing" : "", onclick: () => move(i) },
-    h("div", { class: "row" }, h("span", { class: "slot" }, badge(one.grade)), h("b", { class: "title" }, one.title), others && one.label !== null ? h("span", { class: "note" }, `all raters: ${one.label}`) : null),
+    h("div", { class: "row" }, h("span", { class: "slot" }, badge(one.grade)), h("b", { class: "title" }, soft(one.title)), others && one.label !== null ? h("span", { class: "note" }, `all raters: ${one.label}`) : null),
     one.missing ? h("p", { class: "note" }, "Judged relevant, but no ranker finds it.") : null,
     h("p", { class: "snippet" }, marked(one.snippet)),
     others ? h("p", { class: "fields" }, Object.entries(one.ranks).map(([name, rank]) => h("span", null, `${name}: ${rank ?? "–"}`))) : null,

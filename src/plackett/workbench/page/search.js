@@ -1,11 +1,14 @@
 // Search: one to five rankers side by side.
 
 import { get, post } from "./api.js";
-import { button, dialog, h, marked, plural, replace, s, say, score, select } from "./dom.js";
+import { button, dialog, h, marked, plural, replace, s, say, score, select, soft } from "./dom.js";
 import { explain } from "./explain.js";
 import { badge, gradeOf, typing } from "./grades.js";
 
 export const title = "Search";
+
+/** Whether the options below the box are shown; remembered while the page is open. */
+let opened = false;
 
 /** Ranks up to which lines between columns are drawn. */
 const LINES = 30;
@@ -14,7 +17,8 @@ export async function render(main, app, current) {
   const params = app.params;
   const { source, columns: known, sets } = app.state;
   const chosen = params.getAll("c").filter((name) => known.some((c) => c.name === name)).slice(0, 5);
-  const names = chosen.length ? chosen : known.filter((c) => c.kind !== "snapshot").slice(0, 2).map((c) => c.name);
+  const usual = known.filter((c) => c.kind !== "snapshot").slice(0, 2).map((c) => c.name);
+  const names = chosen.length ? chosen : usual;
   const k = Math.min(Math.max(Number(params.get("k")) || 20, 1), 1000);
   const q = params.get("q") ?? "", qid = params.get("qid") ?? "", filters = params.get("f") ?? "";
   const setName = params.get("set") ?? sets[0]?.name ?? "";
@@ -41,7 +45,7 @@ export async function render(main, app, current) {
       : h("input", { id: "q", name: "q", type: "search", value: qid || q, placeholder: "Query id", "aria-label": "Query id", autocomplete: "off" });
     const checks = known.map((c) => h("label", { class: "check", title: c.about }, h("input", { type: "checkbox", name: "c", value: c.name, checked: names.includes(c.name) }), c.name));
     const filter = source.fields.length ? h("label", { class: "grow" }, "Filters ", h("input", { name: "f", id: "f", value: filters, placeholder: example(source.fields), autocomplete: "off", spellcheck: "false" })) : null;
-    const more = h("details", { class: "options", open: Boolean(filters) || params.has("c") || params.has("k") },
+    const more = h("details", { class: "options", open: opened, ontoggle: (event) => { opened = event.target.open; } },
       h("summary", null, `Rankers: ${names.join(", ")} · ${k} results${filters ? ` · ${filters}` : ""}`),
       h("fieldset", null, h("legend", null, "Rankers side by side (up to five)"), h("div", { class: "checks" }, checks)),
       h("div", { class: "controls" }, select("k", "Results", [10, 20, 50, 100, 200, 500, 1000].includes(k) ? [10, 20, 50, 100, 200, 500, 1000] : [k, 10, 20, 50, 100, 1000], k), filter,
@@ -61,7 +65,7 @@ export async function render(main, app, current) {
       }
       const text = (data.get("q") ?? "").trim();
       const same = qid && text === (element.dataset.text ?? q);
-      app.go({ view: null, q: source.searchable ? text : null, qid: source.searchable ? (same ? qid : null) : text, c: picked.length ? picked.slice(-5) : null, k: Number(data.get("k")) === 20 ? null : data.get("k"), f: data.get("f") || null });
+      app.go({ view: null, q: source.searchable ? text : null, qid: source.searchable ? (same ? qid : null) : text, c: picked.length && picked.join("\n") !== usual.join("\n") ? picked.slice(-5) : null, k: Number(data.get("k")) === 20 ? null : data.get("k"), f: data.get("f") || null });
     }
   }
 
@@ -111,7 +115,7 @@ export async function render(main, app, current) {
     function dress(item) {
       const card = cards.get(item.dataset.id);
       const fields = Object.entries(card.fields ?? {}).slice(0, 4).map(([name, value]) => h("span", null, `${name}: ${value}`));
-      item.querySelector(".title").textContent = card.title;
+      replace(item.querySelector(".title"), soft(card.title));
       replace(item.querySelector(".snippet"), marked(card.snippet));
       replace(item.querySelector(".fields"), fields);
     }
@@ -120,7 +124,7 @@ export async function render(main, app, current) {
       const before = number ? ranks[number - 1].get(id) : null;
       const step = !number ? null : before === undefined ? h("span", { class: "step new", title: `not among the first ${k} of ${answer.columns[number - 1].name}` }, "new") : before === i + 1 ? h("span", { class: "step same", title: "the same rank" }, "=") : h("span", { class: before > i + 1 ? "step up" : "step down", title: `rank ${before} in ${answer.columns[number - 1].name}` }, `${before > i + 1 ? "▲" : "▼"}${Math.abs(before - i - 1)}`);
       const item = h("li", { class: cards.has(id) ? "result" : "result bare", dataset: { id, column: number, rank: i + 1 }, onmouseenter: () => light(id), onmouseleave: () => light(null), onfocusin: () => light(id) },
-        h("div", { class: "row" }, h("span", { class: "rank" }, i + 1), h("button", { type: "button", class: "title", onclick: () => open(id) }, id), step, h("span", { class: "slot" }, badge(labels.get(id)))),
+        h("div", { class: "row" }, h("span", { class: "rank" }, i + 1), h("button", { type: "button", class: "title", onclick: () => open(id) }, soft(id)), step, h("span", { class: "slot" }, badge(labels.get(id)))),
         h("p", { class: "snippet" }), h("p", { class: "fields" }),
         h("div", { class: "row tools" }, h("span", { class: "score", title: "score" }, score(column.scores[i])),
           button("Why?", () => why(column.name, id), { class: "small", "aria-label": `Why is ${id} here?` }),

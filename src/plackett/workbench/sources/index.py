@@ -100,7 +100,10 @@ class IndexSource(Source):
             name: _shown(value) for name, value in hit.document.fields.items()
             if kinds[name] != "text" and name != shown and _shown(value) not in (None, "")
         }  # fmt: skip
-        return {"id": docid, "title": title, "snippet": _segments(hit.snippet(marks=(_OPEN, _CLOSE))), "fields": fields}
+        text = hit.snippet(marks=(_OPEN, _CLOSE), skip=_TITLES)
+        if _OPEN not in text:
+            text = hit.snippet(marks=(_OPEN, _CLOSE)) or text
+        return {"id": docid, "title": title, "snippet": _segments(text), "fields": fields}
 
     def _title(self, docid: str, number: int) -> tuple[str, str]:
         fields = self.index.document(number).fields
