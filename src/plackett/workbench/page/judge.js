@@ -32,7 +32,7 @@ export async function render(main, app, current) {
   const list = h("ol", { class: "judging", role: "listbox", tabindex: "0", "aria-label": "Documents to judge", "aria-activedescendant": documents.length ? `document-${at}` : undefined });
   const items = documents.map((one, i) => h("li", { id: `document-${i}`, role: "option", "aria-selected": "false", class: one.missing ? "missing" : "", onclick: () => move(i) },
     h("div", { class: "row" }, h("span", { class: "slot" }, badge(one.grade)), h("b", { class: "title" }, soft(one.title)), others && one.label !== null ? h("span", { class: "note" }, `all raters: ${one.label}`) : null),
-    one.missing ? h("p", { class: "note" }, "Judged relevant, but no ranker finds it.") : null,
+    one.missing ? h("p", { class: "note" }, `Judged relevant, but not among the first ${depth} of any ranker.`) : null,
     h("p", { class: "snippet" }, marked(one.snippet)),
     others ? h("p", { class: "fields" }, Object.entries(one.ranks).map(([name, rank]) => h("span", null, `${name}: ${rank ?? "–"}`))) : null,
     h("p", { class: "written note" }, one.note)));

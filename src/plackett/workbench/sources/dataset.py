@@ -66,6 +66,8 @@ class DatasetSource(Source):
 
                 return self.add_ranker(path.stem, load(path), ())
             return self._put(RunColumn(path.stem, read_results(path)))
+        if given not in self.feature_names and given.isdecimal() and 1 <= int(given) <= len(self.feature_names):
+            given = self.feature_names[int(given) - 1]
         if given not in self.feature_names:
             near = nearest(given, self.feature_names, 3)
             hint = question(near) if near else f"features are {', '.join(self.feature_names[:5])}, …"
