@@ -37,7 +37,10 @@ def documents(n=60):
     rng = np.random.default_rng(0)
     for i in range(n):
         animal, verb, place = (str(rng.choice(words)) for words in (ANIMALS, VERBS, PLACES))
-        text = f"The {animal} {verb} near the {place}. " * int(rng.integers(1, 4)) + f"A <b>{rng.choice(ANIMALS)}</b> & co."
+        text = (
+            f"The {animal} {verb} near the {place}. " * int(rng.integers(1, 4))
+            + f"A <b>{rng.choice(ANIMALS)}</b> & co."
+        )
         yield Document(
             f"d{i:02d}", {"title": f"{animal.title()} {i}", "body": text, "year": 1950 + i, "place": place.split()[0]}
         )

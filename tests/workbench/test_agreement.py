@@ -14,7 +14,6 @@ from plackett.workbench.pooling import pool
 from plackett.workbench.store import Judgement
 
 
-
 def test_alpha_is_the_published_one():
     rows = ["123321412...", "1233224125.3", ".3332342251.", "1233244125 1.".replace(" ", "")]
     units = {i: [int(row[i]) for row in rows if row[i] != "."] for i in range(12)}

@@ -44,7 +44,9 @@ def test_snippets_are_pieces_of_text_not_markup(client):
 @pytest.mark.parametrize("column", ["BM25", "RM3"])
 def test_filters_select_and_keep_the_order(client, column):
     every = client.get("/api/search?" + query(q="whale reef", columns=column, k=60)).json["columns"][0]
-    some = client.get("/api/search?" + query(q="whale reef", columns=column, k=60, filters="year:>=1980")).json["columns"][0]
+    some = client.get("/api/search?" + query(q="whale reef", columns=column, k=60, filters="year:>=1980")).json[
+        "columns"
+    ][0]
     year = {doc.id: doc.fields["year"] for doc in documents()}
     assert some["ids"] == [docid for docid in every["ids"] if year[docid] >= 1980]
 

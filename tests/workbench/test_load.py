@@ -69,7 +69,9 @@ def test_ten_thousand_requests_while_training_lose_nothing(index, tmp_path, benc
 def junk(rng, depth=0):
     """Values of any kind that JSON has."""
     makers = [
-        lambda: rng.choice(["", "x", "BM25", "given", "q0", "d01", "\ud800", "\x00", "a" * 3000, "snapshot: x", "🐋", "-1"]),
+        lambda: rng.choice(
+            ["", "x", "BM25", "given", "q0", "d01", "\ud800", "\x00", "a" * 3000, "snapshot: x", "🐋", "-1"]
+        ),
         lambda: rng.choice([0, 1, -1, 10**30, 1e308, 0.5, 2**63]),
         lambda: rng.choice([None, True, False]),
         lambda: [junk(rng, depth + 1) for _ in range(rng.randrange(4))] if depth < 3 else [],
@@ -92,7 +94,9 @@ def test_nonsense_is_refused_with_a_reason(index):
             given["more"] = junk(rng)
         if one.method == "GET":
             pairs = [
-                (k, str(x).encode("utf-8", "replace")) for k, v in given.items() for x in (v if isinstance(v, list) else [v])
+                (k, str(x).encode("utf-8", "replace"))
+                for k, v in given.items()
+                for x in (v if isinstance(v, list) else [v])
             ]
             answer = client.get(f"{one.path}?{urlencode(pairs)}")
         else:
@@ -148,7 +152,9 @@ def test_judgement_that_the_server_acknowledged_survives_kill(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, "-c", program, str(store), str(port)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(store), str(port)], stdout=subprocess.PIPE, text=True
+    )
     assert "The workbench is at" in process.stdout.readline()
     import time
 

@@ -49,7 +49,13 @@ def test_winner_becomes_a_column(request, kind):
     bench = request.getfixturevalue(kind)
     client = Client(application(bench))
     features = [one["name"] for one in client.get("/api/train/choice").json["features"]]
-    body = {"set": "given", "rankers": ["ListNet", "LinearRegression"], "features": features[:2], "folds": 3, "trials": 2}
+    body = {
+        "set": "given",
+        "rankers": ["ListNet", "LinearRegression"],
+        "features": features[:2],
+        "folds": 3,
+        "trials": 2,
+    }
     number = client.post("/api/train", body).json["job"]["number"]
     assert client.get("/api/search?qid=" + next(iter(bench.source.queries))).status == 200  # meanwhile
     job = wait(client, number)

@@ -127,8 +127,8 @@ export async function render(main, app, current) {
         h("div", { class: "row" }, h("span", { class: "rank" }, i + 1), h("button", { type: "button", class: "title", onclick: () => open(id) }, soft(id)), step, h("span", { class: "slot" }, badge(labels.get(id)))),
         h("p", { class: "snippet" }), h("p", { class: "fields" }),
         h("div", { class: "row tools" }, h("span", { class: "score", title: "score" }, score(column.scores[i])),
-          button("Why?", () => why(column.name, id), { class: "small", "aria-label": `Why is ${id} here?` }),
-          button("A/B", () => pick(column.name, id), { class: "small", "aria-label": `Compare ${id} with another document`, title: "Choose two documents of a column: why is one above the other?" })));
+          button("Why?", () => why(column.name, id), { class: "small", "aria-label": `Why? Explain the place of ${id}` }),
+          button("A/B", () => pick(column.name, id), { class: "small", "aria-label": `A/B: compare ${id} with another document`, title: "Choose two documents of a column: why is one above the other?" })));
       if (cards.has(id)) dress(item); else observer.observe(item);
       return item;
     }
