@@ -37,6 +37,8 @@ VERSION = "__version__"
 EXCEPTIONS = {
     ("scorers/blend.py", "rankers"): "the members of a blend are rankers, and are stored as rankers are",
     ("serve/models.py", "_load"): "what `load` reads is served",
+    ("datasets/collection.py", "text"): "a collection consists of documents, and can be indexed",
+    ("datasets/pydocs/build.py", "text"): "the embedded collection consists of documents",
     ("losses/base.py", "theory"): "a loss tells what is proved of it, when asked",
 }
 

@@ -1017,7 +1017,8 @@ PACKAGES: dict[str, dict[str, str]] = \
             'two_stage_bound': 'plackett.theory.preference_regrets',
             'weighted_list_surrogate': 'plackett.theory.consistency.generalised_listwise',
             'weighted_pair_surrogate': 'plackett.theory.consistency.generalised_pairwise',
-            'worst_case_of_rule': 'plackett.theory.deterministic_rules'}}
+            'worst_case_of_rule': 'plackett.theory.deterministic_rules'},
+ 'workbench': {}}
 
 FORMATS: list[tuple] = \
 [('c', 'plackett.export.c', 'CFormat', '', True),
@@ -1746,7 +1747,7 @@ ITEMS: list[tuple] = \
   ('LR-09',),
   'Qin, Liu, Xu, Li 2010',
   (),
-  'Load a public dataset from files you already have; nothing is downloaded.'),
+  'Load a public dataset from files you already have, or the embedded collection; nothing is downloaded.'),
  ('data',
   'OrderedTargetEncoder',
   'plackett.data.target_encoding',

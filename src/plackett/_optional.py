@@ -32,6 +32,7 @@ LIBRARIES = {
     "uvicorn": Library("uvicorn", "serve"),
     "httptools": Library("httptools", "serve"),
     "orjson": Library("orjson", "serve"),
+    "starlette": Library("Starlette", "serve"),
     "dask": Library("Dask", "cluster"),
     "distributed": Library("Dask", "cluster"),
     "Stemmer": Library("PyStemmer", "text"),

@@ -33,6 +33,7 @@ from plackett.cli import (
     serve,
     study,
     train,
+    workbench,
 )
 from plackett.cli.messages import interruptible
 
@@ -79,6 +80,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "serve": serve.serve,
     "index": index.index,
     "search": search.search,
+    "workbench": workbench.workbench,
 }
 #: Former names, which still work but are not shown.
 ALIASES = {"compare": "experiment"}

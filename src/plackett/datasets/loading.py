@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from plackett.data.dataset import RankingDataset
+    from plackett.datasets.collection import TextCollection
 
 __all__ = ["available", "load"]
 
+#: The collection that needs no files.
+EMBEDDED = "pydocs"
 _SUFFIXES = ("", ".gz", ".xz", ".zst", ".bz2")
 
 
@@ -34,14 +37,15 @@ def load(
     variant: str | None = None,
     sparse: bool = False,
     root: str | os.PathLike[str] | None = None,
-) -> Fold | RankingDataset:
-    """Load a public dataset from files you already have; nothing is downloaded.
+) -> Fold | RankingDataset | TextCollection:
+    """Load a public dataset from files you already have, or the embedded collection; nothing is downloaded.
 
     Parameters
     ----------
     name
         A name of `available`, such as ``"mq2008"``, ``"ohsumed"`` (LETOR 3.0), ``"mslr-web10k"`` or
-        ``"yahoo-set1"``.
+        ``"yahoo-set1"``. ``"pydocs"`` is made on the spot: the documentation of Python's standard library, with
+        queries and judgements derived by a rule or, as ``variant="judged"``, judged by hand.
     fold
         1 to 5 for datasets with LETOR's five folds. Where the release has only the parts S1 to S5, they are
         combined into the folds.
@@ -58,7 +62,8 @@ def load(
     Returns
     -------
     With ``part``, a `RankingDataset`. Without it, a fold whose ``train``, ``valid`` and ``test`` are read when they are
-    first used (``valid`` is None where the release has none).
+    first used (``valid`` is None where the release has none). ``"pydocs"`` is a `TextCollection` with ``documents``,
+    ``queries`` and ``judgements``.
 
     Examples
     --------
@@ -66,6 +71,8 @@ def load(
     >>> load("ohsumed", fold=2, part="test", variant="Feature-null")  # doctest: +SKIP
     RankingDataset(21 queries, 2570 rows, 45 features, docids, comments)
     """
+    if name == EMBEDDED:
+        return _embedded(variant, fold=fold, part=part)
     dataset = info(name)
     files = _Files(dataset, variant, root)
     if part is not None and part.upper() in _pieces(dataset):
@@ -85,6 +92,19 @@ def load(
     if paths is None:
         raise DataError(f"{dataset.name} has no part {part!r}")
     return _read(paths, dataset, sparse)
+
+
+def _embedded(variant: str | None, **refused: object) -> TextCollection:
+    """The collection that every Python brings."""
+    from plackett.datasets.pydocs.build import VARIANTS
+
+    for parameter, value in refused.items():
+        if value is not None:
+            raise DataError(f"{EMBEDDED} is a collection of documents; it has no {parameter} (got {value!r})")
+    chosen = variant or next(iter(VARIANTS))
+    if chosen not in VARIANTS:
+        raise DataError(f"{EMBEDDED} has no variant {variant!r}; its variants: {', '.join(map(repr, VARIANTS))}")
+    return VARIANTS[chosen]()
 
 
 def available(root: str | os.PathLike[str] | None = None) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +57,13 @@ class Hit:
         """The document as it was stored."""
         return self.index.document(self.number)
 
-    def snippet(self, *, words: int = 30, marks: tuple[str, str] = ("**", "**")) -> str:
-        """The part of the stored text that shows best why the document was found, with query terms marked."""
-        texts = {name: v for name, v in self.document.fields.items() if self.index.kinds[name] == "text"}
+    def snippet(self, *, words: int = 30, marks: tuple[str, str] = ("**", "**"), skip: Collection[str] = ()) -> str:
+        """The part of the stored text that shows best why the document was found, with query terms marked.
+
+        Fields to ``skip``, such as a title that is shown anyway, are not looked at.
+        """
+        fields = self.document.fields.items()
+        texts = {name: v for name, v in fields if self.index.kinds[name] == "text" and name not in skip}
         weights: dict[str, float] = {}
         for name, terms in self.query.items():
             field = self.index.field(name)

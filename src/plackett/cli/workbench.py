@@ -1,0 +1,67 @@
+"""``plackett workbench``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def workbench(
+    source: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[INDEX | RUN… | DATASET]",
+            help="Folder of `plackett index` or of a saved pipeline, TREC runs, or a dataset of features. Without it: "
+            "the documentation of Python's standard library.",
+        ),
+    ] = None,
+    ranker: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A ranker to compare: a retrieval model such as RM3 or 'BM25F', a .plackett model, a folder saved by "
+            "`plackett search --save`, a TREC run; with a dataset also a feature. May be repeated."
+        ),
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="File of feature declarations (or ohsumed, gov, gov2) that models use.")
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgements to start from.")] = None,
+    queries: Annotated[Path | None, typer.Option(help="Queries to start from: id, tab, text per line.")] = None,
+    store: Annotated[Path, typer.Option(help="File that keeps judgements, query sets and snapshots.")] = Path(
+        "workbench.sqlite"
+    ),
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this machine need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8765,
+    token: Annotated[
+        str | None,
+        typer.Option(help="Token that every request needs; made up if the address is open.", envvar="PLACKETT_TOKEN"),
+    ] = None,
+) -> None:
+    """Search, compare, judge and explain rankings in a browser."""
+    from plackett._optional import optional
+
+    for module in ("starlette", "uvicorn", "orjson"):
+        optional(module, "the workbench needs")
+    from plackett.text.retrieval.reading import read_queries
+    from plackett.workbench.bench import Workbench
+    from plackett.workbench.server import serve
+    from plackett.workbench.sources.opening import open_source
+    from plackett.workbench.sources.runs import read_labels
+    from plackett.workbench.store import Store
+
+    for path, option in ((qrels, "--qrels"), (queries, "--queries")):
+        if path is not None and not path.is_file():
+            raise typer.BadParameter(f"{path} is not a file", param_hint=option)
+    opened = open_source(source or [], ranker or [], features)
+    labels = None if qrels is None else read_labels(qrels)
+    if queries is not None:
+        opened.queries = read_queries(queries)
+    elif labels is not None and not opened.queries:
+        opened.queries = {qid: qid for qid in labels}
+    store.parent.mkdir(parents=True, exist_ok=True)
+    folder = store.parent / f"{store.stem}-training"
+    serve(Workbench(opened, Store(store), labels=labels, folder=folder), host=host, port=port, token=token)

@@ -1,0 +1,7 @@
+"""A page to search, compare, judge and explain rankings, served from this machine."""
+
+from __future__ import annotations
+
+from plackett._lazy import open_package
+
+open_package(__name__, named={"application": "application", "Workbench": "bench", "Store": "store"})

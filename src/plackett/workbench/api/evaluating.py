@@ -1,0 +1,145 @@
+"""Query sets, their evaluation, and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.evaluation.compare_evaluations import compare_evaluations
+from plackett.evaluation.evaluate_run import evaluate_run
+from plackett.measures.language import parse_all
+from plackett.serve.http import RefusedError
+from plackett.workbench.api.parameters import Action, Content, Name, Param, Text, Whole, action
+from plackett.workbench.bench import GIVEN, SNAPSHOT, Workbench
+from plackett.workbench.exchange import read_query_set
+
+__all__ = ["ACTIONS"]
+
+#: What is measured unless the page asks for something else.
+MEASURES = ("nDCG@10", "AP", "RR", "P@5")
+_MANY = 12
+Few = Annotated[Sequence[str], Param("texts", longest=_MANY)]
+
+
+@action("POST", "/api/sets/import")
+def import_set(
+    bench: Workbench, name: Name, text: Content, file: Text = "", rater: Name = "imported"
+) -> dict[str, Any]:
+    """Add queries (and judgements, if there are any) from the text of a file."""
+    name = " ".join(name.split())
+    if not name or name == GIVEN:
+        raise RefusedError(422, f"choose a name other than {name!r} for the set")
+    queries, judged = read_query_set(text, file or "the text")
+    bench.store.add_queries(name, {_clean(qid): _clean(words) for qid, words in queries.items()})
+    count = bench.store.judge_all(rater or "imported", judged)
+    return {"name": name, "queries": len(queries), "judgements": count}
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.replace("\x00", " ").split())
+
+
+@action("POST", "/api/sets/remove")
+def remove_set(bench: Workbench, name: Name) -> dict[str, Any]:
+    """Remove a query set; judgements stay."""
+    return {"removed": bench.store.remove_set(name)}
+
+
+@action("GET", "/api/evaluate")
+def evaluate(
+    bench: Workbench,
+    set: Name,
+    columns: Few = (),
+    measures: Few = MEASURES,
+    depth: Whole = 100,
+) -> dict[str, Any]:
+    """Measures of each query for each ranker or snapshot, means, and which differences are significant."""
+    names = list(dict.fromkeys(columns)) or list(bench.source.columns)[:_MANY]
+    parsed = parse_all(measures or MEASURES)
+    queries, labels = bench.query_set(set), bench.labels()
+    judged = {qid: labels[qid] for qid in queries if labels.get(qid)}
+    answer: dict[str, Any] = {
+        "columns": names,
+        "measures": [str(measure) for measure in parsed],
+        "judged": len(judged),
+        "unjudged": len(queries) - len(judged),
+        "rows": [],
+        "means": {},
+        "pairs": [],
+        "note": "",
+        "warnings": [],
+    }
+    if not judged:
+        return answer | {"note": "No query of this set has a judgement. Judge some documents, or import judgements."}
+    answer["warnings"] = _flattered(bench, names, judged)
+    runs = {name: bench.run(name, set, depth) for name in names}
+    found = {name: evaluate_run(judged, run, parsed, complete=True) for name, run in runs.items()}
+    qids = [str(qid) for qid in found[names[0]].qids.tolist()]
+    answer["means"] = {name: {m: _number(v) for m, v in one.mean.items()} for name, one in found.items()}
+    for i, qid in enumerate(qids):
+        values = {name: {m: _number(own[i]) for m, own in one.values.items()} for name, one in found.items()}
+        unseen = {name: sum(d not in judged[qid] for d in list(runs[name].get(qid, {}))[:10]) for name in names}
+        answer["rows"].append({"qid": qid, "text": queries[qid], "values": values, "unjudged": unseen})
+    if len(names) > 1:
+        try:
+            compared = compare_evaluations(found)
+        except (DataError, ValueError) as error:
+            return answer | {"note": str(error)}
+        keys = ("measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "significant", "better")
+        for row in compared.pairs.to_dicts():
+            counts = {key: int(row[key]) for key in ("wins", "ties", "losses")}
+            answer["pairs"].append({key: _plain(row[key]) for key in keys} | counts)
+        answer["note"] = f"> names rankers that are significantly worse (p ≤ 0.05, {compared._test()})."
+    return answer
+
+
+def _flattered(bench: Workbench, names: Sequence[str], judged: Mapping[str, Any]) -> list[str]:
+    """Rankers that are measured on queries that they were trained on."""
+    warnings = []
+    for name in names:
+        known = len(bench.column(name).trained_on.intersection(judged)) if name in bench.source.columns else 0
+        if known:
+            warnings.append(
+                f"{name} was trained on {known} of these {len(judged)} queries: its figures here are too good. Its "
+                "report has cross-validated ones; another query set shows what it learned."
+            )
+    return warnings
+
+
+def _plain(value: Any) -> Any:
+    return _number(value) if isinstance(value, (float, np.floating)) else value
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+@action("GET", "/api/snapshots")
+def snapshots(bench: Workbench) -> dict[str, Any]:
+    """All snapshots."""
+    return {"snapshots": [one._asdict() for one in bench.store.snapshots()]}
+
+
+@action("POST", "/api/snapshots")
+def add_snapshot(bench: Workbench, name: Name, column: Text, set: Name, depth: Whole = 100) -> dict[str, Any]:
+    """Freeze the results of a ranker on a query set."""
+    name = " ".join(name.split())
+    if not name:
+        raise RefusedError(422, "give the snapshot a name")
+    if column.startswith(SNAPSHOT):
+        raise RefusedError(422, "this is a snapshot already")
+    found = bench.store.add_snapshot(name, column, set, depth, bench.run(column, set, depth))
+    return {"snapshot": found._asdict()}
+
+
+@action("POST", "/api/snapshots/remove")
+def remove_snapshot(bench: Workbench, name: Name) -> dict[str, Any]:
+    """Remove a snapshot."""
+    return {"removed": bench.store.remove_snapshot(name)}
+
+
+#: What the page can ask.
+ACTIONS: list[Action] = [import_set, remove_set, evaluate, snapshots, add_snapshot, remove_snapshot]

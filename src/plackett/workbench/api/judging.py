@@ -1,0 +1,149 @@
+"""Judgements: recording, undoing, what comes next, agreement, import and export."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from plackett.serve.http import RefusedError
+from plackett.workbench.agreement import agreement
+from plackett.workbench.api.parameters import (
+    Action,
+    Content,
+    Grade,
+    Name,
+    Names,
+    Note,
+    Param,
+    Text,
+    action,
+)
+from plackett.workbench.bench import Workbench
+from plackett.workbench.exchange import read_judgements
+from plackett.workbench.pooling import STRATEGIES, Pooled, pool
+
+__all__ = ["ACTIONS"]
+
+Depth = Annotated[int, Param("whole", 1, 200)]
+
+
+@action("POST", "/api/judge")
+def judge(
+    bench: Workbench, rater: Name, docid: Text, grade: Grade = None, qid: Name = "", q: Text = "", note: Note = None
+) -> dict[str, Any]:
+    """Record a grade (null takes it back) and a note; the answer comes when it is on disk."""
+    query = bench.saved_query(q, qid or None)
+    found = bench.store.judge(_rater(rater), str(query.qid), _docid(docid), grade, note)
+    return {"judgement": found._asdict(), "query": query._asdict()}
+
+
+@action("POST", "/api/undo")
+def undo(bench: Workbench, rater: Name) -> dict[str, Any]:
+    """Undo the last change of a rater."""
+    found = bench.store.undo(_rater(rater))
+    if found is None:
+        return {"undone": None, "current": None}
+    current = [one for one in bench.store.judgements(found.qid, found.rater) if one.docid == found.docid]
+    return {"undone": found._asdict(), "current": current[0]._asdict() if current else None}
+
+
+@action("GET", "/api/pool")
+def pooled(
+    bench: Workbench, set: Name, qid: Name, rater: Name = "", strategy: Name = "depth", depth: Depth = 10,
+    columns: Names = (),
+) -> dict[str, Any]:  # fmt: skip
+    """The documents of a query that are worth judging, with what the rater said of them, and judged ones not found."""
+    queries = bench.query_set(set)
+    if qid not in queries:
+        raise RefusedError(404, f"the set {set!r} has no query {qid!r}")
+    found = _pool(bench, set, qid, strategy, depth, columns)
+    query = bench.query("", qid)
+    mine = {one.docid: one for one in bench.store.judgements(qid, rater)} if rater else {}
+    labels = bench.labels(qid=qid).get(qid, {})
+    missing = [docid for docid, label in labels.items() if label > 0 and docid not in {p.docid for p in found}]
+    shown = [*found, *(Pooled(docid, {}, 0.0) for docid in missing)]
+    cards = {card["id"]: card for card in bench.source.cards([p.docid for p in shown], query)}
+    return {
+        "query": {"qid": qid, "text": queries[qid]},
+        "documents": [
+            cards[p.docid]
+            | {"ranks": p.ranks, "priority": p.priority, "missing": not p.ranks}
+            | {"grade": mine[p.docid].grade if p.docid in mine else None}
+            | {"note": mine[p.docid].note if p.docid in mine else "", "label": labels.get(p.docid)}
+            for p in shown
+        ],
+    }
+
+
+@action("GET", "/api/next")
+def following(
+    bench: Workbench, set: Name, rater: Name, strategy: Name = "depth", depth: Depth = 10, columns: Names = (),
+) -> dict[str, Any]:  # fmt: skip
+    """The queries of a set by what is left to judge for a rater: the one that matters most first."""
+    graded = {(one.qid, one.docid) for one in bench.store.judgements(rater=_rater(rater)) if one.grade is not None}
+    rows = []
+    for qid, text in bench.query_set(set).items():
+        found = _pool(bench, set, qid, strategy, depth, columns)
+        open_ones = [p for p in found if (qid, p.docid) not in graded]
+        worth = max((p.priority for p in open_ones), default=0.0)
+        rows.append({"qid": qid, "text": text, "left": len(open_ones), "pool": len(found), "worth": worth})
+    order = sorted(rows, key=lambda row: -row["worth"]) if strategy == "disagreement" else rows
+    first = next((row["qid"] for row in order if row["left"]), None)
+    return {"next": first, "queries": rows, "left": sum(row["left"] for row in rows)}
+
+
+def _pool(bench: Workbench, set_name: str, qid: str, strategy: str, depth: int, columns: Names) -> list[Pooled]:
+    if strategy not in STRATEGIES:
+        raise RefusedError(422, f"strategy is {strategy!r}; give one of {', '.join(STRATEGIES)}")
+    names = columns or list(bench.source.columns)
+    return pool({name: list(bench.run(name, set_name, 100)[qid]) for name in names}, depth, strategy)
+
+
+@action("GET", "/api/agreement")
+def agreed(bench: Workbench) -> dict[str, Any]:
+    """Agreement of the raters, and where they differ."""
+    found = agreement(bench.store.judgements())
+    texts = {qid: text for own in bench.sets().values() for qid, text in own.items()}
+    found["conflicts"] = [c | {"text": texts.get(c["qid"], c["qid"])} for c in found["conflicts"][:500]]
+    return found | {"raters": bench.store.raters()}
+
+
+@action("GET", "/api/missing")
+def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20) -> dict[str, Any]:
+    """Relevant documents that rankers do not have among their first, by query."""
+    names = columns or list(bench.source.columns)
+    labels, rows = bench.labels(), []
+    for qid, text in bench.query_set(set).items():
+        relevant = {docid: label for docid, label in labels.get(qid, {}).items() if label > 0}
+        for docid, label in relevant.items():
+            absent = [name for name in names if docid not in list(bench.run(name, set, 100).get(qid, {}))[:depth]]
+            if absent:
+                rows.append({"qid": qid, "text": text, "docid": docid, "label": label, "absent": absent})
+    rows.sort(key=lambda row: (-row["label"], -len(row["absent"])))
+    return {"missing": rows[:1000], "total": len(rows)}
+
+
+@action("POST", "/api/judgements/import")
+def imported(bench: Workbench, rater: Name, text: Content, name: Text = "") -> dict[str, Any]:
+    """Read judgements from the text of a qrels or CSV file, as those of a rater."""
+    rows = read_judgements(text, name or "the file", _rater(rater))
+    by_rater: dict[str, list[tuple[str, str, float]]] = {}
+    for one, qid, docid, grade in rows:
+        by_rater.setdefault(one, []).append((qid, docid, grade))
+    return {"judgements": sum(bench.store.judge_all(one, labels) for one, labels in by_rater.items())}
+
+
+def _rater(name: str) -> str:
+    name = " ".join(name.split())
+    if not name:
+        raise RefusedError(422, "a judgement needs the name of its rater")
+    return name
+
+
+def _docid(docid: str) -> str:
+    if not docid.strip():
+        raise RefusedError(422, "a judgement needs the id of its document")
+    return docid
+
+
+#: What the page can ask.
+ACTIONS: list[Action] = [judge, undo, pooled, following, agreed, missing, imported]

@@ -1,0 +1,155 @@
+"""Parameters of requests, declared by the signatures of the functions that answer them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from plackett.serve.http import RefusedError
+
+__all__ = ["Action", "Flag", "Grade", "Name", "Names", "Number", "Param", "Text", "Whole", "action"]
+
+
+@dataclass(frozen=True)
+class Param:
+    """What a value may be: the JSON type, and limits on numbers and lengths."""
+
+    kind: str
+    low: float = -math.inf
+    high: float = math.inf
+    longest: int = 2_000
+    #: Whether null is a value.
+    optional: bool = False
+
+    def read(self, value: Any, name: str, text: bool) -> Any:
+        """A value from JSON, or with ``text`` from the query string."""
+        if value is None and self.optional:
+            return None
+        found = _READERS[self.kind](value, text)
+        if found is None:
+            raise RefusedError(422, f"{name} is {value!r:.60}; give {_WORDS[self.kind]}")
+        if isinstance(found, (str, list)) and len(found) > self.longest:
+            raise RefusedError(422, f"{name} has {len(found)} {_UNITS[self.kind]}; at most {self.longest} are accepted")
+        if isinstance(found, list) and any(len(entry) > 2_000 for entry in found):
+            raise RefusedError(422, f"{name} has an entry of more than 2000 characters")
+        if isinstance(found, (int, float)) and not self.low <= found <= self.high:
+            raise RefusedError(422, f"{name} is {found}; give a number from {self.low:g} to {self.high:g}")
+        return found
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        found: dict[str, Any] = dict(_SCHEMAS[self.kind])
+        if self.kind in ("whole", "number"):
+            found |= {k: v for k, v in (("minimum", self.low), ("maximum", self.high)) if math.isfinite(v)}
+        if self.kind == "text":
+            found["maxLength"] = self.longest
+        if self.kind == "texts":
+            found["maxItems"] = self.longest
+        if self.optional:
+            found["type"] = [found["type"], "null"]
+        return found
+
+
+def _text(value: Any, text: bool) -> str | None:
+    if not isinstance(value, str) or "\x00" in value:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+    return value
+
+
+def _texts(value: Any, text: bool) -> list[str] | None:
+    given = [value] if text and isinstance(value, str) else value
+    if not isinstance(given, list) or any(_text(entry, text) is None for entry in given):
+        return None
+    return given
+
+
+def _number(value: Any, text: bool) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str) if text else (int, float)):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _whole(value: Any, text: bool) -> int | None:
+    found = _number(value, text)
+    return int(found) if found is not None and found.is_integer() else None
+
+
+def _flag(value: Any, text: bool) -> bool | None:
+    if text and value in ("true", "false", "1", "0"):
+        return value in ("true", "1")
+    return value if isinstance(value, bool) else None
+
+
+_READERS: dict[str, Callable[[Any, bool], Any]] = {
+    "text": _text, "texts": _texts, "number": _number, "whole": _whole, "flag": _flag
+}  # fmt: skip
+_WORDS = {
+    "text": "text", "texts": "a list of texts", "number": "a number", "whole": "a whole number", "flag": "true or false"
+}  # fmt: skip
+_UNITS = {"text": "characters", "texts": "entries"}
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "text": {"type": "string"},
+    "texts": {"type": "array", "items": {"type": "string", "maxLength": 2_000}},
+    "number": {"type": "number"},
+    "whole": {"type": "integer"},
+    "flag": {"type": "boolean"},
+}
+
+Text = Annotated[str, Param("text")]
+Name = Annotated[str, Param("text", longest=200)]
+#: The content of a file that is imported.
+Content = Annotated[str, Param("text", longest=64_000_000)]
+Names = Annotated[Sequence[str], Param("texts", longest=1_000)]
+Flag = Annotated[bool, Param("flag")]
+Grade = Annotated[float | None, Param("number", 0, 100, optional=True)]
+Note = Annotated[str | None, Param("text", longest=5_000, optional=True)]
+Number = Annotated[float, Param("number")]
+Whole = Annotated[int, Param("whole", 1, 1_000)]
+
+
+@dataclass(frozen=True)
+class Action:
+    """A path and a method, the function that answers, and its parameters."""
+
+    method: str
+    path: str
+    function: Callable[..., Any]
+    parameters: Mapping[str, tuple[Param, Any]] = field(default_factory=dict)
+
+    def read(self, given: Mapping[str, Any], text: bool) -> dict[str, Any]:
+        """The arguments of the function."""
+        unknown = [name for name in given if name not in self.parameters]
+        if unknown:
+            known = ", ".join(self.parameters) or "none"
+            raise RefusedError(422, f"unknown parameter {unknown[0]!r:.60}; {self.path} takes {known}")
+        found = {}
+        for name, (param, default) in self.parameters.items():
+            if name in given:
+                found[name] = param.read(given[name], name, text)
+            elif default is inspect.Parameter.empty:
+                raise RefusedError(422, f"{name} is missing")
+        return found
+
+
+def action(method: str, path: str) -> Callable[[Callable[..., Any]], Action]:
+    """Make an `Action` of a function whose first argument is the workbench."""
+
+    def made(function: Callable[..., Any]) -> Action:
+        hints = typing.get_type_hints(function, include_extras=True)
+        signature = list(inspect.signature(function).parameters.values())[1:]
+        parameters = {one.name: (hints[one.name].__metadata__[0], one.default) for one in signature}
+        return Action(method, path, function, parameters)
+
+    return made

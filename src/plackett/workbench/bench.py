@@ -1,0 +1,151 @@
+"""The state of the workbench: a source, what people enter, and what was computed from both."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plackett._errors import DataError
+from plackett._names import nearest, question
+from plackett.workbench.columns.base import Column, Query
+from plackett.workbench.columns.run import RunColumn
+from plackett.workbench.sources.base import Source
+from plackett.workbench.store import Store
+
+__all__ = ["SNAPSHOT", "TYPED", "Workbench"]
+
+#: Name of the set of queries that came with the source, and of that of queries typed into the search box.
+GIVEN, TYPED = "given", "typed"
+#: What the name of a snapshot begins with where rankers are named.
+SNAPSHOT = "snapshot: "
+#: Lists that are kept in memory.
+_KEPT = 64
+
+
+class Workbench:
+    """A source of rankings and a store of judgements.
+
+    Parameters
+    ----------
+    source
+        Documents and rankers; see `plackett.workbench.sources.opening.open_source`.
+    store
+        Judgements, query sets, snapshots.
+    labels
+        Judgements from a file. What raters say in the store goes before them.
+    folder
+        Where training keeps its files; by default a temporary folder.
+
+    Examples
+    --------
+    >>> from plackett.text import Document, Index
+    >>> from plackett.workbench.sources.index import IndexSource
+    >>> index = Index.build([Document("a", {"body": "blue whales"}), Document("b", {"body": "a blue sky"})])
+    >>> bench = Workbench(IndexSource(index), Store())
+    >>> bench.column("BM25").rank(bench.query("whale"), 10).ids
+    ['a']
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        store: Store,
+        *,
+        labels: Mapping[str, Mapping[str, float]] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.source, self.store, self.folder = source, store, folder
+        self.given = {qid: dict(own) for qid, own in (source.labels if labels is None else labels).items()}
+        for qid in self.given:
+            if not source.searchable:
+                source.queries.setdefault(qid, qid)
+        self._kept: dict[Any, dict[str, dict[str, float]]] = {}
+        self._lock = threading.Lock()
+        from plackett.workbench.training import Jobs
+
+        self.jobs = Jobs(self)
+
+    # -------------------------------------------------------------------------------------------------------- queries
+
+    def sets(self) -> dict[str, dict[str, str]]:
+        """Sets of queries by name."""
+        given = {GIVEN: self.source.queries} if self.source.queries else {}
+        return given | self.store.sets()
+
+    def query_set(self, name: str) -> dict[str, str]:
+        """The queries of a set."""
+        sets = self.sets()
+        if name not in sets:
+            near = nearest(name, sets, 3)
+            raise DataError(f"there is no query set {name!r}; {question(near) if near else 'import one first'}")
+        return sets[name]
+
+    def query(self, text: str, qid: str | None = None) -> Query:
+        """A query by its id, or by its text: if a query of a set has this text, it is that query."""
+        text = " ".join(text.split())
+        sets = self.sets()
+        if qid:
+            for own in sets.values():
+                if qid in own:
+                    return Query(qid, text if text else own[qid])
+            return Query(qid, text)
+        for own in sets.values():
+            for known, words in own.items():
+                if words == text or (known == text and not self.source.searchable):
+                    return Query(known, words)
+        return Query(None, text)
+
+    def saved_query(self, text: str, qid: str | None) -> Query:
+        """The same, and a query that is in no set yet is put into the set of typed ones."""
+        found = self.query(text, qid)
+        if found.qid is not None:
+            return found
+        if not found.text:
+            raise DataError("a judgement needs a query: its id or its text")
+        with self._lock:
+            again = self.query(text)  # somebody else may have been faster
+            if again.qid is not None:
+                return again
+            typed = self.store.sets().get(TYPED, {})
+            number = 1 + max((int(q[1:]) for q in typed if q[:1] == "t" and q[1:].isdigit()), default=0)
+            self.store.add_queries(TYPED, {f"t{number}": found.text})
+            return Query(f"t{number}", found.text)
+
+    # ----------------------------------------------------------------------------------------------------- judgements
+
+    def labels(self, rater: str | None = None, qid: str | None = None) -> dict[str, dict[str, float]]:
+        """Grades by query and document: what raters said, and else what the file says."""
+        own = self.store.labels(rater, qid)
+        if rater is not None:
+            return own
+        given = self.given if qid is None else {q: g for q, g in self.given.items() if q == qid}
+        return {q: {**given.get(q, {}), **own.get(q, {})} for q in dict.fromkeys([*given, *own])}
+
+    # -------------------------------------------------------------------------------------------------------- columns
+
+    def column(self, name: str) -> Column:
+        """A ranker or a snapshot by its name."""
+        if name in self.source.columns:
+            return self.source.columns[name]
+        if name.startswith(SNAPSHOT):
+            return RunColumn(name, self.store.snapshot_run(name.removeprefix(SNAPSHOT)), "snapshot")
+        near = nearest(name, self.source.columns, 3)
+        raise DataError(f"there is no ranker {name!r}; {question(near) if near else 'choose one of the list'}")
+
+    def run(self, name: str, set_name: str, depth: int) -> dict[str, dict[str, float]]:
+        """The best documents of a ranker for every query of a set; kept until the set changes."""
+        queries = self.query_set(set_name)
+        if name.startswith(SNAPSHOT):
+            kept = self.store.snapshot_run(name.removeprefix(SNAPSHOT))
+            return {qid: dict(list(kept.get(qid, {}).items())[:depth]) for qid in queries}
+        column = self.column(name)
+        key = id(column), depth, hash(tuple(queries.items()))
+        if key not in self._kept:
+            found = column.run(queries, depth)
+            with self._lock:
+                while len(self._kept) >= _KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[key] = found
+        return self._kept[key]

@@ -1,0 +1,1 @@
+"""Columns of the page: whatever puts documents in order for a query, one kind per file."""

@@ -1,0 +1,79 @@
+"""A column that retrieves candidates from an index and ranks them with a learned ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.text.pipeline import SearchPipeline
+from plackett.text.retrieval.base import as_queries
+from plackett.text.search.searching import best_documents
+from plackett.workbench.columns.base import Column, Query, Ranked
+from plackett.workbench.columns.explained import explained
+
+__all__ = ["PipelineColumn"]
+
+
+class PipelineColumn(Column):
+    """Index, features and ranker."""
+
+    kind: ClassVar[str] = "ranker"
+
+    def __init__(self, name: str, pipeline: SearchPipeline, about: str = "") -> None:
+        ranker = pipeline.ranker
+        words = "saved pipeline" if ranker is None else f"{type(ranker).__name__}, {pipeline.candidates} candidates"
+        super().__init__(name, about or words)
+        self.pipeline = pipeline
+
+    def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
+        """The k best documents."""
+        hits = self.pipeline.search(query.text, k, filters=filters or None)
+        return Ranked([hit.id for hit in hits], [hit.score for hit in hits])
+
+    def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
+        """All queries at once: their candidates are scored together."""
+        pipeline = self.pipeline
+        if pipeline.ranker is None:
+            return super().run(queries, k)
+        asked = as_queries(dict(queries), pipeline.index)
+        n = max(k, pipeline.candidates)
+        if pipeline.model is None:
+            lists = [best_documents(pipeline.index, text, n, plain=True)[0] for text in queries.values()]
+            offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
+            documents = np.concatenate([np.empty(0, np.int64), *lists])
+        else:
+            offsets, documents = pipeline.model.search(pipeline.index, asked, n)[:2]
+        rows = pipeline.features.matrix(pipeline.index, asked, offsets, documents)
+        qid = np.repeat(np.arange(len(queries)), np.diff(offsets))
+        names = pipeline.index.ids.take(documents).to_numpy()
+        found: dict[str, dict[str, float]] = {name: {} for name in queries}
+        if not len(rows):
+            return found
+        data = RankingDataset.from_arrays(rows, None, qid, feature_names=pipeline.features.names)
+        scores = np.asarray(pipeline.ranker.predict(data))
+        for q, name in enumerate(queries):
+            own = slice(offsets[q], offsets[q + 1])
+            order = np.argsort(-scores[own], kind="stable")[:k]
+            found[name] = dict(zip(names[own][order].tolist(), scores[own][order].tolist(), strict=True))
+        return found
+
+    def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
+        """Contributions of the features, relative to the other candidates."""
+        pipeline = self.pipeline
+        if pipeline.ranker is None:
+            return super().explain(query, first, second, k, filters)
+        hits = pipeline.search(query.text, max(k, pipeline.candidates), filters=filters or None)
+        if not hits:
+            raise DataError("nothing was found; there is nothing to explain")
+        names = list(hits[0].features)
+        learned = getattr(pipeline.ranker, "feature_names_in_", None)
+        if learned is not None:
+            names = [str(name) for name in learned]
+        rows = np.array([[hit.features[name] for name in names] for hit in hits], np.float32)
+        ids = [hit.id for hit in hits]
+        data = RankingDataset.from_arrays(rows, np.zeros(len(ids)), ["q"] * len(ids), docids=ids, feature_names=names)
+        return explained(pipeline.ranker, data, "q", first, second)

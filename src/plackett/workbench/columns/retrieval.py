@@ -1,0 +1,114 @@
+"""A column that searches an index with a retrieval model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett.text.index.index import Index
+from plackett.text.retrieval.base import RetrievalModel
+from plackett.text.search.query import parse
+from plackett.text.search.searching import Hit, best_documents
+from plackett.workbench.columns.base import Column, Query, Ranked, part
+
+__all__ = ["BM25Column", "ModelColumn"]
+
+
+class ModelColumn(Column):
+    """A retrieval model; queries are plain words."""
+
+    kind: ClassVar[str] = "model"
+
+    def __init__(self, name: str, index: Index, model: RetrievalModel, about: str = "retrieval model") -> None:
+        super().__init__(name, about)
+        self.index, self.model = index, model
+
+    def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
+        """The k best documents among those that meet the filters."""
+        if not filters:
+            found = self.model.search(self.index, [query.text], k, n_jobs=1)
+            return _ranked(self.index, found.documents, found.scores)
+        allowed = parse(filters, self.index, self.index.default_field).mask(self.index)
+        found = self.model.search(self.index, [query.text], self.index.n_documents, n_jobs=1)
+        kept = np.flatnonzero(allowed[found.documents])[:k]
+        return _ranked(self.index, found.documents[kept], found.scores[kept])
+
+    def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
+        """All queries at once."""
+        found = self.model.search(self.index, list(queries.values()), k)
+        names = self.index.ids.to_numpy()
+        return {
+            qid: dict(zip(names[documents].tolist(), scores.tolist(), strict=True))
+            for q, qid in enumerate(queries)
+            for documents, scores in [found.of(q)]
+        }
+
+    def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
+        """What the score loses without each word of the query: exact for models that are sums over terms."""
+        words = list(dict.fromkeys(query.text.split()))
+        chosen = [docid for docid in (first, second) if docid is not None]
+        documents = self.index.numbers(chosen)
+        texts = [query.text, *(" ".join(w for w in query.text.split() if w != word) for word in words)]
+        offsets = np.arange(len(texts) + 1) * documents.size
+        scores = self.model.scores(self.index, texts, offsets, np.tile(documents, len(texts)), n_jobs=1)
+        scores = scores.reshape(len(texts), documents.size)
+        lost = scores[0] - scores[1:]
+        parts = [
+            part(word, own[0] - own[1], value=own[0], other=own[1]) if second else part(word, own[0], value=own[0])
+            for word, own in zip(words, lost, strict=True)
+        ]
+        parts.sort(key=lambda p: -abs(p["contribution"] or 0))
+        return {"method": "without each word", "parts": parts, "changes": [], "scores": scores[0].tolist()}
+
+
+class BM25Column(Column):
+    """BM25 as `plackett.text.search` has it, with the query language: phrases, fields, ranges."""
+
+    kind: ClassVar[str] = "search"
+
+    def __init__(self, name: str, index: Index, about: str = "BM25 with the query language") -> None:
+        super().__init__(name, about)
+        self.index = index
+
+    def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
+        """The k best documents."""
+        documents, scores, _ = best_documents(self.index, query.text, k, filters=filters or None)
+        return _ranked(self.index, documents, scores)
+
+    def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
+        """Queries of a set are plain words: their signs are not operators."""
+        found = {}
+        for qid, text in queries.items():
+            documents, scores, _ = best_documents(self.index, text, k, plain=True)
+            own = _ranked(self.index, documents, scores)
+            found[qid] = dict(zip(own.ids, own.scores, strict=True))
+        return found
+
+    def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
+        """The terms of the score."""
+        _, _, terms = best_documents(self.index, query.text, 1, filters=filters or None)
+        sums: list[dict[str, Any]] = []
+        for docid in (first, second):
+            number = -1 if docid is None else int(self.index.numbers([docid])[0])
+            found = [] if number < 0 else Hit(str(docid), 0.0, number, self.index, terms).explain()
+            sums.append({f"{one.field}:{one.term}": one for one in found})
+        parts = []
+        for name in dict.fromkeys([*sums[0], *sums[1]]):
+            a, b = (own[name].weight if name in own else 0.0 for own in sums)
+            counts = [own[name].count if name in own else 0 for own in sums]
+            frequency = next(own[name].document_frequency for own in sums if name in own)
+            if second is None:
+                parts.append(part(name, a, value=a, count=counts[0], documents=frequency))
+            else:
+                more = {"count": counts[0], "other_count": counts[1], "documents": frequency}
+                parts.append(part(name, a - b, value=a, other=b, **more))
+        parts.sort(key=lambda p: -abs(p["contribution"] or 0))
+        scores = [sum(one.weight for one in own.values()) for own in sums]
+        return {"method": "terms of BM25", "parts": parts, "changes": [], "scores": scores}
+
+
+def _ranked(index: Index, documents: np.ndarray, scores: np.ndarray) -> Ranked:
+    names = index.ids.take(np.asarray(documents, np.int64)).to_numpy().tolist()
+    return Ranked([str(name) for name in names], np.asarray(scores, np.float64).tolist())

@@ -1,0 +1,167 @@
+"""Judgements and queries as files: qrels, CSV, LETOR."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from pathlib import Path
+
+from plackett._errors import DataError
+from plackett.data.letor.write import write_letor
+from plackett.text.retrieval.reading import read_queries
+from plackett.workbench.bench import Workbench
+
+__all__ = ["EXPORTS", "read_judgements", "read_query_set"]
+
+#: Names that the columns of a CSV file may have.
+_NAMES = {
+    "qid": ("qid", "query_id", "query id", "q_id", "topic"),
+    "text": ("query", "text", "query_text", "title"),
+    "docid": ("docid", "doc_id", "document", "doc", "id", "docno", "document_id"),
+    "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment"),
+    "rater": ("rater", "judge", "user", "annotator"),
+}
+
+
+def read_judgements(text: str, name: str, rater: str) -> list[tuple[str, str, str, float]]:
+    r"""Rater, query, document and grade of each line of a qrels or CSV file.
+
+    >>> read_judgements("q1 0 d1 2", "qrels", "ann")
+    [('ann', 'q1', 'd1', 2.0)]
+    """
+    if "\x00" in text:
+        raise DataError(f"{name}: this is not a text file")
+    lines = text.removeprefix("\ufeff").splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    found = []
+    if "," in first or ("\t" in first and len(first.split()) != 4):
+        rows = _table(lines, name, ("qid", "docid", "grade"))
+        for number, row in rows:
+            found.append((row["rater"] or rater, row["qid"], row["docid"], _grade(row["grade"], name, number)))
+        return [entry for entry in found if entry[3] >= 0]
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or line.startswith("#"):
+            continue
+        if len(words) != 4:
+            raise DataError(f"{name}:{number}: expected 'query iteration document label', found {line!r:.80}")
+        found.append((rater, words[0], words[2], _grade(words[3], name, number)))
+    return [entry for entry in found if entry[3] >= 0]  # below 0 is not judged
+
+
+def _grade(text: str, name: str, number: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise DataError(f"{name}:{number}: the grade is {text!r:.40}; expected a number") from None
+    if not -100 <= value <= 100:
+        raise DataError(f"{name}:{number}: the grade is {text!r:.40}; expected a number up to 100")
+    return value
+
+
+def _table(lines: list[str], name: str, needed: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+    """Rows of a CSV file with our names, and their line numbers."""
+    header = lines[0] if lines else ""
+    reader = csv.reader(lines, delimiter="\t" if "\t" in header and "," not in header else ",")
+    rows = []
+    try:
+        titles = [title.strip().lower() for title in next(reader, [])]
+        place = {key: next((titles.index(t) for t in known if t in titles), None) for key, known in _NAMES.items()}
+        for key in needed:
+            if place[key] is None:
+                raise DataError(f"{name}:1: no column {' or '.join(_NAMES[key][:3])}; the columns are {titles!r:.200}")
+        for row in reader:
+            if row:
+                own = {k: row[at].strip() if at is not None and at < len(row) else "" for k, at in place.items()}
+                rows.append((reader.line_num, own))
+    except csv.Error as error:
+        raise DataError(f"{name}:{reader.line_num}: {error}") from None
+    return rows
+
+
+def read_query_set(text: str, name: str) -> tuple[dict[str, str], list[tuple[str, str, float]]]:
+    """Queries by id from text (a query per line, or id, tab, text), JSON lines, TREC topics, CSV or qrels.
+
+    CSV with documents and grades and qrels also have judgements; the ids of qrels stand for texts.
+    """
+    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise DataError(f"{name}: there is nothing in it")
+    titles = [title.strip().lower() for title in next(csv.reader(lines[:1]), [])]
+    if len(titles) > 1 and any(title in _NAMES["qid"] + _NAMES["text"] for title in titles):
+        return _from_csv(lines, name)
+    if all(len(line.split()) == 4 and _is_number(line.split()[3]) for line in lines[:50]) and "\t" not in lines[0]:
+        judged = [(qid, docid, grade) for _, qid, docid, grade in read_judgements(text, name, "")]
+        return {qid: qid for qid, _, _ in judged}, judged
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "queries.txt")
+        path.write_text(text, encoding="utf-8")
+        try:
+            return read_queries(path), []
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), name)) from None
+
+
+def _from_csv(lines: list[str], name: str) -> tuple[dict[str, str], list[tuple[str, str, float]]]:
+    queries: dict[str, str] = {}
+    judged = []
+    numbers: dict[str, str] = {}
+    for number, row in _table(lines, name, ()):
+        text = row["text"] or row["qid"]
+        if not text:
+            raise DataError(f"{name}:{number}: a query without text")
+        qid = row["qid"] or numbers.setdefault(text, str(len(numbers) + 1))
+        queries[qid] = text
+        if row["docid"] and row["grade"]:
+            judged.append((qid, row["docid"], _grade(row["grade"], name, number)))
+    return queries, [entry for entry in judged if entry[2] >= 0]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------------- export
+
+
+def _as_qrels(bench: Workbench, rater: str | None) -> tuple[str, str]:
+    lines = []
+    for qid, own in bench.labels(rater).items():
+        for docid, label in own.items():
+            if any(c.isspace() for c in qid + docid) or not qid or not docid:
+                raise DataError(f"{qid!r}, {docid!r}: qrels cannot hold ids with blanks; export CSV")
+            lines.append(f"{qid} 0 {docid} {label:g}\n")
+    return "".join(lines), "text/plain; charset=utf-8"
+
+
+def _as_csv(bench: Workbench, rater: str | None) -> tuple[str, str]:
+    texts = {qid: text for own in bench.sets().values() for qid, text in own.items()}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["qid", "query", "docid", "grade", "rater", "note", "time"])
+    for one in bench.store.judgements(rater=rater):
+        if one.grade is not None or one.note:
+            grade = "" if one.grade is None else f"{one.grade:g}"
+            values = (one.qid, texts.get(one.qid, ""), one.docid, grade, one.rater, one.note, f"{one.time:.3f}")
+            writer.writerow(values)
+    return out.getvalue(), "text/csv; charset=utf-8"
+
+
+def _as_letor(bench: Workbench, rater: str | None) -> tuple[str, str]:
+    queries = {qid: text for own in bench.sets().values() for qid, text in own.items()}
+    data = bench.source.training_data(queries, bench.labels(rater), [], judged_only=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "judged.txt")
+        write_letor(data, path)
+        names = data.feature_names if data.feature_names is not None else []
+        head = "".join(f"# {number}: {name}\n" for number, name in enumerate(names, 1))
+        return head + path.read_text("utf-8"), "text/plain; charset=utf-8"
+
+
+#: By the ending of the file: what makes its text and its media type.
+EXPORTS = {"qrels": _as_qrels, "csv": _as_csv, "letor": _as_letor}

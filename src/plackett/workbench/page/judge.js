@@ -1,0 +1,193 @@
+// Judge: graded relevance from the keyboard. Every key press is on disk before the page says so.
+
+import { get, post } from "./api.js";
+import { button, dialog, h, marked, number, plural, replace, say, select, soft, table } from "./dom.js";
+import { GRADES, badge, gradeOf, typing } from "./grades.js";
+
+export const title = "Judge";
+
+export async function render(main, app, current) {
+  const params = app.params;
+  const { sets } = app.state;
+  if (!sets.length) {
+    replace(main, h("h1", null, "Judge"), h("p", null, "There are no queries to judge for. ", h("a", { href: app.link({ view: "queries" }) }, "Import a query set"), ", or type a query under ", h("a", { href: "/" }, "Search"), " and judge its results there."), tools(app));
+    return undefined;
+  }
+  const set = sets.some((one) => one.name === params.get("set")) ? params.get("set") : sets[0].name;
+  const strategy = params.get("by") === "disagreement" ? "disagreement" : "depth";
+  const depth = Math.min(Math.max(Number(params.get("depth")) || 10, 1), 100);
+  const others = params.get("others") === "1";
+  const asked = { set, rater: app.rater, strategy, depth };
+  const plan = await get("/api/next", asked);
+  const qid = params.get("qid") ?? plan.next ?? plan.queries[0]?.qid;
+  const found = qid === undefined ? null : await get("/api/pool", { ...asked, qid });
+  if (!current()) return undefined;
+  const documents = found?.documents ?? [];
+  let at = Math.max(0, documents.findIndex((one) => one.grade === null && !one.missing));
+  const done = documents.filter((one) => one.grade !== null).length;
+  let left = plan.left;
+
+  const progress = h("progress", { max: Math.max(documents.length, 1), value: done, "aria-label": "Judged documents of this query" });
+  const count = h("span", { class: "note" });
+  const list = h("ol", { class: "judging", role: "listbox", tabindex: "0", "aria-label": "Documents to judge", "aria-activedescendant": documents.length ? `document-${at}` : undefined });
+  const items = documents.map((one, i) => h("li", { id: `document-${i}`, role: "option", "aria-selected": "false", class: one.missing ? "missing" : "", onclick: () => move(i) },
+    h("div", { class: "row" }, h("span", { class: "slot" }, badge(one.grade)), h("b", { class: "title" }, soft(one.title)), others && one.label !== null ? h("span", { class: "note" }, `all raters: ${one.label}`) : null),
+    one.missing ? h("p", { class: "note" }, `Judged relevant, but not among the first ${depth} of any ranker.`) : null,
+    h("p", { class: "snippet" }, marked(one.snippet)),
+    others ? h("p", { class: "fields" }, Object.entries(one.ranks).map(([name, rank]) => h("span", null, `${name}: ${rank ?? "–"}`))) : null,
+    h("p", { class: "written note" }, one.note)));
+  replace(list, items);
+  const legend = h("div", { class: "legend", role: "group", "aria-label": "Grades" }, GRADES.map(([grade, words]) => button([h("kbd", null, grade), " ", words], () => judge(grade), { class: `scale g${grade}` })), button([h("kbd", null, "U"), " undo"], undo), button([h("kbd", null, "N"), " note"], note), button([h("kbd", null, "Enter"), " read"], read), button([h("kbd", null, "?"), " keys"], help));
+  const where = plan.queries.map((one) => one.qid).indexOf(qid);
+  const links = plan.queries.map((one) => h("li", null, h("a", { href: app.link({ view: "judge", set: params.get("set"), by: params.get("by"), depth: params.get("depth"), others: params.get("others"), qid: one.qid }), "aria-current": one.qid === qid ? "true" : undefined }, h("span", null, one.text || one.qid), h("small", { dataset: { left: one.qid }, title: "left to judge" }, one.left ? String(one.left) : "✓"))));
+  replace(main, h("h1", { class: "hide" }, "Judge"),
+    h("div", { class: "with-side" },
+      h("aside", { class: "side", "aria-label": "Queries" }, h("details", { open: matchMedia("(min-width: 60rem)").matches }, h("summary", null, "Queries"),
+        select("set", "Query set", sets.map((one) => one.name), set, (event) => app.go({ set: event.target.value, qid: null })),
+        select("by", "Next by", [["depth", "pool depth"], ["disagreement", "disagreement of rankers"]], strategy, (event) => app.go({ by: event.target.value, qid: null })),
+        select("depth", "Depth", [5, 10, 20, 50, 100].includes(depth) ? [5, 10, 20, 50, 100] : [depth, 5, 10, 20, 50, 100], depth, (event) => app.go({ depth: event.target.value })),
+        h("label", { class: "check" }, h("input", { type: "checkbox", checked: others, onchange: (event) => app.go({ others: event.target.checked ? "1" : null }) }), "Show ranks and others' grades"),
+        h("ol", { class: "queries" }, links))),
+      h("div", { class: "content" },
+        found ? h("div", { class: "head" }, h("h2", { id: "asked" }, found.query.text), h("div", null, progress, " ", count)) : h("p", null, "This set has no queries."),
+        legend, documents.length ? list : h("p", { class: "note" }, "No ranker finds anything for this query."),
+        tools(app))));
+  counted();
+  if (documents.length) { choose(at); list.focus({ preventScroll: true }); }
+  main.querySelector('.queries [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+  document.addEventListener("keydown", keys);
+  return () => document.removeEventListener("keydown", keys);
+
+  function counted() {
+    const graded = documents.filter((one) => one.grade !== null).length;
+    progress.value = graded;
+    count.textContent = `${graded} of ${documents.length} judged, ${plural(left, "document")} left in the set`;
+    const open = documents.filter((one) => one.grade === null && !one.missing).length;
+    const small = main.querySelector(`[data-left="${CSS.escape(qid ?? "")}"]`);
+    if (small) small.textContent = open ? String(open) : "✓";
+  }
+  function choose(i) {
+    items[at]?.setAttribute("aria-selected", "false");
+    at = i;
+    items[at].setAttribute("aria-selected", "true");
+    list.setAttribute("aria-activedescendant", `document-${at}`);
+    items[at].scrollIntoView({ block: "nearest" });
+  }
+  function move(i) { if (items.length) { choose(Math.min(Math.max(i, 0), items.length - 1)); list.focus({ preventScroll: true }); } }
+  function put(i, grade, words) {
+    const before = documents[i].grade;
+    documents[i].grade = grade;
+    if (words !== undefined) { documents[i].note = words; items[i].querySelector(".written").textContent = words; }
+    replace(items[i].querySelector(".slot"), badge(grade));
+    if (!documents[i].missing) left += (grade === null) - (before === null);
+    counted();
+  }
+  async function judge(grade) {
+    if (!documents.length) return;
+    const i = at;
+    try {
+      await post("/api/judge", { rater: app.rater, qid, docid: documents[i].id, grade });
+    } catch (error) { say(`Not saved: ${error.message}`, true); return; }
+    put(i, grade);
+    say(grade === null ? "Taken back" : `${documents[i].title}: ${grade}, ${GRADES[grade]?.[1] ?? ""}`);
+    if (grade !== null && at === i) {
+      const next = documents.findIndex((one, j) => j > i && one.grade === null);
+      if (next >= 0) choose(next);
+      else if (documents.every((one) => one.grade !== null || one.missing)) say("All documents of this query are judged. → goes to the next query");
+    }
+  }
+  async function undo() {
+    try {
+      const undone = await post("/api/undo", { rater: app.rater });
+      if (!undone.undone) { say("Nothing to undo"); return; }
+      if (undone.undone.qid !== qid) { app.go({ qid: undone.undone.qid }); return; }
+      const i = documents.findIndex((one) => one.id === undone.undone.docid);
+      if (i >= 0) { put(i, undone.current?.grade ?? null, undone.current?.note ?? ""); choose(i); }
+      say("Undone");
+    } catch (error) { say(error.message, true); }
+  }
+  function note() {
+    if (!documents.length) return;
+    const i = at;
+    const area = h("textarea", { rows: 4, maxlength: 5000, "aria-label": "Note" });
+    area.value = documents[i].note;
+    const save = async () => {
+      try {
+        await post("/api/judge", { rater: app.rater, qid, docid: documents[i].id, grade: documents[i].grade, note: area.value.trim() });
+        put(i, documents[i].grade, area.value.trim());
+        box.close();
+        say("Note saved");
+      } catch (error) { say(error.message, true); }
+    };
+    const box = dialog(`Note on ${documents[i].title}`, area, h("div", { class: "controls" }, button("Save", save, { class: "main" }), h("span", { class: "note" }, "Ctrl+Enter saves")));
+    area.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(); });
+    area.focus();
+  }
+  async function read() {
+    if (!documents.length) return;
+    try {
+      const whole = await get("/api/document", { id: documents[at].id, qid });
+      dialog(whole.title, h("p", { class: "note" }, `id ${whole.id}`), h("dl", { class: "document" }, whole.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])));
+    } catch (error) { say(error.message, true); }
+  }
+  function help() {
+    const lines = [["↑ ↓ or K J", "previous, next document"], ["0 – 4", "grade, and on to the next one without a grade"], ["Backspace", "take the grade back"], ["U", "undo the last change, wherever it was"], ["N", "write a note"], ["Enter", "read the whole document"], ["← →", "previous, next query"]];
+    dialog("Keys", h("dl", { class: "keys" }, lines.map(([key, words]) => [h("dt", null, h("kbd", null, key)), h("dd", null, words)])));
+  }
+  function other(step) {
+    const next = plan.queries[where + step];
+    if (next) app.go({ qid: next.qid });
+    else say(step > 0 ? "This is the last query" : "This is the first query");
+  }
+  function keys(event) {
+    if (typing(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const inside = event.target.closest?.("button, a, summary");
+    if (inside && (event.key === "Enter" || event.key === " ")) return;
+    const grade = gradeOf(event);
+    const acts = { ArrowDown: () => move(at + 1), j: () => move(at + 1), ArrowUp: () => move(at - 1), k: () => move(at - 1), Home: () => move(0), End: () => move(items.length - 1), u: undo, n: note, Enter: read, ArrowRight: () => other(1), ArrowLeft: () => other(-1), "?": help };
+    const act = grade !== undefined ? () => judge(grade) : acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (act) { event.preventDefault(); act(); }
+  }
+}
+
+/** Agreement, missing documents, import and export. */
+function tools(app) {
+  const raters = Object.entries(app.state.raters);
+  const panel = h("div", { class: "panel", "aria-live": "polite" });
+  const upload = h("input", { type: "file", "aria-label": "Judgements: qrels or CSV", onchange: load });
+  const rater = select("rater", "of", [["", "all raters (median)"], ...raters.map(([name, count]) => [name, `${name} (${count})`])], "");
+  const links = ["qrels", "csv", "letor"].map((form) => h("a", { href: `/export/${form}`, download: "", class: "button" }, { qrels: "qrels", csv: "CSV", letor: "LETOR with features" }[form]));
+  rater.querySelector("select").addEventListener("change", (event) => { for (const [i, form] of ["qrels", "csv", "letor"].entries()) links[i].href = `/export/${form}${event.target.value ? `?rater=${encodeURIComponent(event.target.value)}` : ""}`; });
+  return h("section", { class: "tools-panel", "aria-label": "Judgements" },
+    h("div", { class: "controls" }, button("Agreement and conflicts", agreement), button("Relevant, but not found", missing), h("label", null, "Import ", upload)),
+    h("div", { class: "controls" }, "Export ", links, rater), panel);
+
+  async function load() {
+    const file = upload.files[0];
+    if (!file) return;
+    try {
+      const done = await post("/api/judgements/import", { rater: app.rater, text: await file.text(), name: file.name });
+      say(`${plural(done.judgements, "judgement")} read`);
+      app.go({});
+    } catch (error) { say(error.message, true); }
+    upload.value = "";
+  }
+  async function agreement() {
+    try {
+      const found = await get("/api/agreement");
+      const shown = Object.entries(found.raters).map(([name, count]) => `${name} ${count}`).join(", ");
+      replace(panel, h("h3", null, "Agreement"), h("p", null, shown ? `Graded documents: ${shown}. ` : "Nobody has graded anything yet. ", found.alpha === null ? "No document was graded by two raters with different grades in use." : `Krippendorff's alpha ${number(found.alpha)} (1 is full agreement, 0 chance).`),
+        found.pairs.length ? table("Pairs of raters", ["raters", "both graded", "same grade", "weighted kappa"], found.pairs.map((pair) => [`${pair.a}, ${pair.b}`, pair.n, `${Math.round(100 * pair.same)} %`, number(pair.kappa)])) : null,
+        found.conflicts.length ? table(`Conflicts (${found.conflicts.length})`, ["query", "document", "grades", "notes"], found.conflicts.map((one) => [h("a", { href: app.link({ view: "judge", set: app.params.get("set"), qid: one.qid, others: "1" }) }, one.text), one.docid, Object.entries(one.grades).map(([name, grade]) => [name, " ", badge(grade), " "]), Object.entries(one.notes).map(([name, text]) => `${name}: ${text} `)])) : found.pairs.length ? h("p", { class: "note" }, "No conflicts.") : null);
+    } catch (error) { say(error.message, true); }
+  }
+  async function missing() {
+    const set = app.params.get("set") ?? app.state.sets[0]?.name;
+    if (!set) { say("There is no query set"); return; }
+    try {
+      const found = await get("/api/missing", { set });
+      replace(panel, h("h3", null, "Relevant, but not found"), found.total ? table(`Relevant documents that are not among the first 20 (${found.total})`, ["query", "document", "grade", "missed by"], found.missing.slice(0, 200).map((one) => [h("a", { href: app.link({ qid: one.qid, q: app.state.source.searchable ? one.text : null }) }, one.text), one.docid, badge(one.label), one.absent.join(", ")])) : h("p", null, "Every relevant document is among the first 20 of every ranker."));
+    } catch (error) { say(error.message, true); }
+  }
+}

@@ -1,0 +1,1 @@
+"""What the workbench shows: an index, runs, or a dataset of features, one kind per file."""

@@ -1,0 +1,105 @@
+"""Open what the command line names: an index, runs, or a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.workbench.sources.base import Source
+
+__all__ = ["open_source"]
+
+
+def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str | None = None) -> Source:
+    """A source from paths: one folder of an index or a saved pipeline, TREC runs, or one dataset.
+
+    Without a path, the documentation of Python's standard library.
+    """
+    source = _opened([Path(path) for path in paths], features)
+    for ranker in rankers:
+        source.add(ranker)
+    if source.kind == "index" and len(source.columns) == 1:
+        source.add("RM3")
+    if source.kind == "dataset" and not source.columns:
+        source.add_best_feature()  # type: ignore[attr-defined]
+    return source
+
+
+def _opened(paths: list[Path], features: str | None) -> Source:
+    if not paths:
+        return _pydocs(features)
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"{path}: no such file or folder")
+    if paths[0].is_dir():
+        if len(paths) > 1:
+            raise DataError("give one index, several runs, or one dataset")
+        return _folder(paths[0], features)
+    if _is_run(paths[0]):
+        from plackett.workbench.sources.runs import RunsSource
+
+        source = RunsSource(", ".join(path.name for path in paths))
+        for path in paths:
+            source.add(str(path))
+        return source
+    if len(paths) > 1:
+        raise DataError(f"{paths[0]} is not a TREC run; give one index, several runs, or one dataset")
+    from plackett.data.files import read
+    from plackett.workbench.sources.dataset import DatasetSource
+
+    return DatasetSource(read(paths[0]), paths[0].name)
+
+
+def _folder(path: Path, features: str | None) -> Source:
+    from plackett.text.index.index import Index
+    from plackett.text.pipeline import FILE, SearchPipeline
+    from plackett.workbench.columns.pipeline import PipelineColumn
+    from plackett.workbench.sources.index import IndexSource
+
+    declared = _declarations(features)
+    if (path / FILE).is_file():
+        pipeline = SearchPipeline.load(path)
+        own = declared
+        if own is None and pipeline.features is not None:
+            own = pipeline.features.features
+        source = IndexSource(pipeline.index, path.name, own)
+        source._put(PipelineColumn(path.name, pipeline))
+        return source
+    return IndexSource(Index.open(path), path.name, declared)
+
+
+def _declarations(features: str | None) -> list[Any] | None:
+    if features is None:
+        return None
+    from plackett.text.features.declaration import SETS, features_of_file
+
+    return [features] if features in SETS else features_of_file(features)
+
+
+def _pydocs(features: str | None) -> Source:
+    from plackett.datasets.loading import load
+    from plackett.workbench.sources.index import IndexSource
+
+    collection: Any = load("pydocs", variant="judged")
+    source = IndexSource(collection.index(), "Python's standard library", _declarations(features))
+    source.queries, source.labels = dict(collection.queries), dict(collection.judgements)
+    return source
+
+
+def _is_run(path: Path) -> bool:
+    """Whether the first line of a file is one of a TREC run: query, Q0, document, rank, score."""
+    from plackett.data._compression import pieces
+
+    if path.suffix in (".plackett", ".parquet", ".csv", ".tsv"):
+        return False
+    start = next(iter(pieces(str(path))), b"")[:4096].decode("utf-8", "replace")
+    lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")]
+    words = lines[0].split() if lines else []
+    if len(words) not in (5, 6) or ":" in words[1]:
+        return False
+    try:
+        return bool(words[3].lstrip("-").isdigit()) and float(words[4]) == float(words[4])
+    except ValueError:
+        return False

@@ -1,0 +1,259 @@
+"""What people enter, in one SQLite file: judgements, notes, query sets, snapshots.
+
+Judgements are a log to which lines are only added. The current grade of a rater for a document is that of the last
+line that was not undone, so that undoing is exact and it stays known who said what. A change is committed before the
+function that makes it returns: what was acknowledged survives the death of the process at any moment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from statistics import median_low
+from typing import Any, NamedTuple
+
+from plackett._errors import DataError
+
+__all__ = ["Judgement", "Snapshot", "Store"]
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS sets (name TEXT PRIMARY KEY, created REAL NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS queries (
+    set_name TEXT NOT NULL REFERENCES sets (name) ON DELETE CASCADE, qid TEXT NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (set_name, qid)) STRICT;
+CREATE TABLE IF NOT EXISTS judgements (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, rater TEXT NOT NULL, qid TEXT NOT NULL,
+    docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '', undone INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX IF NOT EXISTS judgements_by_pair ON judgements (qid, docid, rater, number);
+CREATE INDEX IF NOT EXISTS judgements_by_rater ON judgements (rater, number);
+CREATE TABLE IF NOT EXISTS snapshots (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, time REAL NOT NULL, ranker TEXT NOT NULL,
+    set_name TEXT NOT NULL, depth INTEGER NOT NULL, run BLOB NOT NULL) STRICT;
+"""
+#: The last line of each rater for each pair that was not undone.
+_CURRENT = """
+SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE number IN (
+    SELECT max(number) FROM judgements WHERE undone = 0 {where} GROUP BY qid, docid, rater)
+"""
+
+
+class Judgement(NamedTuple):
+    """What a rater said of a document for a query; without a grade it was taken back, or there is only a note."""
+
+    number: int
+    time: float
+    rater: str
+    qid: str
+    docid: str
+    grade: float | None
+    note: str
+
+
+class Snapshot(NamedTuple):
+    """The results of a ranker on a query set, as they were."""
+
+    number: int
+    name: str
+    time: float
+    ranker: str
+    set_name: str
+    depth: int
+
+
+class Store:
+    """The file with judgements, query sets and snapshots.
+
+    Parameters
+    ----------
+    path
+        The file, created if it does not exist; ``":memory:"`` keeps nothing.
+
+    Examples
+    --------
+    >>> store = Store(":memory:")
+    >>> _ = store.judge("ann", "q1", "d1", 2)
+    >>> _ = store.judge("ann", "q1", "d1", 3)
+    >>> store.labels(), store.undo("ann").grade, store.labels()
+    ({'q1': {'d1': 3.0}}, 3.0, {'q1': {'d1': 2.0}})
+    """
+
+    def __init__(self, path: str | os.PathLike[str] = ":memory:") -> None:
+        self.path = str(path)
+        self._lock = threading.RLock()
+        #: Counts the changes of judgements: what was computed from older ones is out of date.
+        self.version = 0
+        try:
+            self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            # every commit reaches the disk before it is acknowledged
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA foreign_keys=ON")
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise DataError(f"{path}: format {version}; this plackett reads {_VERSION}")
+            with self._commit():
+                for statement in _TABLES.split(";"):
+                    self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA user_version={_VERSION}")
+        except sqlite3.DatabaseError as error:
+            raise DataError(f"{path}: not a file of the workbench, or not writable ({error})") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _commit(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
+        with self._lock:
+            return self._connection.execute(statement, tuple(values)).fetchall()
+
+    # ---------------------------------------------------------------------------------------------------- judgements
+
+    def judge(self, rater: str, qid: str, docid: str, grade: float | None, note: str | None = None) -> Judgement:
+        """Record a grade, or with None take it back; without a note the one that the rater wrote before is kept."""
+        with self._commit() as connection:
+            return self._judge(connection, rater, qid, docid, grade, note)
+
+    def judge_all(self, rater: str, labels: Iterable[tuple[str, str, float]]) -> int:
+        """Record many grades in one step; return how many."""
+        with self._commit() as connection:
+            return sum(1 for qid, docid, grade in labels if self._judge(connection, rater, qid, docid, grade, None))
+
+    def _judge(
+        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, grade: float | None, note: str | None
+    ) -> Judgement:
+        if note is None:
+            before = connection.execute(
+                "SELECT note FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
+                "ORDER BY number DESC LIMIT 1",
+                (qid, docid, rater),
+            ).fetchone()
+            note = before[0] if before else ""
+        now = time.time()
+        cursor = connection.execute(
+            "INSERT INTO judgements (time, rater, qid, docid, grade, note) VALUES (?, ?, ?, ?, ?, ?)",
+            (now, rater, qid, docid, None if grade is None else float(grade), note),
+        )
+        self.version += 1
+        return Judgement(int(cursor.lastrowid or 0), now, rater, qid, docid, grade, note)
+
+    def undo(self, rater: str) -> Judgement | None:
+        """Undo the last change of a rater; return what was undone, or None if there is nothing."""
+        with self._commit() as connection:
+            row = connection.execute(
+                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE rater=? AND undone=0 "
+                "ORDER BY number DESC LIMIT 1",
+                (rater,),
+            ).fetchone()
+            if row is None:
+                return None
+            connection.execute("UPDATE judgements SET undone=1 WHERE number=?", (row[0],))
+            self.version += 1
+        return Judgement(*row)
+
+    def judgements(self, qid: str | None = None, rater: str | None = None) -> list[Judgement]:
+        """The current judgements, in the order in which they were made."""
+        where, values = "", []
+        for column, value in (("qid", qid), ("rater", rater)):
+            if value is not None:
+                where += f" AND {column} = ?"
+                values.append(value)
+        return [Judgement(*row) for row in self._rows(_CURRENT.format(where=where) + " ORDER BY number", values)]
+
+    def labels(self, rater: str | None = None, qid: str | None = None) -> dict[str, dict[str, float]]:
+        """Grades by query and document: of one rater, or of all, the median (the lower one of two)."""
+        grades: dict[tuple[str, str], list[float]] = {}
+        for found in self.judgements(qid, rater):
+            if found.grade is not None:
+                grades.setdefault((found.qid, found.docid), []).append(found.grade)
+        labels: dict[str, dict[str, float]] = {}
+        for (query, docid), given in grades.items():
+            labels.setdefault(query, {})[docid] = median_low(given)
+        return labels
+
+    def raters(self) -> dict[str, int]:
+        """How many documents each rater has graded."""
+        counts: dict[str, int] = {}
+        for found in self.judgements():
+            counts[found.rater] = counts.get(found.rater, 0) + (found.grade is not None)
+        return counts
+
+    # -------------------------------------------------------------------------------------------------------- queries
+
+    def add_queries(self, name: str, queries: Mapping[str, str]) -> None:
+        """Add queries to a set, which is made if it does not exist; a query with a known id is replaced."""
+        with self._commit() as connection:
+            connection.execute("INSERT OR IGNORE INTO sets VALUES (?, ?)", (name, time.time()))
+            connection.executemany(
+                "INSERT INTO queries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text",
+                [(name, qid, text) for qid, text in queries.items()],
+            )
+            self.version += 1
+
+    def remove_set(self, name: str) -> bool:
+        """Remove a set of queries; judgements stay. Return whether there was one."""
+        with self._commit() as connection:
+            self.version += 1
+            return connection.execute("DELETE FROM sets WHERE name=?", (name,)).rowcount > 0
+
+    def sets(self) -> dict[str, dict[str, str]]:
+        """All sets: texts by id, in the order in which they were added."""
+        names = self._rows("SELECT name FROM sets ORDER BY created")
+        found: dict[str, dict[str, str]] = {name: {} for (name,) in names}
+        for name, qid, text in self._rows("SELECT set_name, qid, text FROM queries ORDER BY rowid"):
+            found[name][qid] = text
+        return found
+
+    # ------------------------------------------------------------------------------------------------------ snapshots
+
+    def add_snapshot(
+        self, name: str, ranker: str, set_name: str, depth: int, run: Mapping[str, Mapping[str, float]]
+    ) -> Snapshot:
+        """Keep the results of a ranker: scores by query and document."""
+        packed = zlib.compress(json.dumps({q: dict(own) for q, own in run.items()}, allow_nan=False).encode())
+        now = time.time()
+        try:
+            with self._commit() as connection:
+                cursor = connection.execute(
+                    "INSERT INTO snapshots (name, time, ranker, set_name, depth, run) VALUES (?, ?, ?, ?, ?, ?)",
+                    (name, now, ranker, set_name, depth, packed),
+                )
+        except sqlite3.IntegrityError:
+            raise DataError(f"there is a snapshot {name!r} already; choose another name") from None
+        return Snapshot(int(cursor.lastrowid or 0), name, now, ranker, set_name, depth)
+
+    def snapshots(self) -> list[Snapshot]:
+        """All snapshots, the oldest first."""
+        rows = self._rows("SELECT number, name, time, ranker, set_name, depth FROM snapshots ORDER BY number")
+        return [Snapshot(*row) for row in rows]
+
+    def snapshot_run(self, name: str) -> dict[str, dict[str, float]]:
+        """The results that a snapshot keeps."""
+        rows = self._rows("SELECT run FROM snapshots WHERE name=?", (name,))
+        if not rows:
+            raise DataError(f"there is no snapshot {name!r}")
+        run: dict[str, dict[str, float]] = json.loads(zlib.decompress(rows[0][0]))
+        return run
+
+    def remove_snapshot(self, name: str) -> bool:
+        """Remove a snapshot; return whether there was one."""
+        with self._commit() as connection:
+            return connection.execute("DELETE FROM snapshots WHERE name=?", (name,)).rowcount > 0

@@ -1,0 +1,191 @@
+"""Training from the page: the experiment runs in a process of its own, and the page is told how far it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plackett._errors import DataError
+
+if TYPE_CHECKING:
+    from plackett.workbench.bench import Workbench
+
+__all__ = ["Job", "Jobs"]
+
+#: Lines of progress that are kept.
+_LINES = 500
+
+
+@dataclass
+class Job:
+    """One experiment."""
+
+    number: int
+    settings: dict[str, Any]
+    folder: Path
+    state: str = "preparing"
+    lines: list[str] = field(default_factory=list)
+    error: str = ""
+    began: float = field(default_factory=time.time)
+    ended: float | None = None
+    result: dict[str, Any] = field(default_factory=dict)
+    #: Name of the winner's column once it was added.
+    column: str | None = None
+    process: subprocess.Popen[str] | None = field(default=None, repr=False)
+
+    def describe(self) -> dict[str, Any]:
+        """What the page shows."""
+        return {
+            "number": self.number,
+            "state": self.state,
+            "lines": self.lines[-50:],
+            "done": sum(line.startswith("[") for line in self.lines),
+            "total": self.result.get("total") or self._total(),
+            "error": self.error,
+            "seconds": (self.ended or time.time()) - self.began,
+            "settings": self.settings,
+            "result": self.result,
+            "column": self.column,
+            "report": self.state == "done" and (self.folder / "report" / "report.html").is_file(),
+        }
+
+    def _total(self) -> int | None:
+        """The number of cells, from a line of progress such as ``[3/15] …``."""
+        for line in reversed(self.lines):
+            if line.startswith("[") and "/" in line:
+                total = line[1:].partition("]")[0].partition("/")[2]
+                return int(total) if total.isdigit() else None
+        return None
+
+
+class Jobs:
+    """The experiments of a workbench, one at a time."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self.bench = bench
+        self.all: dict[int, Job] = {}
+        self._lock = threading.Lock()
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    def start(
+        self, set_name: str, rankers: Sequence[str], features: Sequence[str], measure: str, folds: int, trials: int
+    ) -> Job:
+        """Start an experiment; it is prepared and run in the background."""
+        from plackett.measures.language import parse
+        from plackett.rankers.named import ranker_named
+
+        parse(measure)
+        for name in rankers:
+            if "." in name.partition("(")[0]:
+                raise DataError(f"{name!r}: choose rankers of plackett; others are for `plackett experiment`")
+            ranker_named(name)
+        self.bench.query_set(set_name)
+        with self._lock:
+            if any(job.state in ("preparing", "running") for job in self.all.values()):
+                raise DataError("an experiment is running; wait for it, or stop it")
+            number = len(self.all) + 1
+            settings = {
+                "set": set_name, "rankers": list(rankers), "features": list(features), "measure": measure,
+                "folds": folds, "trials": trials,
+            }  # fmt: skip
+            job = self.all[number] = Job(number, settings, self._folder(number))
+        threading.Thread(target=self._work, args=(job,), name="plackett-training", daemon=True).start()
+        return job
+
+    def _folder(self, number: int) -> Path:
+        if self.bench.folder is None and self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="plackett-workbench-", ignore_cleanup_errors=True)
+        base = Path(self._temporary.name) if self._temporary is not None else Path(str(self.bench.folder))
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        folder = base / f"training-{stamp}-{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def job(self, number: int) -> Job:
+        """A job by its number."""
+        if number not in self.all:
+            raise DataError(f"there is no experiment {number}")
+        return self.all[number]
+
+    def _work(self, job: Job) -> None:
+        try:
+            from plackett.data.native import save_dataset
+
+            bench = self.bench
+            queries = bench.query_set(job.settings["set"])
+            data = bench.source.training_data(queries, bench.labels(), job.settings["features"])
+            if data.n_queries < 3:
+                raise DataError(f"{data.n_queries} judged queries; an experiment needs at least 3, better 30")
+            save_dataset(data, job.folder / "data.plackett")
+            (job.folder / "job.json").write_text(json.dumps(job.settings), encoding="utf-8")
+            with self._lock:
+                if job.state != "preparing":
+                    return
+                job.process = subprocess.Popen(
+                    [sys.executable, "-m", "plackett.workbench.training_process", str(job.folder)],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                )
+                job.state = "running"
+            assert job.process.stderr is not None
+            for line in job.process.stderr:
+                if line.strip():
+                    job.lines.append(line.rstrip()[:500])
+                    del job.lines[:-_LINES]
+            code = job.process.wait()
+            if job.state == "stopped":
+                return
+            if code != 0:
+                raise DataError(job.lines[-1] if job.lines else f"the process ended with {code}")
+            job.result = json.loads((job.folder / "result.json").read_text("utf-8"))
+            job.state = "done"
+        except Exception as error:  # the page shows it; the server goes on
+            job.error, job.state = f"{error}", "failed"
+        finally:
+            job.ended = time.time()
+
+    def stop(self, number: int) -> Job:
+        """End an experiment."""
+        job = self.job(number)
+        with self._lock:
+            if job.state in ("preparing", "running"):
+                job.state, job.ended = "stopped", time.time()
+                if job.process is not None:
+                    job.process.terminate()
+        return job
+
+    def add_winner(self, number: int) -> str:
+        """Add the winner of an experiment as a column; return its name."""
+        job = self.job(number)
+        if job.state != "done":
+            raise DataError(f"experiment {number} is {job.state}; there is no winner to add")
+        if job.column is None:
+            from plackett.rankers.storage import load
+
+            ranker = load(job.folder / "winner.plackett")
+            name = f"{job.result['best']} #{number}"
+            column = self.bench.source.add_ranker(name, ranker, job.settings["features"])
+            column.trained_on = frozenset(self.bench.query_set(job.settings["set"]))
+            job.column = column.name
+        return job.column
+
+    def close(self) -> None:
+        """End what is running and remove temporary files."""
+        for number in self.all:
+            self.stop(number)
+        for job in self.all.values():
+            if job.process is not None:
+                job.process.wait()
+        if self._temporary is not None:
+            self._temporary.cleanup()

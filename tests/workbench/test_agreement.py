@@ -1,0 +1,59 @@
+"""Agreement, pools and overlap against published figures and plain definitions."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from plackett.workbench.agreement import agreement, alpha, kappa
+from plackett.workbench.columns.base import Ranked
+from plackett.workbench.overlap import overlaps
+from plackett.workbench.pooling import pool
+from plackett.workbench.store import Judgement
+
+
+def test_alpha_is_the_published_one():
+    rows = ["123321412...", "1233224125.3", ".3332342251.", "1233244125 1.".replace(" ", "")]
+    units = {i: [int(row[i]) for row in rows if row[i] != "."] for i in range(12)}
+    # Krippendorff 2011, Computing Krippendorff's alpha-reliability, section E: intervals
+    assert alpha(units) == pytest.approx(0.849, abs=5e-4)
+
+
+def test_kappa_is_that_of_the_definition():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.integers(0, 4, 15), rng.integers(0, 4, 15)
+        observed = np.mean([(x - y) ** 2 for x, y in zip(a, b, strict=True)])
+        expected = np.mean([(x - y) ** 2 for x, y in itertools.product(a, b)])
+        assert kappa(a, b) == pytest.approx(1 - observed / expected)
+    assert np.isnan(kappa([1, 1], [1, 1])) and np.isnan(kappa([], []))
+    assert np.isnan(alpha({"d": [1]})) and np.isnan(alpha({}))
+
+
+def test_conflicts_have_the_widest_first():
+    given = [("a", "d1", 0), ("b", "d1", 3), ("a", "d2", 1), ("b", "d2", 2), ("a", "d3", 1), ("b", "d3", 1)]
+    found = agreement(Judgement(i, 0.0, r, "q", d, float(g), "") for i, (r, d, g) in enumerate(given))
+    assert [one["docid"] for one in found["conflicts"]] == ["d1", "d2"]
+    assert found["pairs"][0]["n"] == 3 and found["pairs"][0]["same"] == pytest.approx(1 / 3)
+
+
+def test_overlap_of_lists_is_that_of_the_definition():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        a, b = ([str(d) for d in rng.permutation(15)[:8]] for _ in range(2))
+        (found,) = overlaps({"a": Ranked(a, [0.0] * 8), "b": Ranked(b, [0.0] * 8)})
+        shares = [len(set(a[:d]) & set(b[:d])) / d for d in range(1, 9)]
+        rbo = (1 - 0.9) / 0.9 * sum(x * 0.9**d for d, x in enumerate(shares, 1)) + shares[-1] * 0.9**8
+        assert found["common"] == len(set(a) & set(b))
+        assert found["rbo"] == pytest.approx(rbo)
+    (empty,) = overlaps({"a": Ranked([], []), "b": Ranked([], [])})
+    assert empty["rbo"] is None
+
+
+def test_pool_has_what_any_ranker_has_near_the_top():
+    lists = {"x": list("abcdef"), "y": list("gbahij")}
+    assert {found.docid for found in pool(lists, 3)} == set("abcg")
+    first = pool(lists, 3, "disagreement")[0]
+    assert first.docid == "g" and first.ranks == {"x": None, "y": 1} and first.priority == 1.0

@@ -1,0 +1,124 @@
+"""The file of judgements: nothing that was acknowledged is lost, and undoing is exact."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.workbench.store import Store
+
+
+def test_undo_goes_back_step_by_step():
+    store = Store()
+    rng = np.random.default_rng(0)
+    states = [store.labels("ann")]
+    for _ in range(40):  # the states are recorded beside the store
+        grade = None if rng.random() < 0.2 else float(rng.integers(5))
+        store.judge("ann", f"q{rng.integers(3)}", f"d{rng.integers(4)}", grade)
+        states.append(store.labels("ann"))
+        store.judge("bob", "q0", "d0", float(rng.integers(5)))  # somebody else's changes are not undone
+    bob = store.labels("bob")
+    for before in reversed(states[:-1]):
+        assert store.undo("ann") is not None
+        assert store.labels("ann") == before
+    assert store.undo("ann") is None
+    assert store.labels("bob") == bob
+
+
+def test_label_of_several_raters_is_the_lower_median():
+    store = Store()
+    for rater, grade in (("a", 0), ("b", 3), ("c", 2)):
+        store.judge(rater, "q", "d", grade)
+    assert store.labels() == {"q": {"d": 2.0}}
+    store.judge("d", "q", "d", 3)
+    assert store.labels() == {"q": {"d": 2.0}}
+    store.judge("a", "q", "d", None)
+    assert store.labels() == {"q": {"d": 3.0}}
+
+
+def test_note_stays_when_the_grade_changes():
+    store = Store()
+    store.judge("a", "q", "d", 1, "old edition")
+    store.judge("a", "q", "d", 2)
+    assert [(one.grade, one.note) for one in store.judgements()] == [(2.0, "old edition")]
+
+
+def test_what_was_written_is_there_after_opening_again(tmp_path):
+    path = tmp_path / "store.sqlite"
+    store = Store(path)
+    store.judge("ann", "q", "d", 2, "note")
+    store.add_queries("mine", {"1": "blue", "2": "sky"})
+    store.add_snapshot("s", "BM25", "mine", 10, {"1": {"d": 0.1 + 0.2}})
+    store.close()
+    again = Store(path)
+    assert again.labels() == {"q": {"d": 2.0}}
+    assert again.sets() == {"mine": {"1": "blue", "2": "sky"}}
+    assert again.snapshot_run("s") == {"1": {"d": 0.1 + 0.2}}
+    assert again.remove_set("mine") and not again.remove_set("mine")
+    assert again.sets() == {} and again.labels() == {"q": {"d": 2.0}}
+
+
+def test_snapshot_names_are_unique():
+    store = Store()
+    store.add_snapshot("s", "BM25", "mine", 10, {})
+    with pytest.raises(pk.DataError, match="already"):
+        store.add_snapshot("s", "BM25", "mine", 10, {})
+    assert store.remove_snapshot("s") and store.snapshots() == []
+
+
+def test_file_of_something_else_is_refused(tmp_path):
+    path = tmp_path / "x.sqlite"
+    path.write_bytes(b"this is no database, but a text that is long enough to look at" * 20)
+    with pytest.raises(pk.DataError, match=r"x\.sqlite: not a file of the workbench"):
+        Store(path)
+    newer = tmp_path / "newer.sqlite"
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version=99")
+    with pytest.raises(pk.DataError, match="format 99"):
+        Store(newer)
+
+
+def test_acknowledged_judgement_survives_kill(tmp_path):
+    path = tmp_path / "store.sqlite"
+    program = (
+        "import sys, time\n"
+        "from plackett.workbench.store import Store\n"
+        "store = Store(sys.argv[1])\n"
+        "for i in range(10**9):\n"
+        "    store.judge('ann', 'q', f'd{i}', i % 5)\n"
+        "    print(i, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:  # what was printed was acknowledged
+        if int(line) == 50:
+            break
+    process.send_signal(signal.SIGKILL)
+    last = max([50, *(int(line) for line in process.stdout.read().split() if line.isdigit())])
+    process.wait()
+    found = Store(path).labels()["q"]
+    assert {f"d{i}": float(i % 5) for i in range(last)}.items() <= found.items()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_raters_in_threads_lose_nothing(tmp_path):
+    store = Store(tmp_path / "store.sqlite")
+
+    def work(rater):
+        for i in range(50):
+            store.judge(rater, f"q{i % 5}", f"d{i}", i % 4)
+
+    threads = [threading.Thread(target=work, args=(f"r{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.raters() == {f"r{n}": 50 for n in range(8)}
+    assert len({one.number for one in store.judgements()}) == 400
