@@ -11,6 +11,7 @@ import numpy as np
 from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import note_source
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation, relation_map
 from plackett.data.strings import Strings
@@ -97,6 +98,10 @@ def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingD
         return _Opener(path, arrays, metadata).dataset()
 
 
+def _all_finite(values: np.ndarray) -> bool:
+    return all(bool(np.isfinite(values[start : start + 65_536]).all()) for start in range(0, values.size, 65_536))
+
+
 def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:
     return {f"{name}.bytes": strings.data, f"{name}.offsets": strings.offsets}
 
@@ -119,7 +124,7 @@ class _Opener:
         known |= {name: self.ids(name, length) for name, length in _IDS.items()}
         if known["qids"] is None:
             raise self.damaged("qids are missing")
-        if known["y"] is not None and not np.isfinite(known["y"]).all():
+        if known["y"] is not None and not _all_finite(known["y"]):
             raise self.damaged("a label is not finite")
         rows = known["input_rows"]
         if rows is not None and not np.array_equal(np.bincount(self.within(rows, "rows")), np.ones(rows.size)):
@@ -167,7 +172,9 @@ class _Opener:
 
     def features(self) -> np.ndarray | csr_matrix:
         if "X" in self.arrays:
-            return self.required("X", np.float32, ("rows", "features"))
+            X = self.required("X", np.float32, ("rows", "features"))
+            note_source(X, os.path.abspath(self.path))
+            return X
         from scipy.sparse import csr_matrix
 
         width = self.metadata.get("n_features", "")
