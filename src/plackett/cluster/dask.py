@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -46,7 +47,7 @@ class DaskShards(Shards):
     def __init__(self, data: Any, client: Any, n_shards: int | None = None) -> None:
         optional("distributed", "DaskShards needs")
         self.client = client
-        parts = cut(data, n_shards or max(len(client.scheduler_info(n_workers=-1)["workers"]), 1))
+        parts = cut(data, n_shards or max(len(client.nthreads()), 1))
         name = f"plackett-shard-{uuid.uuid4().hex}"
         self.futures = [
             client.submit(open_shard, part, key=f"{name}-{i}", retries=_RETRIES) for i, part in enumerate(parts)
@@ -77,7 +78,7 @@ class DaskShards(Shards):
         wait_for(self.futures)
         holders = self.client.who_has(self.futures)
         places = [next(iter(holders[future.key]), "") for future in self.futures]
-        threads = {address: info["nthreads"] for address, info in self._workers().items()}
+        threads = self.client.nthreads()
         for address in set(places):
             if places.count(address) > threads.get(address, 0):
                 raise ClusterError(
@@ -96,7 +97,7 @@ class DaskShards(Shards):
                 for task in tasks:
                     if task.status in ("error", "cancelled", "lost"):
                         task.result()
-                gone = sorted(set(places) - set(self._workers()))
+                gone = sorted(set(places) - set(self.client.nthreads()))
                 if gone:
                     name = getattr(function, "__qualname__", str(function))
                     raise ClusterError(
@@ -109,9 +110,6 @@ class DaskShards(Shards):
             event.set()
             self.client.cancel(tasks)
             raise
-
-    def _workers(self) -> dict[str, Any]:
-        return self.client.scheduler_info(n_workers=-1)["workers"]
 
     def close(self) -> None:
         """Let the cluster forget the shards."""
@@ -135,7 +133,8 @@ def in_child(shard: RankingDataset, function: Function, argument: Any, stop: str
         order, answer = Path(folder) / "order", Path(folder) / "answer"
         order.write_bytes(pickle.dumps((path, function, argument), protocol=5))
         command = [sys.executable, "-m", "plackett.cluster.child", str(order), str(answer)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE) as child:  # it ends when the pipe does
+        paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}  # it finds what the worker finds
+        with subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | paths) as child:  # ends with the pipe
             try:
                 while child.poll() is None:
                     if event.is_set():
