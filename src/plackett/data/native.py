@@ -36,13 +36,17 @@ _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
 _IDS = {"qids": "queries", "docids": "rows"}
 
 
-def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
+def save_dataset(
+    data: RankingDataset, path: str | os.PathLike[str], *, strings: dict[str, Strings] | None = None
+) -> None:
     """Write a dataset to a native file, which appears complete or not at all.
 
     Parameters
     ----------
     path
         Its name conventionally ends in ``.plackett``.
+    strings
+        ``docids`` or ``comments`` that take the place of those of the dataset.
 
     Examples
     --------
@@ -80,6 +84,8 @@ def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
                 value = getattr(relation, field.name)
                 if value is not None:
                     arrays[f"relation.{number}.{field.name}"] = value
+    for name, values in (strings or {}).items():
+        arrays |= _pack(name, values)
     _storage.write(path, arrays, metadata)
 
 
