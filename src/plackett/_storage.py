@@ -21,7 +21,7 @@ from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._files import check_regular
 
-__all__ = ["FORMAT_VERSION", "read", "read_metadata", "write"]
+__all__ = ["FORMAT_VERSION", "MappedFile", "read", "read_metadata", "write"]
 
 #: Raised when older readers would misunderstand the file.
 FORMAT_VERSION = 1
@@ -45,6 +45,12 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype("?"),
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+class MappedFile(mmap_module.mmap):
+    """A file mapped into memory. ``source`` is the path of the dataset whose rows it has, and their number."""
+
+    source: tuple[str | None, int] = None, -1
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
@@ -111,7 +117,7 @@ def read(
             start, header = _header(path, file, size)
             metadata = _metadata(path, header.pop("__metadata__", None), kind)
             if mmap:
-                block = np.frombuffer(mmap_module.mmap(file.fileno(), 0, access=mmap_module.ACCESS_READ), np.uint8)
+                block = np.frombuffer(MappedFile(file.fileno(), 0, access=mmap_module.ACCESS_READ), np.uint8)
             else:
                 file.seek(0)
                 block = np.frombuffer(file.read(size), np.uint8)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.data import mapped
-from plackett.data.streaming import letor_to_native
+from plackett.data import mapped, tables
+from plackett.data.streaming import letor_to_native, table_to_native
 from whole_dataset import assert_same
 
 
@@ -33,6 +33,60 @@ def test_ids_of_mixed_kinds_and_comments(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("1 qid:1 1:2 # docid = x\n0 qid:b 1:3 # docid = y\n2 qid:b 2:1 # docid = z\n")
     assert_same(letor_to_native(path, tmp_path / "a.plackett", chunk_bytes=1), pk.read_letor(path))
+
+
+def table(n_queries=30):
+    rng = np.random.default_rng(0)
+    qid = np.repeat([f"q{i}" for i in range(n_queries)], rng.integers(1, 9, n_queries))
+    X = rng.normal(size=(qid.size, 3)).astype(np.float32)
+    X[5, 1] = np.nan
+    return pk.RankingDataset.from_arrays(
+        X,
+        rng.integers(0, 4, qid.size),
+        qid,
+        docids=np.arange(qid.size),
+        sample_weight=rng.integers(1, 5, qid.size),
+        query_weight=rng.integers(1, 5, n_queries),
+        feature_names=["a", "b", "c"],
+    )
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("rows", [1, 20, 1000])
+def test_tables_in_parts(tmp_path, suffix, rows):
+    pk.write(table(), tmp_path / f"a.{suffix}")
+    found = table_to_native(tmp_path / f"a.{suffix}", tmp_path / "a.plackett", chunk_rows=rows)
+    assert_same(found, pk.read(tmp_path / f"a.{suffix}"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a.plackett", f"a.{suffix}"])
+
+
+def test_ids_that_become_text_and_words_for_missing_values(tmp_path):
+    lines = ["qid,docid,label,x,flag"]
+    lines += [f"{i // 3},{i},{i % 3},{i if i % 4 else 'NA'},{'true' if i % 2 else 'false'}" for i in range(60)]
+    lines += ["x1,d7,1,0.5,true", "x1,08,0,2,false"]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(lines) + "\n")
+    found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=10)
+    assert_same(found, pk.read(path))
+    assert found.docids[-1] == "08" and found.qids[-1] == "x1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (["1,0,1", "2,0,1", "1,1,2"], "more than one"),
+        (["1,0,1", "2,0,x"], "a.csv"),
+        (["1,0,1", "2,,3"], "label"),
+        ([], "rows"),
+    ],
+)
+def test_tables_that_do_not_stream_are_refused(tmp_path, monkeypatch, lines, problem):
+    monkeypatch.setattr(tables, "_FIRST_ROWS", 1)
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["qid,label,x", *lines]) + "\n")
+    with pytest.raises(pk.DataError, match=problem):
+        table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_bad_text_leaves_no_file(tmp_path):

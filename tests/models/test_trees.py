@@ -8,6 +8,7 @@ import pytest
 
 import plackett as pk
 from plackett import LossError, RankingDataset
+from plackett.data import mapped
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.softmax import Softmax
@@ -293,3 +294,18 @@ def test_a_few_dozen_documents_are_enough_to_learn():
 def test_bad_parameters_are_refused_in_our_words(parameters, message):
     with pytest.raises(ValueError, match=message):
         pk.LambdaMART(**parameters).fit(task())
+
+
+def test_a_mapped_file_is_binned_once_and_grows_the_same_trees(tmp_path, monkeypatch):
+    """LightGBM's row-wise histograms keep a second copy of the bins, which data on the disk have no room for."""
+    data = pk.datasets.make_ranking(n_queries=30, random_state=0)
+    pk.write(data, tmp_path / "train.plackett")
+    monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
+    given = []
+    dataset = lgb.Dataset
+    monkeypatch.setattr(lgb, "Dataset", lambda *a, **k: given.append(k["params"]) or dataset(*a, **k))
+    sources = data, pk.load(tmp_path / "train.plackett")
+    texts = [pk.LambdaMART(n_estimators=5).fit(source).scorer_.text for source in sources]
+    assert texts[0] == texts[1]
+    assert [params.get("force_row_wise", False) for params in given] == [True, False]
+    assert all(params["use_quantized_grad"] for params in given)

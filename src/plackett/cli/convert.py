@@ -34,7 +34,7 @@ def convert(
     if number_queries and format is not LETOR:
         raise typer.BadParameter(f"{format.name} keeps query ids as they are", param_hint="--number-queries")
     check_out(target, force, "TARGET")
-    data = _streamed(source, target)
+    data = _streamed(source, target, columns)
     if data is None:
         data = read_data(source, columns, labels_needed="if there")
         options: dict[str, Any] = {"qids": "number"} if number_queries else {}
@@ -42,18 +42,22 @@ def convert(
     print(f"{target}: {sizes(data)}")
 
 
-def _streamed(source: Path, target: Path) -> Any:
-    """Convert large text to the native format part by part; None if it has to be read as a whole."""
+def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:
+    """Convert a large file to the native format part by part; None if it has to be read as a whole."""
     from plackett._errors import DataError
     from plackett.data._bytes import bare_suffix
     from plackett.data.files import LETOR, NATIVE, format_of
-    from plackett.data.streaming import letor_to_native
+    from plackett.data.streaming import letor_to_native, table_to_native
 
-    if format_of(source) is not LETOR or bare_suffix(target) not in NATIVE.suffixes:
+    format = format_of(source)
+    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes:
         return None
     if not source.is_file() or source.stat().st_size < LARGE:
         return None
+    options = columns.options()
     try:
-        return letor_to_native(source, target)
+        if format is LETOR:
+            return None if options else letor_to_native(source, target)
+        return table_to_native(source, target, **options, labels_needed="if there")
     except DataError:  # rows of a query that do not stand together can still be grouped; other errors come again
         return None

@@ -14,5 +14,6 @@ open_package(
         "evaluate": "evaluation",
         "feature_statistics": "statistics",
         "fit_linear": "linear",
+        "fit_trees": "trees",
     },
 )

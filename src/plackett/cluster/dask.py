@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
 import uuid
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from plackett._errors import ClusterError
 from plackett._optional import optional
 from plackett.cluster.shards import Function, Shards, cut, open_shard
+from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import source_of
 
 __all__ = ["DaskShards"]
 
 #: How often a task is tried again on another worker.
 _RETRIES = 2
+#: Seconds between two looks at the workers.
+_LOOK = 0.2
 
 
 class DaskShards(Shards):
@@ -35,7 +47,7 @@ class DaskShards(Shards):
     def __init__(self, data: Any, client: Any, n_shards: int | None = None) -> None:
         optional("distributed", "DaskShards needs")
         self.client = client
-        parts = cut(data, n_shards or max(len(client.scheduler_info(n_workers=-1)["workers"]), 1))
+        parts = cut(data, n_shards or max(len(client.nthreads()), 1))
         name = f"plackett-shard-{uuid.uuid4().hex}"
         self.futures = [
             client.submit(open_shard, part, key=f"{name}-{i}", retries=_RETRIES) for i, part in enumerate(parts)
@@ -55,8 +67,84 @@ class DaskShards(Shards):
                 f"a shard could not be computed, as its workers died while they ran {name}: {error}"
             ) from None
 
+    def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
+        """Call the function on all shards at the same time, each in a process of its own beside the worker.
+
+        Such a process can be ended, which a thread of a worker cannot, if one of the others is lost.
+        """
+        from distributed import Event
+        from distributed import wait as wait_for
+
+        wait_for(self.futures)
+        holders = self.client.who_has(self.futures)
+        places = [next(iter(holders[future.key]), "") for future in self.futures]
+        threads = self.client.nthreads()
+        for address in set(places):
+            if places.count(address) > threads.get(address, 0):
+                raise ClusterError(
+                    f"worker {address or 'unknown'} holds {places.count(address)} shards but has "
+                    f"{threads.get(address, 0)} threads; all shards must be worked on at the same time: give no more "
+                    "shards than there are workers"
+                )
+        stop = f"plackett-stop-{uuid.uuid4().hex}"
+        event = Event(stop, client=self.client)
+        tasks = [
+            self.client.submit(in_child, shard, function, argument, stop, workers=[place], pure=False)
+            for shard, argument, place in zip(self.futures, arguments, places, strict=True)
+        ]
+        try:
+            while not all(task.status == "finished" for task in tasks):
+                for task in tasks:
+                    if task.status in ("error", "cancelled", "lost"):
+                        task.result()
+                gone = sorted(set(places) - set(self.client.nthreads()))
+                if gone:
+                    name = getattr(function, "__qualname__", str(function))
+                    raise ClusterError(
+                        f"worker {', '.join(gone)} was lost while all shards ran {name} together; the others were "
+                        "stopped"
+                    )
+                time.sleep(_LOOK)
+            return self.client.gather(tasks)
+        except BaseException:
+            event.set()
+            self.client.cancel(tasks)
+            raise
+
     def close(self) -> None:
         """Let the cluster forget the shards."""
         for future in self.futures:
             future.release()
         self.futures.clear()
+
+
+def in_child(shard: RankingDataset, function: Function, argument: Any, stop: str) -> Any:
+    """Call a function on a shard in another process, which is ended when the event ``stop`` is set."""
+    from distributed import Event
+
+    event = Event(stop)
+    with tempfile.TemporaryDirectory(prefix="plackett-shard-") as folder:
+        path = source_of(shard.X)
+        if path is None:
+            from plackett.data.native import save_dataset
+
+            path = str(Path(folder) / "shard.plackett")
+            save_dataset(shard, path)
+        order, answer = Path(folder) / "order", Path(folder) / "answer"
+        order.write_bytes(pickle.dumps((path, function, argument), protocol=5))
+        command = [sys.executable, "-m", "plackett.cluster.child", str(order), str(answer)]
+        paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}  # it finds what the worker finds
+        with subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | paths) as child:  # ends with the pipe
+            try:
+                while child.poll() is None:
+                    if event.is_set():
+                        raise ClusterError("stopped, as another shard has failed")
+                    time.sleep(_LOOK)
+            finally:
+                child.kill()
+        if child.returncode or not answer.exists():
+            raise ClusterError(f"the process of a shard ended with exit code {child.returncode}")
+        ok, value = pickle.loads(answer.read_bytes())
+    if not ok:
+        raise value
+    return value

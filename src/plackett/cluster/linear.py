@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from plackett._provenance import fulfils
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models.linear import Linear, deviation, lbfgs, moments
+from plackett.models.linear import Linear, deviation, lbfgs, merged_moments, moments, weight_of_rows
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 
@@ -63,6 +64,7 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
         raise LossError(f"alpha={model.alpha!r} is chosen by cross-validation on one machine; give a number")
     if not (loss.has_value and loss.smooth) or model.solver not in ("auto", "lbfgs"):
         raise LossError(f"{loss} has to be smooth, and solver 'auto' or 'lbfgs': others need the data in one place")
+    check_separable(loss)
     check_ids(shards)
     problem = _Problem(model, loss, shards)
     monitor = ranker._monitor(None)
@@ -80,6 +82,12 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     if problem.names is not None:
         ranker.feature_names_in_ = np.array(problem.names, dtype=object)
     return ranker
+
+
+def check_separable(loss: Loss) -> None:
+    """Reject a loss that is no sum over shards."""
+    if not loss.separable or loss.counts_rounds:
+        raise LossError(f"{loss} looks at all queries together and is no sum over shards; fit it on one machine")
 
 
 class _Problem:
@@ -101,7 +109,7 @@ class _Problem:
         self.total = max(sum(weight for _, weight in bound), np.finfo(float).tiny)
         self.scale = np.ones(self.n_features)
         if model.standardize:
-            self.scale = deviation(*_merged(shards.gather(_moments, model.n_jobs)))
+            self.scale = deviation(*reduce(merged_moments, shards.gather(_moments, model.n_jobs)))
         self.intercept = not loss.shift_invariant
         self.shape = (self.n_features + self.intercept, bound[0][0])
 
@@ -135,20 +143,12 @@ class _Problem:
         return LinearScorer(weights[: self.n_features] / self.scale[:, None], np.array(intercept))
 
 
-def _merged(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Moments of the whole from those of the parts (Chan, Golub, LeVeque 1979)."""
-    total = sum(part[0] for part in parts)
-    mean = np.sum([part[0] * part[1] for part in parts], axis=0) / total
-    square = np.sum([part[2] + part[0] * (part[1] - mean) ** 2 for part in parts], axis=0)
-    return total, mean, square
-
-
 def _about(shard: RankingDataset, _: Any) -> tuple[np.ndarray, np.ndarray, int, Any]:
     return shard.group, np.asarray(shard.labels), shard.n_features, shard.feature_names
 
 
 def _moments(shard: RankingDataset, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
-    return moments(shard.X, shard.row_weight, n_jobs)
+    return moments(shard.X, weight_of_rows(shard), n_jobs)
 
 
 def _bound(shard: RankingDataset, loss: Loss, n_jobs: int | None) -> BoundLoss:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import tempfile
+from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ class LocalShards(Shards):
     def __init__(self, data: Any, n_shards: int | None = None) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         parts = cut(data, n_threads(n_shards))
-        if isinstance(data, RankingDataset):
+        if isinstance(parts[0], RankingDataset):
             from plackett.data.native import save_dataset
 
             self._folder = tempfile.TemporaryDirectory(prefix="plackett-shards-")
@@ -97,6 +98,39 @@ class LocalShards(Shards):
             raise failed
         return results
 
+    def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
+        """Call the function in all processes at the same time; if one ends or fails, all are replaced."""
+        results: list[Any] = [None] * len(self.workers)
+        for i, argument in enumerate(arguments):
+            self._ask(i, pickle.dumps((function, argument), protocol=5))
+        waiting = set(range(len(self.workers)))
+        try:
+            while waiting:
+                ready = wait([self.workers[i].connection for i in waiting])
+                for i in [i for i in waiting if self.workers[i].connection in ready]:
+                    results[i] = self._answer(i, function)
+                    waiting.remove(i)
+        except BaseException:
+            for i in waiting:  # they wait for the one that is gone, for ever
+                self.workers[i].end(at_once=True)
+                self.workers[i] = _Worker(self.parts[i])
+            raise
+        return results
+
+    def _answer(self, i: int, function: Function) -> Any:
+        try:
+            ok, value = pickle.loads(self.workers[i].connection.recv_bytes())
+        except (EOFError, OSError):
+            code = self.workers[i].end()
+            name = getattr(function, "__qualname__", str(function))
+            raise ClusterError(
+                f"shard {i + 1} of {len(self.parts)}: its process ended while all of them ran {name} together "
+                f"(exit code {code}{_meaning(code)}); the others were stopped"
+            ) from None
+        if not ok:
+            raise value
+        return value
+
     def _ask(self, i: int, order: bytes) -> None:
         try:
             self.workers[i].connection.send_bytes(order)
@@ -105,6 +139,8 @@ class LocalShards(Shards):
 
     def close(self) -> None:
         """End the processes and remove the temporary files."""
+        for worker in self.workers:
+            worker.connection.close()  # all end at the same time
         for worker in self.workers:
             worker.end()
         self.workers.clear()
@@ -127,10 +163,10 @@ class _Worker:
         self.process.start()
         other.close()
 
-    def end(self) -> int | None:
+    def end(self, at_once: bool = False) -> int | None:
         """End the process; its exit code."""
         self.connection.close()
-        self.process.join(2.0)
+        self.process.join(0.0 if at_once else 2.0)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()

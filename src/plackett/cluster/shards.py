@@ -43,6 +43,13 @@ class Shards(ABC):
         """
         return reduce(add, self.gather(function, argument))
 
+    @abstractmethod
+    def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
+        """Call ``function(shard, arguments[i])`` on all shards at the same time, for functions that talk to each other.
+
+        If one of them fails or dies, the others are ended, and there is an error: none can be repeated alone.
+        """
+
     def close(self) -> None:  # noqa: B027
         """Let the workers go."""
 
@@ -63,11 +70,18 @@ class SerialShards(Shards):
         """Call the function on every shard."""
         return [function(shard, argument) for shard in self.shards]
 
+    def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
+        """Call the function in processes, one for each shard, which live as long as the call."""
+        from plackett.cluster.local import LocalShards
+
+        with LocalShards(self.shards) as processes:
+            return processes.together(function, arguments)
+
 
 def cut(data: Any, n_shards: int) -> list[RankingDataset | Path]:
     """A dataset as at most ``n_shards`` parts of whole queries with about the same number of rows.
 
-    Files are parts already: paths of native files, each with whole queries.
+    Files are parts already: paths of native files, each with whole queries. So are several datasets.
     """
     if isinstance(data, RankingDataset):
         if n_shards < 1:
@@ -76,6 +90,8 @@ def cut(data: Any, n_shards: int) -> list[RankingDataset | Path]:
             raise DataError("there are no queries to share out")
         return [data.select(np.arange(lo, hi)) for lo, hi in ranges(data.offsets, n_shards)]
     paths = [data] if isinstance(data, (str, os.PathLike)) else list(data)
+    if paths and all(isinstance(part, RankingDataset) for part in paths):
+        return paths
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
         raise DataError("give a RankingDataset, or paths of native files with whole queries in each")
     return [Path(path).resolve() for path in paths]

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import take_rows
+from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
 
 __all__ = ["canonical_order", "row_keys"]
 
@@ -24,7 +24,9 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     are interchangeable. Weights decide only between rows and queries that are equal otherwise, so that the order with
     weights is one of those without them.
     """
-    extra = np.zeros((data.n_rows, 2)) if data.y is None else np.stack([data.y, np.zeros(data.n_rows)], axis=1)
+    extra = row_array(data.X, (data.n_rows, 2))
+    if data.y is not None:
+        extra[:, 0] = data.y
     if data.positions is not None:
         extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
@@ -42,10 +44,18 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     if data.query_weight is not None:
         query_ties.insert(0, data.query_weight)
     queries = np.lexsort(query_ties)
-    place = np.empty(data.n_queries, np.int64)
-    place[queries] = np.arange(data.n_queries)
-    rows = np.lexsort((*row_ties, place[data.query_of_row]))
-    return _taken(data, rows, queries)
+    return _taken(data, _sorted_rows(data, queries, row_ties), queries)
+
+
+def _sorted_rows(data: RankingDataset, queries: np.ndarray, row_ties: list[np.ndarray]) -> np.ndarray:
+    """Rows in the order of the queries, and inside each by the keys; sorted block by block."""
+    offsets = np.concatenate(([0], np.cumsum(data.group[queries])))
+    rows = rows_of_queries(data.X, data.offsets, queries, offsets)
+    for lo, hi in query_blocks(offsets):
+        own = rows[offsets[lo] : offsets[hi]]
+        query = np.repeat(np.arange(hi - lo), np.diff(offsets[lo : hi + 1]))
+        own[...] = own[np.lexsort((*(key[own] for key in row_ties), query))]
+    return rows
 
 
 def _with_relations(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
@@ -61,12 +71,16 @@ def _with_relations(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
 
 def _query_keys(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
     """A number for each query; sums commute, so it does not depend on the order of the rows."""
-    return np.bincount(data.query_of_row, (keys >> np.uint64(11)).astype(np.float64), data.n_queries)
+    found = np.empty(data.n_queries)
+    for lo, hi in query_blocks(data.offsets):
+        numbers = (keys[data.offsets[lo] : data.offsets[hi]] >> np.uint64(11)).astype(np.float64)
+        found[lo:hi] = np.bincount(np.repeat(np.arange(hi - lo), data.group[lo:hi]), numbers, hi - lo)
+    return found
 
 
 def row_keys(X: Any, offsets: np.ndarray, extra: np.ndarray) -> np.ndarray:
     """A hash of each row's features and of two further numbers; the same for dense and for sparse rows."""
-    keys = np.empty(X.shape[0], np.uint64)
+    keys = row_array(X, (X.shape[0],), np.uint64)
     if isinstance(X, np.ndarray):
         bits = X.view(np.uint32) if X.flags.c_contiguous else np.ascontiguousarray(X).view(np.uint32)
         over_queries(_hash_dense, offsets, bits, extra.view(np.uint64), keys)
@@ -90,12 +104,15 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
     per_row = ("y", "sample_weight", "positions", "subtopics")
     per_query = ("qids", "query_weight", "subtopic_weight", "query_features")
     taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
-    taken = {
-        name: None if value is None else value[rows if name in per_row else queries] for name, value in taken.items()
-    }
+    for name, value in taken.items():
+        if value is not None and name in per_row:
+            taken[name] = copy_rows(value, rows, row_array(data.X, value.shape, value.dtype))
+        elif value is not None:
+            taken[name] = value[queries]
+    X = take_rows(data.X, rows)
     return RankingDataset(
         **taken,
-        X=take_rows(data.X, rows),
+        X=X,
         offsets=offsets,
         preferences=preferences,
         relations=relations and MappingProxyType(relations),

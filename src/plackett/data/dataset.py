@@ -18,6 +18,7 @@ from plackett._optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
 from plackett.data.grouping import ids_array
+from plackett.data.mapped import rows_of_queries, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -445,11 +446,11 @@ class RankingDataset:
             start = int(self.offsets[index[0]]) if index.size else 0
             rows = slice(start, start + int(offsets[-1]))
         else:
-            rows = np.arange(offsets[-1]) + np.repeat(self.offsets[index] - offsets[:-1], sizes)
+            rows = rows_of_queries(self.X, self.offsets, index, offsets)
         taken: dict[str, Any] = {"offsets": offsets, "qids": self.qids[index], "input_rows": None}
         for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
             value = getattr(self, name)
-            taken[name] = None if value is None else value[rows]
+            taken[name] = value if value is None else value[rows] if contiguous else take_rows(value, rows)
         for name in ("query_weight", "subtopic_weight", "query_features"):
             value = getattr(self, name)
             taken[name] = None if value is None else value[index]
@@ -490,7 +491,9 @@ class RankingDataset:
         parts += [self.y, self.offsets, self.sample_weight, self.query_weight]
         for part in parts:
             digest.update(b"-" if part is None else np.ascontiguousarray(part).data)
-        digest.update("\0".join(map(str, self.qids.tolist())).encode())
+        for start in range(0, self.n_queries, 512):
+            ids = self.qids[start : start + 512].tolist()
+            digest.update((("\0" if start else "") + "\0".join(map(str, ids))).encode())
         if self.positions is not None:
             digest.update(np.ascontiguousarray(self.positions).data)
         if self.query_features is not None:

@@ -6,28 +6,85 @@ import ctypes
 import mmap
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-__all__ = ["is_mapped", "release_memory", "take_rows"]
+from plackett._storage import MappedFile
+
+__all__ = [
+    "is_large",
+    "is_mapped",
+    "note_source",
+    "query_blocks",
+    "release_memory",
+    "row_array",
+    "source_of",
+    "take_rows",
+]
 
 #: A smaller table is copied in memory.
 _LEAST_BYTES = 16 * 1024 * 1024
 #: Rows that are copied at once.
 _ROWS = 4_096
+#: Rows of a block of whole queries that is in memory at a time.
+BLOCK_ROWS = 1 << 16
+
+
+def _buffer(X: Any) -> Any:
+    base = X
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base.obj if isinstance(base, memoryview) else base
 
 
 def is_mapped(X: Any) -> bool:
     """Whether the numbers of an array are in a file that is mapped into memory."""
-    base = X
-    while isinstance(base, np.ndarray):
-        base = base.base
-    if isinstance(base, memoryview):
-        base = base.obj
-    return isinstance(base, mmap.mmap)
+    return isinstance(_buffer(X), mmap.mmap)
+
+
+def is_large(X: Any) -> bool:
+    """Whether a table is mapped and so large that what is computed for each row is kept on the disk too."""
+    return isinstance(X, np.ndarray) and is_mapped(X) and X.nbytes >= _LEAST_BYTES
+
+
+def source_of(X: Any) -> str | None:
+    """The path of the native file of which a mapped table has all rows, in some order; None for any other table."""
+    path, rows = getattr(_buffer(X), "source", (None, -1))
+    return path if rows == X.shape[0] else None
+
+
+def note_source(X: Any, path: str) -> None:
+    """Remember the native file whose rows a mapped table has."""
+    if is_mapped(X):
+        _buffer(X).source = path, X.shape[0]
+
+
+def row_array(X: Any, shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
+    """Zeros for each row of a table; for one that `is_large`, in a file without a name instead of in memory.
+
+    >>> row_array(np.ones((2, 3), np.float32), (2,)).tolist()
+    [0.0, 0.0]
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    out = _on_disk(size) if size and is_large(X) else None
+    return np.zeros(shape, dtype) if out is None else np.frombuffer(out, dtype).reshape(shape)
+
+
+def query_blocks(offsets: np.ndarray, rows: int | None = None) -> Iterator[tuple[int, int]]:
+    """Ranges of whole queries with about `BLOCK_ROWS` rows each, a longer query alone.
+
+    >>> list(query_blocks(np.array([0, 3, 4, 6, 9]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    start, end = 0, offsets.size - 1
+    while start < end:
+        stop = int(np.searchsorted(offsets, offsets[start] + (rows or BLOCK_ROWS), side="right")) - 1
+        stop = min(max(stop, start + 1), end)
+        yield start, stop
+        start = stop
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:
@@ -41,17 +98,38 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     """
     if not isinstance(X, np.ndarray) or not is_mapped(X):
         return X[rows]
-    size = rows.size * X.shape[1] * X.itemsize
+    size = rows.size * X[:1].nbytes
     out = _on_disk(size) if size >= _LEAST_BYTES else None
     if out is None:
         return X[rows]
-    table = np.frombuffer(out, X.dtype).reshape(rows.size, X.shape[1])
+    table = np.frombuffer(out, X.dtype).reshape(rows.size, *X.shape[1:])
+    path = source_of(X)
+    if path is not None and rows.size == X.shape[0]:
+        out.source = path, rows.size
+    return copy_rows(X, rows, table)
+
+
+def rows_of_queries(X: Any, offsets: np.ndarray, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Rows of some queries, one query after another; ``places`` are the offsets of these queries among themselves.
+
+    >>> rows_of_queries(None, np.array([0, 2, 3]), np.array([1, 0]), np.array([0, 1, 3])).tolist()
+    [2, 0, 1]
+    """
+    rows = row_array(X, (int(places[-1]),), np.int64)
+    for lo, hi in query_blocks(places):
+        starts = np.repeat(offsets[queries[lo:hi]] - places[lo:hi], np.diff(places[lo : hi + 1]))
+        rows[places[lo] : places[hi]] = starts + np.arange(places[lo], places[hi])
+    return rows
+
+
+def copy_rows(values: np.ndarray, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """``out[:] = values[rows]``, some rows at a time."""
     for start in range(0, rows.size, _ROWS):
-        table[start : start + _ROWS] = X[rows[start : start + _ROWS]]
-    return table
+        out[start : start + _ROWS] = values[rows[start : start + _ROWS]]
+    return out
 
 
-def _on_disk(size: int) -> mmap.mmap | None:
+def _on_disk(size: int) -> MappedFile | None:
     if not hasattr(os, "posix_fallocate"):
         return None
     with tempfile.TemporaryFile(prefix="plackett-") as file:
@@ -59,7 +137,7 @@ def _on_disk(size: int) -> mmap.mmap | None:
             os.posix_fallocate(file.fileno(), 0, size)  # a page without room on the disk would end the process later
         except OSError:
             return None
-        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_WRITE)
+        return MappedFile(file.fileno(), size, access=mmap.ACCESS_WRITE)
 
 
 @cache

@@ -11,6 +11,7 @@ import numpy as np
 from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import note_source
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation, relation_map
 from plackett.data.strings import Strings
@@ -35,13 +36,17 @@ _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
 _IDS = {"qids": "queries", "docids": "rows"}
 
 
-def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
+def save_dataset(
+    data: RankingDataset, path: str | os.PathLike[str], *, strings: dict[str, Strings] | None = None
+) -> None:
     """Write a dataset to a native file, which appears complete or not at all.
 
     Parameters
     ----------
     path
         Its name conventionally ends in ``.plackett``.
+    strings
+        ``docids`` or ``comments`` that take the place of those of the dataset.
 
     Examples
     --------
@@ -79,6 +84,8 @@ def save_dataset(data: RankingDataset, path: str | os.PathLike[str]) -> None:
                 value = getattr(relation, field.name)
                 if value is not None:
                     arrays[f"relation.{number}.{field.name}"] = value
+    for name, values in (strings or {}).items():
+        arrays |= _pack(name, values)
     _storage.write(path, arrays, metadata)
 
 
@@ -95,6 +102,10 @@ def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingD
     with reading(path, "the dataset file"):
         arrays, metadata = _storage.read(path, kind="dataset", mmap=mmap)
         return _Opener(path, arrays, metadata).dataset()
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    return all(bool(np.isfinite(values[start : start + 65_536]).all()) for start in range(0, values.size, 65_536))
 
 
 def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:
@@ -119,7 +130,7 @@ class _Opener:
         known |= {name: self.ids(name, length) for name, length in _IDS.items()}
         if known["qids"] is None:
             raise self.damaged("qids are missing")
-        if known["y"] is not None and not np.isfinite(known["y"]).all():
+        if known["y"] is not None and not _all_finite(known["y"]):
             raise self.damaged("a label is not finite")
         rows = known["input_rows"]
         if rows is not None and not np.array_equal(np.bincount(self.within(rows, "rows")), np.ones(rows.size)):
@@ -167,7 +178,9 @@ class _Opener:
 
     def features(self) -> np.ndarray | csr_matrix:
         if "X" in self.arrays:
-            return self.required("X", np.float32, ("rows", "features"))
+            X = self.required("X", np.float32, ("rows", "features"))
+            note_source(X, os.path.abspath(self.path))
+            return X
         from scipy.sparse import csr_matrix
 
         width = self.metadata.get("n_features", "")

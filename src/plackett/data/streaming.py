@@ -1,21 +1,30 @@
-"""Conversion of text to the native format, part by part."""
+"""Conversion of text and tables to the native format, part by part."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.native import save_dataset
+from plackett.data.strings import Strings
+from plackett.data.tables import csv_chunks, parquet_chunks
 
-__all__ = ["letor_to_native"]
+__all__ = ["letor_to_native", "table_to_native"]
+
+#: Rows that are looked at at once.
+_ROWS = 1 << 16
 
 
 def letor_to_native(
@@ -25,10 +34,11 @@ def letor_to_native(
     chunk_bytes: int = 1 << 26,
     n_features: int | None = None,
 ) -> RankingDataset:
-    r"""Write a LETOR file as a native file without holding its features in memory; the mapped result is returned.
+    r"""Write a LETOR file as a native file without holding it in memory; the mapped result is returned.
 
-    Features go through a temporary file beside the target, so that the disk must have room for them twice. Memory is
-    that of a chunk, and of labels, ids and comments. Rows of a query must be contiguous in the file.
+    Features, labels, document ids and comments go through temporary files beside the target, so that the disk must have
+    room for them twice. Memory is that of a chunk, and some hundred bytes per query. Rows of a query must be contiguous
+    in the file.
 
     Examples
     --------
@@ -37,18 +47,147 @@ def letor_to_native(
     >>> letor_to_native(folder / "a.txt", folder / "a.plackett", chunk_bytes=1).X.tolist()
     [[0.5, 0.0], [0.0, 1.0], [0.0, 3.0]]
     """
+    return _to_native(read_letor_chunks(source, chunk_bytes=chunk_bytes, n_features=n_features), target)
+
+
+def table_to_native(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, chunk_rows: int = 1 << 16, **columns: Any
+) -> RankingDataset:
+    r"""Write a CSV, TSV or parquet file as a native file without holding it in memory; the mapped result is returned.
+
+    As `letor_to_native`. What the columns mean, and the types of those of text, is decided by the first rows; a later
+    row of another kind raises an error, and so does a query whose rows are not contiguous. `plackett.read` reads such
+    files as a whole.
+
+    Parameters
+    ----------
+    chunk_rows
+        Number of rows that are read at once, at least.
+    columns
+        Which columns mean what; see `plackett.RankingDataset.from_frame`.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("qid,label,bm25\n7,2,0.5\n7,0,1\n8,1,3\n")
+    >>> table_to_native(folder / "a.csv", folder / "a.plackett").y.tolist()
+    [2.0, 0.0, 1.0]
+    """
+    from plackett.data.files import format_of
+
+    chunks = parquet_chunks if format_of(source).name == "parquet" else csv_chunks
+    return _to_native(chunks(source, chunk_rows, **columns), target)
+
+
+def _to_native(chunks: Iterable[RankingDataset], target: str | os.PathLike[str]) -> RankingDataset:
     from plackett.data.native import open_dataset
 
-    target = Path(target)
-    width, rows, parts = 0, 0, []
-    with tempfile.TemporaryFile(dir=target.resolve().parent, prefix=".plackett-") as spool:
-        for chunk in read_letor_chunks(source, chunk_bytes=chunk_bytes, n_features=n_features):
-            spool.write(np.ascontiguousarray(chunk.X).data)
-            width, rows = chunk.n_features, rows + chunk.n_rows
-            parts.append(replace(chunk, X=np.empty((chunk.n_rows, 0), np.float32)))
-        spool.flush()
-        size = 4 * width * rows
-        mapped = mmap.mmap(spool.fileno(), size, access=mmap.ACCESS_READ) if size else b""
-        X = np.frombuffer(mapped, np.float32).reshape(rows, width)
-        save_dataset(replace(concat(parts), X=X), target)
+    parts: list[RankingDataset] = []
+    with ExitStack() as stack:
+        spool = _Spools(Path(target).resolve().parent, stack)
+        for chunk in chunks:
+            if chunk.input_rows is not None:
+                raise DataError("the rows of a query do not stand together")
+            spool.add(chunk)
+            parts.append(_queries_only(chunk))
+        if not parts:
+            raise DataError("there are no rows")
+        whole = concat(parts)
+        found, strings = spool.arrays()
+        offsets = np.concatenate(([0], np.cumsum(whole.sample_weight).astype(np.int64)))
+        per_row = dict.fromkeys(("X", "y", "sample_weight", "positions", "subtopics", "docids")) | found
+        save_dataset(replace(whole, **per_row, offsets=offsets), target, strings=strings)
     return open_dataset(target)
+
+
+def _queries_only(chunk: RankingDataset) -> RankingDataset:
+    """What there is per query, as a dataset of one row each, whose weight is the number of rows."""
+    n = chunk.n_queries
+    return RankingDataset(
+        X=np.empty((n, 0), np.float32),
+        y=None,
+        offsets=np.arange(n + 1),
+        qids=chunk.qids,
+        query_weight=chunk.query_weight,
+        query_features=chunk.query_features,
+        subtopic_weight=chunk.subtopic_weight,
+        feature_names=chunk.feature_names,
+        sample_weight=chunk.group.astype(np.float64),
+    )
+
+
+class _Spools:
+    """What there is per row, in temporary files."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder, self.stack = folder, stack
+        self.files: dict[str, Any] = {}
+        self.kinds: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}
+        self.rows = 0
+        self.fields: set[str] | None = None
+
+    def add(self, chunk: RankingDataset) -> None:
+        if not isinstance(chunk.X, np.ndarray) or chunk.preferences is not None or chunk.relations is not None:
+            raise DataError("sparse features, preferences and relations are converted in memory")
+        plain = {name: getattr(chunk, name) for name in ("X", "y", "sample_weight", "positions", "subtopics")}
+        plain = {name: value for name, value in plain.items() if value is not None}
+        texts = {} if chunk.comments is None else {"comments": chunk.comments}
+        if chunk.docids is not None and chunk.docids.dtype.kind == "i" and "docids.bytes" not in self.files:
+            plain["docids"] = chunk.docids
+        elif chunk.docids is not None:
+            self._numbers_to_text("docids")
+            texts["docids"] = Strings.from_values(chunk.docids)
+        fields = {*plain, *texts}
+        if self.fields not in (None, fields):
+            raise DataError(f"{', '.join(sorted(fields ^ self.fields))}: some rows have it, others do not")
+        self.fields = fields
+        for name, value in plain.items():
+            self._write(name, value)
+        for name, strings in texts.items():
+            self._write_text(name, strings)
+        self.rows += chunk.n_rows
+
+    def _write(self, name: str, values: np.ndarray) -> None:
+        kind = values.dtype, values.shape[1:]
+        if self.kinds.setdefault(name, kind) != kind:
+            raise DataError(f"{name} has {kind[1]} columns of {kind[0]} after {self.kinds[name]}")
+        if name not in self.files:
+            file = tempfile.TemporaryFile(dir=self.folder, prefix=".plackett-")  # noqa: SIM115
+            self.files[name] = self.stack.enter_context(file)
+        self.files[name].write(np.ascontiguousarray(values).data)
+
+    def _write_text(self, name: str, strings: Strings) -> None:
+        self._write(f"{name}.bytes", strings.data[strings.offsets[0] : strings.offsets[-1]])
+        self._write(f"{name}.lengths", strings.lengths)
+
+    def _numbers_to_text(self, name: str) -> None:
+        """Ids that were whole numbers so far, as text."""
+        if name not in self.files:
+            return
+        numbers = self._read(name)
+        del self.files[name], self.kinds[name]
+        for start in range(0, len(numbers), _ROWS):
+            self._write_text(name, Strings.from_values(numbers[start : start + _ROWS]))
+
+    def _read(self, name: str) -> np.ndarray:
+        file, (dtype, tail) = self.files[name], self.kinds[name]
+        file.flush()
+        size = file.tell()
+        block = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+        width = int(np.prod(tail, dtype=np.int64))
+        n = self.rows if width == 0 else size // (dtype.itemsize * width)
+        return np.frombuffer(block, dtype).reshape(n, *tail)
+
+    def arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Strings]]:
+        """All rows: arrays by field, and the columns of text."""
+        strings = {}
+        for name in ("comments", "docids"):
+            if f"{name}.bytes" in self.files:
+                lengths, end = self._read(f"{name}.lengths"), 0
+                self._write(f"{name}.offsets", np.zeros(1, np.int64))
+                for start in range(0, len(lengths), _ROWS):
+                    sums = end + np.cumsum(lengths[start : start + _ROWS])
+                    end = int(sums[-1])
+                    self._write(f"{name}.offsets", sums)
+                strings[name] = Strings(self._read(f"{name}.bytes"), self._read(f"{name}.offsets"))
+        return {name: self._read(name) for name in self.files if "." not in name}, strings

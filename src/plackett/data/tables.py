@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import CellError, DataError
 from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._compression import replacing_compressed
+from plackett.data._compression import CODECS, replacing_compressed
 from plackett.data._tables import is_alias
 from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
@@ -23,10 +23,14 @@ from plackett.data.frames import dataset_of, to_polars
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
+__all__ = ["csv_chunks", "parquet_chunks", "read_csv", "read_parquet", "write_csv", "write_parquet"]
 
 #: Bytes in which the line of column names is looked for.
 _HEADER = 1 << 24
+#: Rows of a table that decide what its columns mean where it is read in parts.
+_FIRST_ROWS = 10_000
+#: An id that is written as a whole number.
+_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 #: Words for a missing value, beside nothing at all.
 _MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
 
@@ -104,12 +108,98 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
             table = pl.read_csv(raw, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {_what_is_wrong(raw, options['separator'], error)}") from None
-    whole = [name for name in as_text if table[name].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all()]
-    table = table.with_columns(pl.col(whole).cast(pl.Int64))
+    table = _whole_ids(table, list(as_text))
     table = table.rename(_with_quotes(raw, options["separator"], table.columns))
     words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
     table = table.with_columns(_without_missing(table[name]) for name in words)
     return _named(path, table, columns, lambda row: f"line {_line(raw, options['separator'], row)}")
+
+
+def parquet_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Iterator[RankingDataset]:
+    """The datasets of consecutive parts of a parquet file, whole queries each; their rows must stand together."""
+    import polars as pl
+
+    try:
+        scan = pl.scan_parquet(Path(path))
+        yield from _chunks(path, scan, scan.head(_FIRST_ROWS).collect(), rows, columns)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
+
+
+def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Iterator[RankingDataset]:
+    """The datasets of consecutive parts of an uncompressed CSV or TSV file; types are those of the first rows."""
+    import polars as pl
+
+    separator = columns.pop("separator", None) or _separator(path)
+    with open(path, "rb") as file:
+        raw = file.read(_HEADER)
+    if any(raw.startswith(codec.magic) for codec in CODECS) or b'""' in raw.split(b"\n", 1)[0]:
+        raise DataError(f"{path}: compressed text, and names of columns with quotes, are read as a whole")
+    try:
+        _check_header(path, raw, separator)
+        names = pl.read_csv(raw, n_rows=0, infer_schema=False, separator=separator).columns
+        ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
+        ids |= {name for name in names if is_alias(name, "qid") or is_alias(name, "docid")}
+        first = pl.read_csv(
+            Path(path),
+            n_rows=_FIRST_ROWS,
+            separator=separator,
+            schema_overrides={name: pl.String for name in names if name in ids},
+        )
+        words = [name for name, dtype in first.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
+        first = first.with_columns(_without_missing(first[name]) for name in words)
+        numbers = [name for name, dtype in first.schema.items() if dtype.is_numeric()]
+        scan = pl.scan_csv(
+            Path(path),
+            separator=separator,
+            schema_overrides=dict(first.schema) | dict.fromkeys(numbers, pl.Float64),
+            null_values=_MISSING if words and "comment" not in names else None,
+        )
+        yield from _chunks(path, scan, first, rows, columns)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: {str(error).partition(chr(10))[0]}") from None
+
+
+def _chunks(
+    path: Any, scan: pl.LazyFrame, first: pl.DataFrame, rows: int, columns: dict[str, Any]
+) -> Iterator[RankingDataset]:
+    if not hasattr(scan, "collect_batches"):
+        raise DataError("reading tables in parts needs polars 1.34 or later")
+    chosen = choose_columns(first, **columns)
+    for number, table in enumerate(_whole_queries(scan.collect_batches(chunk_size=rows), chosen.roles["qid"], rows)):
+        if number == 0:
+            log_columns(chosen, str(path))
+        yield dataset_of(
+            _whole_ids(table, [chosen.roles[role] for role in ("qid", "docid") if role in chosen.roles]), chosen
+        )
+
+
+def _whole_ids(table: pl.DataFrame, ids: list[str]) -> pl.DataFrame:
+    """Ids of text as whole numbers, if all of them are written as such."""
+    import polars as pl
+
+    text = [name for name in ids if table.schema[name] == pl.String]
+    whole = [name for name in text if table[name].str.contains(_WHOLE).all()]
+    return table.with_columns(pl.col(whole).cast(pl.Int64))
+
+
+def _whole_queries(tables: Iterable[pl.DataFrame], qid: str, rows: int) -> Iterator[pl.DataFrame]:
+    """Tables cut where a query ends, with at least that many rows each but the last."""
+    import polars as pl
+
+    kept: list[pl.DataFrame] = []
+    for table in tables:
+        kept.append(table)
+        if sum(part.height for part in kept) < rows:
+            continue
+        joined = pl.concat(kept)
+        other = (joined[qid] != joined[qid][-1]).reverse()
+        end = joined.height - int(other.arg_max() or 0) if other.any() else 0
+        if end:
+            yield joined[:end]
+        kept = [joined[end:]]
+    if kept:
+        yield pl.concat(kept)
 
 
 def _check_header(path: Any, raw: bytes, separator: str) -> None:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import PlackettWarning
+from plackett._errors import DataError, PlackettWarning
 from plackett._names import plural
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
+from plackett.measures.blocks import measured
 from plackett.measures.doubts import every_document_relevant, measure_doubts
 from plackett.measures.language import parse_all
 from plackett.measures.presets import with_preset
-from plackett.measures.ranking import Scored
+from plackett.measures.ranking import Scored, check_scores
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +109,8 @@ def evaluate(
         A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
     scores
         One score per document, larger is better, in the grouped order of the dataset or, with plain labels, in the
-        order of the labels.
+        order of the labels. Or a fitted ranker, which scores the documents of a `RankingDataset` here: of a large one
+        in blocks of whole queries, so that neither features nor scores are in memory at once.
     measures
         Names such as ``"nDCG@10"`` or measure objects.
     qid
@@ -133,12 +135,20 @@ def evaluate(
     """
     parsed = parse_all(measures)
     if not isinstance(data, RankingDataset):
+        if hasattr(scores, "predict"):
+            raise DataError("a ranker needs the features: give a RankingDataset, or the scores of the documents")
         data = RankingDataset.from_arrays(None, data, qid)
         scores = data.from_input_order(scores)
     elif qid is not None:
         raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
-    scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
-    found = measure_scored(scored, parsed, preset)
+    if hasattr(scores, "predict"):
+        scores = scores.predict
+    else:
+        scores = check_scores(data, scores)
+    applied = {str(measure): with_preset(measure, preset) for measure in parsed}
+    values = measured(applied.values(), data, scores, random_state=random_state, n_jobs=n_jobs)
+    doubts = measure_doubts(applied, data)
+    found = Evaluation(applied, data.qids, dict(zip(applied, values, strict=True)), doubts=doubts)
     warn_of_doubts(found, data)
     return found
 

@@ -66,6 +66,9 @@ class Loss:
     curvature: ClassVar[str] = "exact"
     #: Whether a bound loss counts its evaluations as rounds of one training, and changes with them.
     counts_rounds: ClassVar[bool] = False
+    #: Whether the loss of a query depends on the scores of that query alone (once `settle` has fixed the rest), so that
+    #: the loss of the data is the sum over parts of them.
+    separable: ClassVar[bool] = True
     #: What a query needs in order to contribute: "pairs" of unequal labels; several "documents", because equal
     #: labels contribute too; several "relevant documents", because their ranks matter whatever the other labels.
     learns_from: ClassVar[str] = "pairs"

@@ -68,7 +68,7 @@ class QueryMean(Loss):
             raise LossError(f"{inner.name} is not a sum over pairs or documents; say what to count with per=…")
         if self.per not in (None, *_TERMS.values()):
             raise LossError(f"{self.name}: per={self.per!r}; give 'pairs', 'documents' or None")
-        for name in ("has_value", "smooth", "convex", "shift_invariant", "curvature"):
+        for name in ("has_value", "smooth", "convex", "shift_invariant", "curvature", "separable", "counts_rounds"):
             object.__setattr__(self, name, getattr(inner, name))
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import query_blocks
 from plackett.measures.base import Measure
 from plackett.measures.diversity import DiversityMeasure
 
@@ -42,7 +43,7 @@ def every_document_relevant(measure: Measure, data: RankingDataset) -> bool:
 def _reason(measure: Measure, data: RankingDataset) -> str:
     labels, rel = data.labels, getattr(measure, "rel", None)
     if rel is None:
-        return "in each query all documents have the same label." if _equal_in_queries(data, labels) else ""
+        return "in each query all documents have the same label." if _equal_in_queries(data) else ""
     if every_document_relevant(measure, data):
         low, high = labels.min(), labels.max()
         raised = f"{measure.name}(rel={low + 1:g})"
@@ -50,13 +51,20 @@ def _reason(measure: Measure, data: RankingDataset) -> str:
             f"no label is below {rel:g}, so every document counts as relevant. The labels run from {low:g} to "
             f"{high:g}: set the lowest relevant label, as in {raised}, or label irrelevant documents 0."
         )
-    if not _equal_in_queries(data, labels >= rel):
+    if not _equal_in_queries(data, rel):
         return ""
     if labels.max() < rel:
         return f"no document is relevant: no label is {rel:g} or more."
     return "in each query all documents are relevant, or none is."
 
 
-def _equal_in_queries(data: RankingDataset, values: np.ndarray) -> bool:
-    """Whether all documents of each query have the same value."""
-    return bool((values[1:] == values[:-1])[np.diff(data.query_of_row) == 0].all())
+def _equal_in_queries(data: RankingDataset, rel: float | None = None) -> bool:
+    """Whether all documents of each query have the same label, or with ``rel`` are all relevant or all not."""
+    for lo, hi in query_blocks(data.offsets):
+        values = data.labels[data.offsets[lo] : data.offsets[hi]]
+        if rel is not None:
+            values = values >= rel
+        query = np.repeat(np.arange(hi - lo), data.group[lo:hi])
+        if not (values[1:] == values[:-1])[np.diff(query) == 0].all():
+            return False
+    return True

@@ -93,6 +93,22 @@ def list_ranking(labels: Any) -> Ranking:
     return Scored(data, -np.arange(data.n_rows), n_jobs=1).ranking("stable")
 
 
+def check_scores(data: RankingDataset, scores: Any) -> np.ndarray:
+    """The scores as float64; an error unless they are numbers, one for each row."""
+    try:
+        scores = np.ascontiguousarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"scores must be numbers: {error}") from None
+    if scores.shape != (data.n_rows,):
+        raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
+    with np.errstate(invalid="ignore"):
+        doubtful = np.isnan(scores.sum())  # ∞ − ∞ is NaN too
+    if doubtful and (bad := np.flatnonzero(np.isnan(scores))).size:
+        query = np.searchsorted(data.offsets, bad[0], side="right") - 1
+        raise DataError(f"score {bad[0]} (query {data.qids[query]}) is NaN; {bad.size} of {data.n_rows} are")
+    return scores
+
+
 class Scored:
     """The scores of a dataset's rows; builds the ranking for each tie rule once.
 
@@ -115,16 +131,7 @@ class Scored:
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        try:
-            scores = np.ascontiguousarray(scores, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"scores must be numbers: {error}") from None
-        if scores.shape != (data.n_rows,):
-            raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
-        bad = np.flatnonzero(np.isnan(scores))
-        if bad.size:
-            query = np.searchsorted(data.offsets, bad[0], side="right") - 1
-            raise DataError(f"score {bad[0]} (query {data.qids[query]}) is NaN; {bad.size} of {data.n_rows} are")
+        scores = check_scores(data, scores)
         self.data = data
         self.scores = scores
         self.retrieved = np.ones(data.n_rows, bool) if retrieved is None else np.ascontiguousarray(retrieved, bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,15 +10,16 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import Loss
-from plackett.models.batches import query_batches
+from plackett.data.mapped import is_large, row_array
+from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.blocks import bind_in_blocks
 from plackett.models.search_space import Real, SearchSpace
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Linear", "deviation", "lbfgs", "moments", "spread"]
+__all__ = ["Linear", "deviation", "lbfgs", "merged_moments", "moments", "spread", "weight_of_rows"]
 
 _SPREAD_ROWS = 4096
 
@@ -89,12 +91,13 @@ class _Problem:
 
     def __init__(self, model: Linear, loss: Loss, data: RankingDataset) -> None:
         self.model, self.loss, self.data = model, loss.settle(data), data
-        self.bound = self.loss.bind(data, n_jobs=model.n_jobs)
+        self.bound = bind_in_blocks(self.loss, data, model.n_jobs)
+        #: Scores of the training data, on the disk for data that are there too.
+        self.room: np.ndarray | None = None
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
         if model.standardize:
-            weight = data.row_weight
-            self.scale = spread(data.X, weight, model.n_jobs)
+            self.scale = spread(data.X, weight_of_rows(data), model.n_jobs)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 
@@ -112,16 +115,16 @@ class _Problem:
         intercept = weights[-1] if self.intercept else np.zeros(self.shape[1])
         return LinearScorer(weights[: self.data.n_features] / self.scale[:, None], np.array(intercept))
 
-    def scores(self, X: Any, weights: np.ndarray) -> np.ndarray:
+    def scores(self, X: Any, weights: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         d = self.data.n_features
-        scores = table_times(X, weights[:d] / self.scale[:, None], self.model.n_jobs)
+        scores = table_times(X, weights[:d] / self.scale[:, None], self.model.n_jobs, out)
         if self.intercept:
             scores += weights[d]
         return scores[:, 0] if self.shape[1] == 1 else scores
 
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
         """Report a finished round to the monitor; returns whether to keep these weights and whether to stop."""
-        return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)))
+        return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)), by_parts=True)
 
     def pull_back(self, X: Any, gradient: np.ndarray) -> np.ndarray:
         """Gradient for the weights from the gradient for the scores."""
@@ -139,7 +142,9 @@ class _Problem:
 
     def loss_and_slope(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Sum of the losses of all queries, and its gradient for the weights."""
-        losses, gradient, _ = self.bound.evaluate(self.scores(self.data.X, weights))
+        if self.room is None:
+            self.room = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
+        losses, gradient, _ = self.bound.evaluate(self.scores(self.data.X, weights, self.room))
         return losses.sum(), self.pull_back(self.data.X, gradient)
 
     def penalised(self, weights: np.ndarray) -> np.ndarray:
@@ -147,9 +152,14 @@ class _Problem:
         return weights[: self.n_features]
 
 
-def spread(X: Any, weight: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh."""
+def spread(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> np.ndarray:
+    """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh, None alike."""
     return deviation(*moments(X, weight, n_jobs))
+
+
+def weight_of_rows(data: RankingDataset) -> np.ndarray | None:
+    """The weight of each row, None where all weigh 1."""
+    return None if data.sample_weight is None and data.query_weight is None else data.row_weight
 
 
 def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
@@ -159,20 +169,41 @@ def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
     return np.where(spread > 1e-7 * np.abs(mean), spread, 1.0)
 
 
-def moments(X: Any, weight: np.ndarray, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
-    """Weight of all rows; mean of each feature, and its squared distances from it, summed."""
-    total = max(float(weight.sum()), np.finfo(float).tiny)
-    mean = transposed_times(X, weight[:, None], n_jobs)[:, 0] / total
-    square: np.ndarray = np.zeros(mean.size)
-    if isinstance(X, np.ndarray):
-        for start in range(0, X.shape[0], _SPREAD_ROWS):  # in blocks, as the distances are float64
-            rows = slice(start, start + _SPREAD_ROWS)
-            square += weight[rows] @ (X[rows] - mean) ** 2
-    else:
-        stored = np.repeat(weight, np.diff(X.indptr))
-        square += np.bincount(X.indices, stored * (X.data - mean[X.indices]) ** 2, mean.size)
-        square += (total - np.bincount(X.indices, stored, mean.size)) * mean**2  # what is not stored is 0
-    return total, mean, square
+def moments(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
+    """Weight of all rows; mean of each feature, and its squared distances from it, summed. Without weights all weigh 1.
+
+    One pass over blocks of rows, whose moments are merged (Chan, Golub, LeVeque 1979).
+    """
+    total, mean, square = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for start in range(0, X.shape[0], _SPREAD_ROWS):
+        rows = slice(start, start + _SPREAD_ROWS)
+        part = X[rows].astype(np.float64)  # a block, as it is converted
+        own = np.ones(part.shape[0]) if weight is None else weight[rows]
+        n = float(own.sum())
+        if n <= 0.0:
+            continue
+        if isinstance(part, np.ndarray):
+            middle = own @ part / n
+            part -= middle
+            part *= part
+            around = own @ part
+        else:
+            stored, at = np.repeat(own, np.diff(part.indptr)), part.indices
+            middle = np.bincount(at, stored * part.data, mean.size) / n
+            around = np.bincount(at, stored * (part.data - middle[at]) ** 2, mean.size)
+            around += (n - np.bincount(at, stored, mean.size)) * middle**2  # what is not stored is 0
+        total, mean, square = merged_moments((total, mean, square), (n, middle, around))
+    return max(total, np.finfo(float).tiny), mean, square
+
+
+Moments = tuple[float, np.ndarray, np.ndarray]
+
+
+def merged_moments(a: Moments, b: Moments) -> Moments:
+    """The moments of two parts together."""
+    total = a[0] + b[0]
+    distance, share = b[1] - a[1], b[0] / total
+    return total, a[1] + share * distance, a[2] + b[2] + a[0] * share * distance**2
 
 
 def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
@@ -232,8 +263,7 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     """AdaGrad over batches of queries; the mean of the second half of the path, or the best epoch on validation."""
     model = problem.model
     rng = np.random.default_rng(model.random_state)
-    parts = query_batches(problem.data, model.batch_size, rng)
-    bound = [(part, problem.loss.bind(part, n_jobs=model.n_jobs)) for part in parts]
+    bound = _Batches(problem, rng)
     l1, l2 = model.alpha * model.l1_ratio, model.alpha * (1.0 - model.l1_ratio)
     weights, squares = first.copy(), np.full(problem.shape, 1e-12)
     mean, taken, best = np.zeros(problem.shape), 0, first.copy()
@@ -265,6 +295,34 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
                 break
             previous = value
     return best
+
+
+class _Batches(Sequence[tuple[RankingDataset, BoundLoss]]):
+    """Random batches of queries with the loss bound to each; of data on the disk, each is made when it is used."""
+
+    def __init__(self, problem: _Problem, rng: np.random.Generator) -> None:
+        self.problem, self.made = problem, None
+        self.n, self.size = problem.data.n_queries, max(problem.model.batch_size, 1)
+        self.order = rng.permutation(self.n)
+        if not is_large(problem.data.X) or problem.loss.counts_rounds:
+            shuffled = problem.data.select(self.order)
+            self.made = [self._bound(shuffled.select(queries)) for queries in map(self._queries, range(len(self)))]
+
+    def __len__(self) -> int:
+        return -(-self.n // self.size)
+
+    def __getitem__(self, i: Any) -> Any:
+        return (
+            self.made[i]
+            if self.made is not None
+            else self._bound(self.problem.data.select(self.order[self._queries(i)]))
+        )
+
+    def _queries(self, i: int) -> np.ndarray:
+        return np.arange(i * self.size, min((i + 1) * self.size, self.n))
+
+    def _bound(self, part: RankingDataset) -> tuple[RankingDataset, BoundLoss]:
+        return part, self.problem.loss.bind(part, n_jobs=self.problem.model.n_jobs)
 
 
 _SOLVERS = {"lbfgs": lbfgs, "sgd": _sgd}

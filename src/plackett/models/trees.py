@@ -271,8 +271,9 @@ class Trees:
                 "quant_train_renew_leaf": True,
                 "stochastic_rounding": False,
             }
-            # whole numbers add up to the same in any order, so the faster way is as repeatable as the other
-            if chosen.pop("force_col_wise", False):
+            # whole numbers add up to the same in any order, so the faster way is as repeatable as the other; it keeps
+            # the bins twice, which data larger than memory have no room for
+            if not is_mapped(data.X) and chosen.pop("force_col_wise", False):
                 quantised["force_row_wise"] = True
             chosen = quantised | chosen
         return chosen

@@ -16,6 +16,7 @@ from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
 from plackett.losses.base import Loss
+from plackett.measures.blocks import measured
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Model
@@ -496,8 +497,7 @@ class Ranker(FittedAttributes, Estimator):
         self._check_features(data)
         self._warn_if_cut(data)
         measure = parse(self.eval_measure)
-        value = measure.mean(measure.per_query(Scored(data, self._score_rows(data), n_jobs=self.n_jobs)))
-        return measure.worth(value)
+        return measure.worth(measure.mean(measured([measure], data, self._score_rows, n_jobs=self.n_jobs)[0]))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")

@@ -19,15 +19,16 @@ __all__ = ["block_sums", "table_times", "transposed_times"]
 _BLOCK_ROWS, _MOST_BLOCKS = 4096, 64
 
 
-def table_times(X: Any, weights: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """``X @ weights``: one row per row of the table, one column per output.
+def table_times(X: Any, weights: np.ndarray, n_jobs: int | None = None, out: np.ndarray | None = None) -> np.ndarray:
+    """``X @ weights``: one row per row of the table, one column per output; written to ``out`` where it is given.
 
     >>> table_times(np.array([[1, 2], [3, 4]], np.float32), np.array([[10.0], [1.0]])).tolist()
     [[12.0], [34.0]]
     """
     if X.shape[1] != weights.shape[0]:
         raise DataError(f"a table of {X.shape[1]} features with weights for {weights.shape[0]}")
-    out = np.zeros((X.shape[0], weights.shape[1]))
+    if out is None:
+        out = np.zeros((X.shape[0], weights.shape[1]))
     over_queries(_parts(X)[0], _blocks(X), *_parts(X)[2], np.ascontiguousarray(weights.T), out, n_jobs=n_jobs)
     return out
 

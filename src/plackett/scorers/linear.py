@@ -24,7 +24,8 @@ class LinearScorer:
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output; a score does not depend on the rows scored with it."""
-        scores = table_times(X, self.weights, n_jobs) + self.intercept
+        scores = table_times(X, self.weights, n_jobs)
+        scores += self.intercept
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:

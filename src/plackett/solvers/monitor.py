@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
-from plackett.measures.ranking import Scored
+from plackett.measures.blocks import measured
 from plackett.scorers.base import Scorer
 
 if TYPE_CHECKING:
@@ -128,29 +128,32 @@ class Monitor:
 
     def keep(self, scorer: Scorer) -> bool:
         """Record the scorer of a finished round, as `best` if it is; True means that training should stop."""
-        better, stop = self.judge(lambda valid: scorer.predict(valid.X, valid.offsets, self.n_jobs))
+        better, stop = self.judge(lambda valid: scorer.predict(valid.X, valid.offsets, self.n_jobs), by_parts=True)
         if better:
             self.best = scorer
         return stop
 
-    def judge(self, scores: Callable[[RankingDataset], np.ndarray], *, may_keep: bool = True) -> tuple[bool, bool]:
+    def judge(
+        self, scores: Callable[[RankingDataset], np.ndarray], *, may_keep: bool = True, by_parts: bool = False
+    ) -> tuple[bool, bool]:
         """Record a finished round by its validation scores; returns whether to keep it and whether to stop.
 
-        Without ``may_keep`` it cannot be the best round, unless there is no other.
+        Without ``may_keep`` it cannot be the best round, unless there is no other. With ``by_parts`` the function also
+        scores the documents of a part of the validation data.
         """
         before = self.best_round
-        stop = self.update(None if self.valid is None else scores(self.valid))
+        stop = self.update(None if self.valid is None else scores if by_parts else scores(self.valid))
         self.provisional = not may_keep and self.best_round == len(self.history) - 1
         return self.valid is None or self.best_round != before, stop
 
-    def _value(self, scores: np.ndarray) -> float:
+    def _value(self, scores: Any) -> float:
         if self.valid is None or self.measure is None:
             return float("nan")
         if self.final is not None:
             scores = self.final(scores)
-        return self.measure.mean(self.measure.per_query(Scored(self.valid, scores, n_jobs=self.n_jobs)))
+        return self.measure.mean(measured([self.measure], self.valid, scores, n_jobs=self.n_jobs)[0])
 
-    def update(self, scores: np.ndarray | None = None) -> bool:
+    def update(self, scores: Any = None) -> bool:
         """Record a finished round; True means that training should stop."""
         note = ""
         if scores is not None and self.valid is not None and self.measure is not None:
@@ -176,6 +179,6 @@ class Monitor:
 class SilentMonitor(Monitor):
     """No validation data and no display; Ctrl-C is passed on to the caller, as there is nothing to keep yet."""
 
-    def update(self, scores: np.ndarray | None = None) -> bool:
+    def update(self, scores: Any = None) -> bool:
         """Never stop training."""
         return False

@@ -65,6 +65,11 @@ class ThresholdLoss(Loss):
         return PENALTIES[self.penalty].smooth
 
     @property
+    def separable(self) -> bool:  # type: ignore[override]
+        """Not with thresholds that fit the scores of all queries."""
+        return self.thresholds != "learned"
+
+    @property
     def curvature(self) -> str:  # type: ignore[override]
         """Exact, unless it is that of a hinge or leaves out what moving thresholds change."""
         return "exact" if PENALTIES[self.penalty].exact and self.thresholds != "learned" else "surrogate"

@@ -12,8 +12,11 @@ import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
+from plackett.data.files import NATIVE, format_of
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.letor.source import is_regular
+from plackett.data.mapped import query_blocks
+from plackett.data.native import open_dataset
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
@@ -210,7 +213,7 @@ class StochasticRank(Ranker):
         eval_qid: Any = None,
         eval_group: Any = None,
     ) -> Self:
-        """Learn from a LETOR file of any size, plain or compressed, reading it block by block.
+        """Learn from a file of any size, LETOR text (plain or compressed) or native, reading it block by block.
 
         The file is read once to measure the spread of the features and count what there is to draw, then ``passes``
         times to learn; if ``n_features`` is not given, once more before that. Only one block is in memory at a time. A
@@ -223,7 +226,7 @@ class StochasticRank(Ranker):
         ----------
         path, sparse, n_features, missing, chunk_bytes
             As in `plackett.read_letor_chunks`: the rows of a query stand together, and blocks are whole queries of
-            about ``chunk_bytes`` bytes of text.
+            about ``chunk_bytes`` bytes of text, or of features in a native file.
         passes
             Number of passes over the file; ``n_steps`` is the total number of steps. Validation data are evaluated
             after each pass.
@@ -264,7 +267,8 @@ class StochasticRank(Ranker):
         return self
 
     def _blocks(self, path: str, **options: Any) -> Iterator[RankingDataset]:
-        for block in read_letor_chunks(path, n_jobs=self.n_jobs, **options):
+        parts = _native_blocks if format_of(path) is NATIVE else partial(read_letor_chunks, n_jobs=self.n_jobs)
+        for block in parts(path, **options):
             yield self._prepared(block, path)
 
     # ------------------------------------------------------------------------------------------------------------ parts
@@ -310,6 +314,18 @@ class StochasticRank(Ranker):
     def _scorer(self, descent: Descent) -> LinearScorer:
         weights, intercept = descent.weights(self.average)
         return LinearScorer(weights[:, None], np.array([intercept]))
+
+
+def _native_blocks(
+    path: str, *, chunk_bytes: int, sparse: bool, missing: str, n_features: int | None
+) -> Iterator[RankingDataset]:
+    data = open_dataset(path)
+    if sparse or missing != "zero":
+        raise DataError(f"{path}: sparse and missing are for text; a native file says itself what is stored")
+    if n_features not in (None, data.n_features):
+        raise DataError(f"{path} has {data.n_features} features, not n_features={n_features}")
+    for lo, hi in query_blocks(data.offsets, max(chunk_bytes // (4 * max(data.n_features, 1)), 1)):
+        yield data.select(np.arange(lo, hi))
 
 
 def _whole(field: str, number: Any) -> int:

@@ -1,0 +1,148 @@
+"""Data that are mapped from a file are learned from in blocks: the same results, and memory that does not grow."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett.data import mapped
+from plackett.data.canonical import canonical_order
+from plackett.measures import blocks
+from plackett.models.linear import Linear
+from plackett.rankers import AllThreshold, StochasticRank
+from plackett.rankers.base import GradientTrained
+
+LINEAR = [
+    ranker for ranker in pk.rankers().values() if issubclass(ranker, GradientTrained) and issubclass(ranker, Linear)
+]
+
+
+def ranking(n_queries, seed=0, **more):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(1, 30, n_queries)
+    X = rng.standard_normal((group.sum(), 4), np.float32)
+    y = np.digitize(X[:, 0] - X[:, 1] + rng.standard_normal(group.sum()), [0, 1, 2])
+    return pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(n_queries), group), **more)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(mapped, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(blocks, "_MANY_ROWS", 100)
+
+
+def on_disk(data, folder, name="data"):
+    pk.write(data, folder / f"{name}.plackett")
+    return pk.load(folder / f"{name}.plackett")
+
+
+def quick(ranker, **more):
+    settings = ranker._test_settings | {"max_iter": 4, "n_jobs": 1} | more
+    return ranker(**settings)
+
+
+@pytest.mark.parametrize("ranker", LINEAR, ids=lambda ranker: ranker.__name__)
+def test_linear_rankers_learn_the_same_in_blocks(ranker, tmp_path, small_blocks):
+    data = ranking(40)
+    here, there = quick(ranker).fit(data), quick(ranker).fit(on_disk(data, tmp_path))
+    assert np.array_equal(here.predict(data), there.predict(data))
+
+
+@pytest.mark.parametrize("loss", pk.losses().values(), ids=lambda loss: loss.name)
+def test_losses_that_say_so_are_sums_over_parts(loss):
+    data = ranking(9)
+    data = data.replace(positions=np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group) + 1)
+    loss = (loss() if isinstance(loss, type) else loss).settle(data)
+    bound = loss.bind(data, n_jobs=1)
+    shape = (data.n_rows,) if bound.n_outputs == 1 else (data.n_rows, bound.n_outputs)
+    scores = np.random.default_rng(1).normal(size=shape)
+    parts = [(slice(data.offsets[lo], data.offsets[hi]), np.arange(lo, hi)) for lo, hi in ((0, 4), (4, 5), (5, 9))]
+    found = [loss.bind(data.select(queries), n_jobs=1).evaluate(scores[rows])[:2] for rows, queries in parts]
+    whole = bound.evaluate(scores)[:2]
+    equal = all(np.array_equal(a, np.concatenate(b)) for a, b in zip(whole, zip(*found, strict=True), strict=True))
+    assert equal == loss.separable
+
+
+def test_learned_thresholds_are_no_sum_over_shards():
+    with pytest.raises(pk.LossError, match="looks at all queries together"):
+        pk.cluster.fit_linear(AllThreshold(), pk.cluster.SerialShards(ranking(20), 2))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"solver": "sgd"}, {"validation_fraction": 0.3, "early_stopping_rounds": 2, "max_iter": 30}]
+)
+def test_solver_and_early_stopping_in_blocks(settings, tmp_path, small_blocks):
+    data = ranking(60, query_weight=np.random.default_rng(1).uniform(0.5, 2, 60))
+    here, there = quick(pk.ListNet, **settings).fit(data), quick(pk.ListNet, **settings).fit(on_disk(data, tmp_path))
+    assert np.array_equal(here.coef_, there.coef_) and here.history_ == there.history_
+
+
+@pytest.mark.parametrize("more", [{}, {"query_weight": np.arange(1.0, 51.0)}])
+def test_canonical_order_in_blocks(more, tmp_path, monkeypatch):
+    data = ranking(50, **more)
+    whole = canonical_order(data)
+    monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(mapped, "BLOCK_ROWS", 64)
+    parts = canonical_order(on_disk(data, tmp_path))
+    assert whole.fingerprint() == parts.fingerprint()
+    assert mapped.is_mapped(parts.y) and mapped.source_of(parts.X) == str(tmp_path / "data.plackett")
+    assert mapped.source_of(parts.select([2, 0]).X) is None
+
+
+def test_evaluation_in_blocks(tmp_path, small_blocks, monkeypatch):
+    data = ranking(80)
+    ranker = pk.ListNet(max_iter=5).fit(data)
+    names = ["nDCG@10", "AP(rel=2)", "ERR@5", "nDCG(ties='random')@3", "GAP"]
+    found = pk.evaluate(on_disk(data, tmp_path), ranker, names)
+    by_scores = pk.evaluate(data, ranker.predict(data), names)
+    monkeypatch.setattr(blocks, "_MANY_ROWS", 1 << 20)
+    whole = pk.evaluate(data, ranker.predict(data), names)
+    for name in found.values:
+        assert np.allclose(found.values[name], whole.values[name], rtol=1e-14)
+        assert np.array_equal(found.values[name], by_scores.values[name])
+    assert ranker.score(data) == whole.mean["nDCG@10"]
+    with pytest.raises(pk.DataError, match="RankingDataset"):
+        pk.evaluate(data.y, ranker, names, qid=data.qid)
+
+
+def test_stochastic_rank_from_a_native_file(tmp_path):
+    data = ranking(40)
+    on_disk(data, tmp_path)
+    at_once = StochasticRank(n_steps=5000).fit_file(tmp_path / "data.plackett")
+    assert np.array_equal(at_once.coef_, StochasticRank(n_steps=5000).fit(data).coef_)
+    blocks = StochasticRank(n_steps=5000).fit_file(tmp_path / "data.plackett", chunk_bytes=2000, passes=2)
+    assert blocks.score(data) > 0.95 * at_once.score(data)
+    with pytest.raises(pk.DataError, match="has 4 features"):
+        StochasticRank().fit_file(tmp_path / "data.plackett", n_features=3)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda data, ranker: pk.ListNet(alpha=0.1, max_iter=2, n_jobs=1, validation_fraction=0.3).fit(data),
+        lambda data, ranker: pk.ListNet(alpha=0.1, max_iter=1, n_jobs=1, solver="sgd", batch_size=200).fit(data),
+        lambda data, ranker: pk.evaluate(data, ranker, ["nDCG@10", "AP"]),
+    ],
+    ids=["validation", "batches", "evaluate"],
+)
+def test_memory_does_not_grow_with_the_rows(work, tmp_path, small_blocks, monkeypatch):
+    """Bytes that NumPy allocates per further row: a few per query are allowed, one number per row is not."""
+    monkeypatch.setattr(mapped, "BLOCK_ROWS", 2000)
+    rng = np.random.default_rng(0)
+    tables, peaks = [], []
+    for rows in (1_000, 40_000, 120_000):
+        X = rng.standard_normal((rows, 2), np.float32)
+        data = pk.RankingDataset.from_arrays(X, X[:, 0] > 0, np.arange(rows) // 100)
+        tables.append(on_disk(data, tmp_path, str(rows)))
+    ranker = pk.ListNet(alpha=0.1, max_iter=2).fit(tables[0])
+    work(tables[0], ranker)  # compiles, and fills caches
+    for table in tables[1:]:
+        tracemalloc.start()
+        work(table, ranker)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert (peaks[1] - peaks[0]) / 80_000 < 4.0
