@@ -2,3 +2,4 @@
 from typing import Any
 
 from plackett.cluster.linear import fit_linear as fit_linear
+from plackett.cluster.trees import fit_trees as fit_trees

@@ -19,6 +19,7 @@ from plackett.rankers.query_dependent.category_mixture import CategoryMixture as
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
 from plackett.rankers.transfer.combined_transfer import CombinedTransfer as CombinedTransfer
+from plackett.rankers.relational.continuous_crf import ContinuousCRF as ContinuousCRF
 from plackett.rankers.listwise.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from plackett.rankers.query_dependent.couple_net import CoupleNet as CoupleNet
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
@@ -30,6 +31,7 @@ from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
+from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
 from plackett.rankers.transfer.importance_transfer import ImportanceTransfer as ImportanceTransfer
@@ -86,13 +88,19 @@ from plackett.rankers.listwise.rankgp import RankGP as RankGP
 from plackett.rankers.pairwise.ranknet import RankNet as RankNet
 from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
+from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
+from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as RelationalRankSVM
+from plackett.rankers.relational.relational_ranker import RelationalRanker as RelationalRanker
 from plackett.rankers.pairwise.risk_sensitive_lambdamart import RiskSensitiveLambdaMART as RiskSensitiveLambdaMART
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker as RobustSparseRanker
+from plackett.rankers.subsets.svm_div import SVMDiv as SVMDiv
 from plackett.rankers.listwise.svm_map import SVMMAP as SVMMAP
 from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
+from plackett.rankers.diverse.sequential_diversity import SequentialDiversity as SequentialDiversity
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
@@ -106,6 +114,7 @@ from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
+from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.query_dependent.two_layer import TwoLayer as TwoLayer
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
@@ -116,6 +125,7 @@ from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.rankers.calibration import calibrate as calibrate
 from plackett.rankers.transfer.domains import domains as domains
 from plackett.rankers.early_exit import early_exit as early_exit
+from plackett.rankers.latency import latency as latency
 from plackett.rankers.pruning import prune as prune
 from plackett.rankers.query_dependent.features import query_features as query_features
 from plackett.rankers.transfer.relatedness import relatedness as relatedness

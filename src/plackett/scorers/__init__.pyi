@@ -5,6 +5,7 @@ from plackett.scorers.additive import AdditiveScorer as AdditiveScorer
 from plackett.scorers.blend import BlendScorer as BlendScorer
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork as ComparativeNetwork
 from plackett.scorers.couple_net import CoupleNetScorer as CoupleNetScorer
+from plackett.scorers.early_exit import EarlyExitScorer as EarlyExitScorer
 from plackett.scorers.expected_utility import ExpectedUtilityScorer as ExpectedUtilityScorer
 from plackett.scorers.comparators.experts import ExpertsComparator as ExpertsComparator
 from plackett.scorers.comparators.pair_model import ForeignComparator as ForeignComparator
@@ -21,6 +22,7 @@ from plackett.scorers.neural import NeuralScorer as NeuralScorer
 from plackett.scorers.ordered import OrderedScorer as OrderedScorer
 from plackett.scorers.ordinal import OrdinalScorer as OrdinalScorer
 from plackett.scorers.pair_potentials import PairPotentialScorer as PairPotentialScorer
+from plackett.scorers.related import RelatedScorer as RelatedScorer
 from plackett.scorers.routed import RoutedScorer as RoutedScorer
 from plackett.scorers.rules import RuleScorer as RuleScorer
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer as SigmoidLayersScorer
