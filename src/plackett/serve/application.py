@@ -336,8 +336,10 @@ class Application:
         for change in changes:
             self.metrics.reloads[change.what] += 1
             level = _LEVELS.get(change.what, logging.INFO)
-            fields = {"model": change.source.name, "version": change.source.version, "path": str(change.source.path)}
-            event(f"model {change.what}", level, **{k: v for k, v in (fields | {"reason": change.reason}).items() if v})
+            source, fields = change.source, dict[str, Any]()
+            fields |= {"model": source.name, "version": source.version, "path": str(source.path)}
+            fields |= {"reason": change.reason}
+            event(f"model {change.what}", level, **{name: value for name, value in fields.items() if value})
         if not self.models.ready and self.models.complete:
             if self.owns_process:
                 settle()
