@@ -5,6 +5,12 @@ things a ranker needs to be made, read and printed. As soon as something imports
 their bases by scikit-learn's own classes, once and for all: from then on, rankers are `BaseEstimator`s as if they had
 been defined that way. Nothing outside scikit-learn can tell the difference, and scikit-learn never sees the classes
 before.
+
+Why not something plainer: inheriting from `BaseEstimator` costs its import (over a second) in every process that only
+loads and predicts; `BaseEstimator` is no abstract class with which ours could be registered; and since version 1.7
+scikit-learn requires the real base class (tags, metadata routing, HTML), so that looking like one is not enough. The
+replacement happens inside the import lock of ``sklearn.base``, after its code has run and before anybody can use it. A
+failed import leaves everything waiting, and a reload changes nothing.
 """
 
 from __future__ import annotations

@@ -130,6 +130,12 @@ def test_file_contents_cannot_command_the_terminal(folder):
     assert not {"\x1b", "\x07", "\x9b"} & {*found.output, *shown.output}
 
 
+def test_what_is_no_file_is_told(folder):
+    for source, word in ((folder / "nothing", "not there"), (folder, "a folder")):
+        found = run("import", source, "--out", folder / "x.plackett")
+        assert found.exit_code == 2 and word in " ".join(found.output.replace("│", " ").split())
+
+
 def test_missing_fields(folder):
     found = run("export", folder / "m.plackett", "--to", "solr", "--out", folder / "s.json", "--missing", "zero")
     assert found.exit_code == 0

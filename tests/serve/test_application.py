@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -321,6 +322,20 @@ def test_a_named_pipe_in_place_of_a_model_is_not_read(tmp_path, trees):
     app.refresh()
     assert app.metrics.reloads["failed"] == 1
     assert len(app.models.all()) == 1
+
+
+def test_a_process_that_only_serves_has_nothing_left_to_collect(tmp_path, trees):
+    write(trees, tmp_path / "m.plackett")
+    app = application([tmp_path])
+    app.refresh()
+    assert gc.get_freeze_count() == 0  # in somebody else's process nothing is frozen
+    app = application([tmp_path])
+    app.owns_process = True
+    try:
+        app.refresh()
+        assert gc.get_freeze_count() > 10_000 > len(gc.get_objects())
+    finally:
+        gc.unfreeze()
 
 
 def test_datasets_are_no_models(tmp_path, data):

@@ -435,3 +435,24 @@ def test_categories_by_name():
     expected = ranker.predict(pl.DataFrame(rows).cast({"colour": pl.Categorical}))
     assert {item["id"]: item["score"] for item in answer.json["items"]} == dict(enumerate(expected.tolist()))
     assert answer.json["items"][0]["id"] == 1
+
+
+@pytest.mark.parametrize("kind", ["trees", "line"])
+def test_pipelines_of_ours_are_scored_without_their_checks(kind, data, monkeypatch):
+    """Bit for bit what the pipeline gives, and without going through it."""
+    X = data.X.copy()
+    X[::5, 1] = np.nan
+    last = pk.LambdaMART(n_estimators=5, n_jobs=1) if kind == "trees" else pk.ListNet(n_jobs=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        for steps in ((pk.Imputer(),), (pk.QueryNormalizer("zscore"), pk.Imputer(add_indicator=True))):
+            pipeline = make_pipeline(*steps, last).fit(X, data.y, qid=data.qid)
+            expected = pipeline.predict(X[:30], qid=np.zeros(30))
+            app = application({"m": pipeline})
+            served = app.models.get()
+            monkeypatch.setattr(served, "_score_lists", None)
+            assert np.array_equal(served.score(X[:30].copy()), expected)
+    normaliser = make_pipeline(pk.QueryNormalizer(), pk.ListNet(n_jobs=1))
+    with sklearn.config_context(enable_metadata_routing=True):
+        app = application({"m": normaliser.fit(data.X, data.y, qid=data.qid)})
+    answer = post(app, "/score", X[:30].tobytes(), content_type="application/octet-stream")
+    assert answer.status == 400 and "of document 0 is missing" in answer.json["error"]

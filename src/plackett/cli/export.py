@@ -113,6 +113,8 @@ def import_model(
             "its files are pickles, which run code when they are read; " if tool in ("sklearn", "scikit-learn") else ""
         )
         raise typer.BadParameter(f"{tool!r}; {why}give one of {', '.join(_READ)}", param_hint="--from")
+    if not source.exists() or source.is_dir():
+        raise typer.BadParameter(f"{source} is {'a folder' if source.is_dir() else 'not there'}", param_hint="SOURCE")
     check_out(out, force)
     read = foreign_reader(source) if tool is None else known[tool].load().read
     if read is None:

@@ -145,9 +145,8 @@ def latency(
 
 def _trees(ranker: Any) -> Any:
     """The trees of a ranker, with an early exit or without; None if it has none."""
-    scorer = ranker.scorer_
-    found = scorer.trees if scorer.kind in ("trees", "early_exit") else None
-    return found.trees if hasattr(found, "trees") else found
+    scorer = ranker.scorer_.trees if ranker.scorer_.kind == "early_exit" else ranker.scorer_
+    return scorer.trees if scorer.kind == "trees" else None
 
 
 def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
@@ -88,7 +89,9 @@ class ServedModel:
         if len(X) == 0:
             return np.empty(0)
         self._check_values(X)
-        if self.steps or (qid is not None and self.list_aware):
+        if self.steps and qid is None and self._own_steps:
+            scores = self._score_rows(self._transformed(X))
+        elif self.steps or (qid is not None and self.list_aware):
             scores = self._score_lists(X, qid)
         else:
             scores = self._score_rows(X)
@@ -103,6 +106,24 @@ class ServedModel:
             return lambda X: ranker._score_rows(self.dataset(X))
         scorer, jobs, finish = ranker.scorer_, ranker.n_jobs, ranker.make_loss().ranking_scores
         return lambda X: finish(scorer.predict(X, np.array([0, len(X)]), jobs))
+
+    @cached_property
+    def _own_steps(self) -> bool:
+        """Whether all steps are transformers of ours, whose arithmetic can be had without their checks."""
+        return all(isinstance(step, QueryTransformer) for step in self.steps)
+
+    def _transformed(self, X: np.ndarray) -> np.ndarray:
+        """The rows of one list as the ranker sees them."""
+        offsets = np.array([0, len(X)])
+        for step in self.steps:
+            X = np.ascontiguousarray(step._apply(X, offsets), np.float32)
+        if not self.ranker.allow_nan and np.isnan(X).any():
+            i, j = (int(k) for k in np.argwhere(np.isnan(X))[0])
+            raise RefusedError(
+                400,
+                f"feature {self._named(j)} of document {i} is missing (NaN or null), which {self.name} does not accept",
+            )
+        return X
 
     def _score_lists(self, X: np.ndarray, qid: Any) -> np.ndarray:
         try:
@@ -130,7 +151,7 @@ class ServedModel:
             )
 
     def _named(self, j: int) -> str:
-        return repr(self.feature_names[j]) if self.feature_names else str(j)
+        return repr(self.feature_names[j]) if j < len(self.feature_names) else str(j)
 
     def relevance(self, scores: np.ndarray) -> np.ndarray | None:
         """Probability of relevance at each score; None if the model was fitted without calibration."""

@@ -81,6 +81,7 @@ def serve(
             Workers(app.models.arguments, app.settings, listener, options, workers).run()
             event("stopped")
         else:
+            app.owns_process = True
             make_server(app, **options).run(sockets=[listener])
             event("stopped", requests=sum(app.metrics.requests.values()))
     finally:

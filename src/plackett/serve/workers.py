@@ -209,6 +209,7 @@ def work() -> None:
     worker = Worker(task["number"], task["workers"], Path(task["folder"]))
     settings = task["settings"] | {"api_keys": tuple(task["settings"]["api_keys"])}
     app = application(task["arguments"], Settings(**settings), worker=worker)
+    app.owns_process = True
     if task["again"]:  # the others serve: take part only when ready
         app.refresh()
     make_server(app, **task["options"]).run(sockets=[socket.socket(fileno=task["socket"])])

@@ -18,6 +18,7 @@ __all__ = ["TreeKernels"]
 
 #: Rows of a block that is scored by steps.
 _FEW_ROWS = 32
+_ONE_BLOCK = [np.array([0, rows]) for rows in range(_FEW_ROWS + 1)]
 #: Time of a step of one row, in units of the time that masks take for one split of a whole block.
 _STEP = 0.5
 #: Rows in a block; few rows fill one vector.
@@ -94,7 +95,7 @@ class TreeKernels:
         width = min(len(X), _FEW_ROWS)
         arguments = (X, *self._of_steps(X.dtype), width, out)
         if len(X) <= width:  # the whole call takes microseconds: no threads to think about
-            score_by_steps(0, 1, np.array([0, width]), *arguments)
+            score_by_steps(0, 1, _ONE_BLOCK[width], *arguments)
             return
         blocks, least = self._blocks(len(X), width), self._rows_per_thread()
         over_queries(score_by_steps, blocks, *arguments, n_jobs=n_jobs, rows_per_thread=least)

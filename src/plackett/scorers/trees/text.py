@@ -202,7 +202,10 @@ def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> TreeArrays:
     numbers = _checked_head(head, len(trees))
     for t, words in enumerate(trees):
         if words.get("is_linear", "0") != "0":
-            raise DataError("trees with linear leaves (linear_tree) cannot be saved")
+            raise DataError(
+                "trees with linear leaves (linear_tree) cannot be read or saved: only LightGBM scores them. Train "
+                "without linear_tree, or keep LightGBM's own file (booster_.save_model)"
+            )
         if words.keys() - _KNOWN:
             raise DataError(f"tree {t} has the unknown line {min(words.keys() - _KNOWN)[:40]!r}")
     n_leaves = _whole_numbers("num_leaves", " ".join(words["num_leaves"] for words in trees), len(trees))
