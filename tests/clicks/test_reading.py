@@ -207,6 +207,23 @@ def test_sessions_are_not_pages(tmp_path):
     assert facts(ClickLog.concat(iter_clicks(path, n_rows=1, page="session_id,query"))) == expected
 
 
+def test_other_events_by_name_and_in_parts(tmp_path):
+    path = tmp_path / "events.ndjson"
+    rows = [{"t": "impression", "p": p, "q": f"q{p % 2}", "d": {"id": d}, "r": d} for p in range(6) for d in (1, 2)]
+    rows += [{"t": "click", "p": p, "d": {"id": 1 + p % 2}} for p in range(6)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    fields = {"page": "p", "query": "q", "document": "d.id", "rank": "r", "action": "t"}
+    whole = read_clicks(path, "events", **fields)
+    assert whole.clicks.tolist() == [1, 0, 0, 1] * 3
+    parts = list(iter_clicks(path, 6, "events", **fields))
+    assert len(parts) > 1
+    assert sorted(facts(ClickLog.concat(parts))) == sorted(facts(whole))
+    with pytest.raises(pk.DataError, match="'events' needs page, query, document, rank, action"):
+        read_clicks(path, "events")
+    with pytest.raises(pk.DataError, match="has no option 'documents'; did you mean document"):
+        read_clicks(path, "events", documents="d", **fields)
+
+
 def test_lists_of_clicked_documents(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text(

@@ -24,11 +24,13 @@ clicks = typer.Typer(help="Click logs: what is in them, click models, labels, an
 Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="native, table, yandex, clara2, pages or ubi; found by itself if left out."),
+    typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; found by itself if left out."),
 ]
 Column = Annotated[
     list[str] | None,
-    typer.Option("--column", "-c", help="role=COLUMN of a table, such as document=sku; may be repeated."),
+    typer.Option(
+        "--column", "-c", help="role=COLUMN (or field of events), such as document=sku; may be repeated."
+    ),
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
