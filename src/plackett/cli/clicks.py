@@ -28,9 +28,7 @@ Format = Annotated[
 ]
 Column = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column", "-c", help="role=COLUMN (or field of events), such as document=sku; may be repeated."
-    ),
+    typer.Option("--column", "-c", help="role=COLUMN (or field of events), such as document=sku; may be repeated."),
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
