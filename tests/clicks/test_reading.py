@@ -242,6 +242,8 @@ def test_lists_of_clicked_documents(tmp_path):
     assert log.bad_lines.notes == {"a click on a document that the page does not show": 1}
     numbers = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[9], [7]]})
     assert ClickLog.from_frame(numbers).clicks.tolist() == [0, 0, 1, 0, 1]
+    nothing = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[], []]})
+    assert ClickLog.from_frame(nothing).clicks.tolist() == [0] * 5
     counts = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[0, 0, 1], [0, 1]]})
     assert ClickLog.from_frame(counts).clicks.tolist() == [0, 0, 1, 0, 1]
 

@@ -243,6 +243,8 @@ def _are_ids(data: pl.DataFrame) -> bool:
     import polars as pl
 
     clicks = data["clicks"]
+    if clicks.dtype == pl.List(pl.Null):  # nothing was clicked on any page
+        return True
     if clicks.dtype != pl.List or data["document"].dtype.inner != clicks.dtype.inner:  # type: ignore[attr-defined]
         return False
     return clicks.dtype.inner == pl.String or bool((clicks.list.len() != data["document"].list.len()).any())  # type: ignore[attr-defined]
@@ -253,6 +255,7 @@ def _clicks_of_ids(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
     import polars as pl
 
     hits = data.select("page", "line", document="clicks").explode("document").drop_nulls("document")
+    hits = hits.cast({"document": data["document"].dtype.inner})  # type: ignore[attr-defined]
     hits = hits.with_columns(first=pl.int_range(pl.len()).over("page"))
     hits = hits.group_by("page", "document", maintain_order=True).agg(
         pl.len().alias("clicks"), pl.col("first").min(), pl.col("line").first()
