@@ -380,6 +380,29 @@ def test_strange_text_gives_a_log_or_a_data_error(tmp_path, reader):
             continue
 
 
+def test_strange_json_gives_a_log_or_a_data_error(tmp_path):
+    rng = random.Random(2)
+    usual = {"page": 1, "query": "q", "docs": ["a", "b"], "rank": [1, 2], "clicked": ["a"], "dwell": [1.0, None]}
+    odd = ["a", "", None, True, 0, -1, 3.5, 1e9, 2**70, [], ["a"], [0, 1], [[1]], {"a": 1}]
+    fields = {"page": "page", "query": "query", "document": "docs", "rank": "rank", "action": "clicked"}
+    read = 0
+    for number in range(60):
+        rows = [
+            {name: value if rng.random() < 0.8 else rng.choice(odd) for name, value in usual.items()}
+            for _ in range(rng.randint(1, 4))
+        ]
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        for options in ({}, {"format": "events"} | fields):
+            for part in (None, 2):
+                try:
+                    read += read_clicks(path, **options).n_pages if part is None else 0
+                    list(iter_clicks(path, part or 100, **options))
+                except pk.DataError:
+                    continue
+    assert read > 5
+
+
 def test_events_by_paths(tmp_path):
     path = tmp_path / "events.ndjson"
     path.write_text(

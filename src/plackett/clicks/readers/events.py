@@ -135,7 +135,7 @@ def _collect(
         if event is None or any(_field(event, name) != value for name, value in form.where.items()):
             continue
         kind = _field(event, form.action)
-        if kind not in kept:
+        if not _usable(kind) or kind not in kept:
             continue
         name, item = _field(event, form.page), _field(event, form.document)
         if not _usable(name) or not _usable(item):
