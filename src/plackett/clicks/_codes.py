@@ -22,7 +22,7 @@ def codes(values: Any, name: str = "ids") -> tuple[np.ndarray, np.ndarray]:
     """
     given = np.asarray(values)
     if given.dtype == object:
-        missing = np.flatnonzero(np.equal(given, None))
+        missing = np.flatnonzero([each is None for each in given.ravel()])
         if missing.size:
             raise DataError(f"{name}[{missing[0]}] is missing; every entry needs an id")
     ids = ids_array(values, name)
