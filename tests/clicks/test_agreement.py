@@ -13,6 +13,7 @@ from plackett.clicks.models.ctr import IndependentClickModel
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.simulate import PositionUsers, TrustUsers, simulate_log
 from plackett.clicks.unbiased.agreement import guarded_choice, rank_agreement
+from plackett.clicks.unbiased.dual_learning import DualLearning
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +111,19 @@ def test_an_empty_choice_is_refused(data):
     log = ClickLog.from_arrays(["q"], [["a"]], [[1]])
     with pytest.raises(pk.DataError, match="learners is empty"):
         guarded_choice(log, data, {})
+
+
+def test_a_way_that_cannot_learn_is_left_out(data):
+    log = simulate_log(data, n_pages=300, k=4, random_state=0)
+
+    def fails(log):
+        raise pk.DataError("nothing to compare")
+
+    found = guarded_choice(log, data, {"clicks": learner(data, IndependentClickModel), "fails": fails})
+    assert found.name == "clicks"
+    assert found.table["gain"].to_list() == [0.0, None]
+    with pytest.raises(pk.DataError, match="nothing to compare"):
+        guarded_choice(log, data, {"fails": fails, "clicks": learner(data, IndependentClickModel)})
+    silent = log.replace(clicks=np.zeros(log.n_rows, np.int32))
+    with pytest.raises(pk.DataError, match="no clicks"):
+        DualLearning().fit(silent, data)

@@ -152,3 +152,10 @@ def test_other_users():
     assert trust.clicked.sum() > plain.clicked.sum()
     assert np.array_equal(trust.document, plain.document)
     assert trust.propensities.min() == 1.0
+
+
+def test_missing_ids_are_refused():
+    with pytest.raises(pk.DataError, match=r"documents\[1\] is missing"):
+        ClickLog.from_arrays(["q"], [["a", None]], [[1, 0]])
+    with pytest.raises(pk.DataError, match=r"query\[0\] is missing"):
+        ClickLog.from_arrays([None, "q"], [["a"], ["b"]], [[1], [0]])

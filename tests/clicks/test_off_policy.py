@@ -213,5 +213,8 @@ def test_exposure_of_the_log_itself_and_of_what_was_never_shown(data):
     assert other.lower == -np.inf
     assert not other.safe
     assert not other.queries["new"].any()
+    for wrong in ([1.0], [np.nan] * K, "x"):
+        with pytest.raises(pk.DataError, match="propensities"):
+            exposure_bound(log, run_of(data, order), wrong, k=K)
     with pytest.raises(pk.DataError, match="confidence=2"):
         exposure_bound(log, run_of(data, order), look, confidence=2)

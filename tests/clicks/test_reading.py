@@ -207,6 +207,23 @@ def test_sessions_are_not_pages(tmp_path):
     assert facts(ClickLog.concat(iter_clicks(path, n_rows=1, page="session_id,query"))) == expected
 
 
+def test_other_events_by_name_and_in_parts(tmp_path):
+    path = tmp_path / "events.ndjson"
+    rows = [{"t": "impression", "p": p, "q": f"q{p % 2}", "d": {"id": d}, "r": d} for p in range(6) for d in (1, 2)]
+    rows += [{"t": "click", "p": p, "d": {"id": 1 + p % 2}} for p in range(6)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    fields = {"page": "p", "query": "q", "document": "d.id", "rank": "r", "action": "t"}
+    whole = read_clicks(path, "events", **fields)
+    assert whole.clicks.tolist() == [1, 0, 0, 1] * 3
+    parts = list(iter_clicks(path, 6, "events", **fields))
+    assert len(parts) > 1
+    assert sorted(facts(ClickLog.concat(parts))) == sorted(facts(whole))
+    with pytest.raises(pk.DataError, match="'events' needs page, query, document, rank, action"):
+        read_clicks(path, "events")
+    with pytest.raises(pk.DataError, match="has no option 'documents'; did you mean document"):
+        read_clicks(path, "events", documents="d", **fields)
+
+
 def test_lists_of_clicked_documents(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text(
@@ -225,6 +242,8 @@ def test_lists_of_clicked_documents(tmp_path):
     assert log.bad_lines.notes == {"a click on a document that the page does not show": 1}
     numbers = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[9], [7]]})
     assert ClickLog.from_frame(numbers).clicks.tolist() == [0, 0, 1, 0, 1]
+    nothing = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[], []]})
+    assert ClickLog.from_frame(nothing).clicks.tolist() == [0] * 5
     counts = pl.DataFrame({"query": ["q", "q"], "docs": [[7, 8, 9], [9, 7]], "clicked": [[0, 0, 1], [0, 1]]})
     assert ClickLog.from_frame(counts).clicks.tolist() == [0, 0, 1, 0, 1]
 
@@ -359,6 +378,29 @@ def test_strange_text_gives_a_log_or_a_data_error(tmp_path, reader):
             reader(path)
         except pk.DataError:
             continue
+
+
+def test_strange_json_gives_a_log_or_a_data_error(tmp_path):
+    rng = random.Random(2)
+    usual = {"page": 1, "query": "q", "docs": ["a", "b"], "rank": [1, 2], "clicked": ["a"], "dwell": [1.0, None]}
+    odd = ["a", "", None, True, 0, -1, 3.5, 1e9, 2**70, [], ["a"], [0, 1], [[1]], {"a": 1}]
+    fields = {"page": "page", "query": "query", "document": "docs", "rank": "rank", "action": "clicked"}
+    read = 0
+    for number in range(60):
+        rows = [
+            {name: value if rng.random() < 0.8 else rng.choice(odd) for name, value in usual.items()}
+            for _ in range(rng.randint(1, 4))
+        ]
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        for options in ({}, {"format": "events"} | fields):
+            for part in (None, 2):
+                try:
+                    read += read_clicks(path, **options).n_pages if part is None else 0
+                    list(iter_clicks(path, part or 100, **options))
+                except pk.DataError:
+                    continue
+    assert read > 5
 
 
 def test_events_by_paths(tmp_path):

@@ -24,11 +24,11 @@ clicks = typer.Typer(help="Click logs: what is in them, click models, labels, an
 Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="native, table, yandex, clara2, pages or ubi; found by itself if left out."),
+    typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; found by itself if left out."),
 ]
 Column = Annotated[
     list[str] | None,
-    typer.Option("--column", "-c", help="role=COLUMN of a table, such as document=sku; may be repeated."),
+    typer.Option("--column", "-c", help="role=COLUMN (or field of events), such as document=sku; may be repeated."),
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
@@ -39,26 +39,32 @@ Model = Annotated[str, typer.Option("--model", "-m", help="Click model; `placket
 def _read(
     path: Path, form: str | None, columns: list[str] | None, application: str | None, top: int | None = None
 ) -> ClickLog:
-    import sys
-
     from plackett.clicks.reading import read_clicks
 
-    options: dict[str, Any] = {}
+    with waiting(f"reading {path.name}"):
+        log = read_clicks(path, form, **_options(columns, application))
+    _say_how_it_was_read(log, path)
+    return log if top is None else log.truncate(top)
+
+
+def _options(columns: list[str] | None, application: str | None) -> dict[str, Any]:
+    options: dict[str, Any] = {} if application is None else {"application": application}
     for text in columns or []:
         role, equals, name = text.partition("=")
         if not equals:
             raise typer.BadParameter(f"{text!r}; write role=COLUMN", param_hint="--column")
         options[role] = name
-    if application is not None:
-        options["application"] = application
-    with waiting(f"reading {path.name}"):
-        log = read_clicks(path, form, **options)
+    return options
+
+
+def _say_how_it_was_read(log: ClickLog, path: Path) -> None:
+    import sys
+
     bad = log.bad_lines
     if bad is not None and bad.columns and path.suffix.lower() != ".plackett":
         print("columns: " + ", ".join(f"{role}={name}" for role, name in bad.columns.items()), file=sys.stderr)
     if bad is not None and (bad.counts or bad.notes):
         print(bad, file=sys.stderr)
-    return log if top is None else log.truncate(top)
 
 
 def _say_what_is_fixed(log: ClickLog) -> None:
@@ -116,13 +122,29 @@ def convert(
     column: Column = None,
     application: Application = None,
     top: Top = None,
-    distinct: Annotated[bool, typer.Option(help="Keep distinct pages with counts only.")] = False,
+    distinct: Annotated[
+        bool, typer.Option(help="Keep distinct pages with counts only; reads logs larger than memory.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Write a click log as a native file, which opens at once."""
+    from plackett._errors import DataError
+    from plackett.clicks.log import ClickLog
+    from plackett.clicks.reading import iter_clicks
+
     check_out(out, force)
-    found = _read(log, form, column, application, top)
-    found = found.collapse() if distinct else found
+    if distinct:  # in parts: memory grows with the distinct pages
+        found: ClickLog | None = None
+        with waiting(f"reading {log.name}"):
+            for part in iter_clicks(log, format=form, **_options(column, application)):
+                small = (part if top is None else part.truncate(top)).collapse()
+                found = small if found is None else ClickLog.concat([found, small]).collapse()
+                last = part
+        if found is None:
+            raise DataError(f"{log}: no result pages")
+        _say_how_it_was_read(last, log)
+    else:
+        found = _read(log, form, column, application, top)
     found.save(out)
     print(f"{out}: {found}")
 

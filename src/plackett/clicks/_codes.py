@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data._tables import id_series
 from plackett.data.grouping import _first_appearances, ids_array
@@ -19,6 +20,11 @@ def codes(values: Any, name: str = "ids") -> tuple[np.ndarray, np.ndarray]:
     >>> codes(["b", "a", "b"])[0].tolist()
     [0, 1, 0]
     """
+    given = np.asarray(values)
+    if given.dtype == object:
+        missing = np.flatnonzero([each is None for each in given.ravel()])
+        if missing.size:
+            raise DataError(f"{name}[{missing[0]}] is missing; every entry needs an id")
     ids = ids_array(values, name)
     if ids.size == 0:
         return np.zeros(0, np.int32), ids

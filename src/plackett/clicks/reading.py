@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +15,7 @@ from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import lines
 from plackett.clicks.readers.columns import is_table_file, iter_table, read_table
-from plackett.clicks.readers.events import iter_ubi, read_ubi
+from plackett.clicks.readers.events import iter_events, iter_ubi, read_events, read_ubi
 from plackett.clicks.readers.page_lines import iter_pages, read_pages
 from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
 from plackett.clicks.storage import open_log
@@ -29,6 +30,7 @@ FORMATS: dict[str, Callable[..., ClickLog]] = {
     "clara2": read_yandex,
     "pages": read_pages,
     "ubi": read_ubi,
+    "events": read_events,
 }
 
 
@@ -40,8 +42,8 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
     ----------
     format
         ``"native"`` (`ClickLog.save`), ``"table"`` (CSV, TSV, parquet, JSON lines), ``"yandex"`` or ``"clara2"`` (lines
-        of queries and clicks), ``"pages"`` (a record per page), ``"ubi"`` (OpenSearch). None finds it by the name
-        and the first lines. Other event logs: `read_events`.
+        of queries and clicks), ``"pages"`` (a record per page), ``"ubi"`` (OpenSearch), ``"events"`` (other logs of
+        events, whose fields are named as in `read_events`). None finds it by the name and the first lines.
     options
         For tables, the columns: ``page``, ``query``, ``document``, ``rank``, ``clicks``, ``click_order``, ``dwell``,
         ``actions``, ``user``, ``time``, ``ranker``, ``propensity``, ``conditional_propensity``, ``weight``; usual names
@@ -68,10 +70,24 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
     /...log.csv: 1 of 3 lines left out
       1 × clicks is not a whole number from 0 (its page is left out), such as line 4: 'document b'
     """
+    return _fitting(FORMATS, path, format, options)(path, **options)
+
+
+def _fitting(readers: dict[str, Callable[..., Any]], path: Any, format: str | None, options: dict[str, Any]) -> Any:
+    """The reader of a format, which takes the options."""
     chosen = format or detect(path)
-    if chosen not in FORMATS:
-        raise DataError(f"unknown format {chosen!r} of a click log; {hint(chosen, FORMATS)}")
-    return FORMATS[chosen](path, **options)
+    if chosen not in readers:
+        raise DataError(f"unknown format {chosen!r} of a click log; {hint(chosen, readers)}")
+    known = inspect.signature(readers[chosen]).parameters
+    missing = [name for name, each in known.items() if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+    missing = [name for name in missing if name not in options]
+    if missing:
+        raise DataError(f"the format {chosen!r} needs {', '.join(missing)}: name the field ({missing[0]}=FIELD, -c …)")
+    unknown = {*options} - {*known}
+    if unknown and not any(each.kind is each.VAR_KEYWORD for each in known.values()):
+        name = sorted(unknown)[0]
+        raise DataError(f"the format {chosen!r} has no option {name!r}; {hint(name, [*known][1:], 'it has')}")
+    return readers[chosen]
 
 
 def detect(path: str | os.PathLike[str]) -> str:
@@ -125,10 +141,7 @@ def iter_clicks(
     """
     if n_rows < 1:
         raise DataError(f"n_rows={n_rows}; give a number from 1")
-    chosen = format or detect(path)
-    if chosen not in FORMATS:
-        raise DataError(f"unknown format {chosen!r} of a click log; {hint(chosen, FORMATS)}")
-    yield from PARTS[chosen](path, n_rows, **options)
+    yield from _fitting(PARTS, path, format, options)(path, n_rows, **options)
 
 
 def _native_parts(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Iterator[ClickLog]:
@@ -148,4 +161,5 @@ PARTS: dict[str, Callable[..., Iterator[ClickLog]]] = {
     "clara2": iter_yandex,
     "pages": iter_pages,
     "ubi": iter_ubi,
+    "events": iter_events,
 }

@@ -101,6 +101,9 @@ def exposure_bound(
         log = log.select(new.covered)
         new = new_lists(log, run, k)
     table = examination_of(propensities)
+    needed = min(k, max(log.longest, int(new.rank.max(initial=1))))
+    if table.ndim != 1 or table.size < needed or not (table[:needed] > 0).all():
+        raise DataError(f"propensities: give a positive number for each of the ranks 1 to {needed}")
     seen = np.where(log.rank <= k, _at_rank(table, log.rank), 0.0)
     pages = np.bincount(log.query, log.page_weight, minlength=log.n_queries)
     exposed = np.bincount(log.pair, log.row_weight * seen, minlength=log.n_pairs) / pages[log.pair_query]

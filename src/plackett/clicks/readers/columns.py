@@ -223,19 +223,37 @@ def log_of_frame(
     bad.columns = {role: name for role, name in chosen.items() if name != JOINED}
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
     data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line)
+    _check_types(data, chosen)
     if data["document"].dtype == pl.List:
         if _are_ids(data):
             data = _clicks_of_ids(data.with_columns(page=pl.int_range(pl.len())), bad)
         lists = [role for role, kind in data.schema.items() if kind == pl.List]
-        sizes = data.select(pl.col(role).list.len() for role in lists)
-        uneven = data["line"].filter(~sizes.select(pl.all_horizontal(pl.all() == pl.col("document"))).to_series())
-        for number in uneven:
-            bad.add("lists of unequal length", number, "")
-        kept = ~data["line"].is_in(uneven.implode()) & (sizes["document"] > 0)
-        data = data.filter(kept).with_columns(page=pl.int_range(pl.len())).explode(lists)
+        sizes = data.select(pl.col(role).list.len().fill_null(0) for role in lists)
+        empty = sizes["document"] == 0
+        uneven = ~sizes.select(pl.all_horizontal(pl.all() == pl.col("document"))).to_series() & ~empty
+        for reason, left in (("a page without documents", empty), ("lists of unequal length", uneven)):
+            for number in data["line"].filter(left):
+                bad.add(reason, number, "")
+        data = data.filter(~(empty | uneven)).with_columns(page=pl.int_range(pl.len())).explode(lists)
     elif "page" not in chosen:
         raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(table)}")
     return _assemble(data, bad, key, first_rank)
+
+
+def _check_types(data: pl.DataFrame, chosen: dict[str, str]) -> None:
+    """Refuse columns that are neither ids nor numbers; cells may be lists if those of the documents are."""
+    import polars as pl
+
+    in_lists = data["document"].dtype == pl.List
+    for role, name in chosen.items():
+        kind = inner = data[role].dtype
+        if in_lists and role in ("document", "rank", *_PER_ROW) and isinstance(kind, pl.List):
+            inner = kind.inner  # type: ignore[assignment]
+        plain_kind = inner in (pl.String, pl.Boolean, pl.Null, pl.Categorical, pl.Enum) or inner.is_numeric()
+        if not (plain_kind or (role == "time" and inner.is_temporal())):
+            shown = "of mixed types" if kind == pl.Object else str(kind)
+            wanted = "ids are whole numbers or strings" if role not in (*_PER_ROW, "rank", "weight") else "give numbers"
+            raise DataError(f"column {name!r} for the {role} is {shown}; {wanted}")
 
 
 def _are_ids(data: pl.DataFrame) -> bool:
@@ -243,6 +261,8 @@ def _are_ids(data: pl.DataFrame) -> bool:
     import polars as pl
 
     clicks = data["clicks"]
+    if clicks.dtype == pl.List(pl.Null):  # nothing was clicked on any page
+        return True
     if clicks.dtype != pl.List or data["document"].dtype.inner != clicks.dtype.inner:  # type: ignore[attr-defined]
         return False
     return clicks.dtype.inner == pl.String or bool((clicks.list.len() != data["document"].list.len()).any())  # type: ignore[attr-defined]
@@ -253,6 +273,7 @@ def _clicks_of_ids(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
     import polars as pl
 
     hits = data.select("page", "line", document="clicks").explode("document").drop_nulls("document")
+    hits = hits.cast({"document": data["document"].dtype.inner})  # type: ignore[attr-defined]
     hits = hits.with_columns(first=pl.int_range(pl.len()).over("page"))
     hits = hits.group_by("page", "document", maintain_order=True).agg(
         pl.len().alias("clicks"), pl.col("first").min(), pl.col("line").first()

@@ -21,7 +21,7 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines
 
-__all__ = ["iter_ubi", "read_events", "read_ubi"]
+__all__ = ["iter_events", "iter_ubi", "read_events", "read_ubi"]
 
 #: Weights of what shops log beyond clicks.
 ACTIONS = {"add_to_cart": 1.0, "purchase": 5.0}
@@ -135,7 +135,7 @@ def _collect(
         if event is None or any(_field(event, name) != value for name, value in form.where.items()):
             continue
         kind = _field(event, form.action)
-        if kind not in kept:
+        if not _usable(kind) or kind not in kept:
             continue
         name, item = _field(event, form.page), _field(event, form.document)
         if not _usable(name) or not _usable(item):
@@ -248,12 +248,49 @@ def iter_ubi(
     first_rank: int | None = None,
     key: bytes | str | None = None,
 ) -> Iterator[ClickLog]:
-    """Read User Behavior Insights in parts of about ``n_rows`` events; see `read_ubi`.
-
-    Events of a page may be far apart: they are first sorted by page into temporary files, one per part.
-    """
-    form, applications, lowest = _ubi_form(application, actions), set(), MAX_RANK
+    """Read User Behavior Insights in parts of about ``n_rows`` events; see `read_ubi`."""
+    form = _ubi_form(application, actions)
     sources = list(dict.fromkeys((path, path if queries is None else queries)))
+    return _parts(path, sources, form, n_rows, {}, application, first_rank, key)
+
+
+def iter_events(
+    path: str | os.PathLike[str],
+    n_rows: int,
+    *,
+    page: str,
+    query: str,
+    document: str,
+    rank: str,
+    action: str,
+    shown: str = "impression",
+    click: str = "click",
+    actions: Mapping[str, float] | None = None,
+    time: str | None = None,
+    user: str | None = None,
+    where: Mapping[str, Any] | None = None,
+    first_rank: int | None = None,
+    key: bytes | str | None = None,
+    queries: Mapping[str, Any] | None = None,
+) -> Iterator[ClickLog]:
+    """Read a log of events in parts of about ``n_rows`` events; see `read_events`."""
+    form = _Form(page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}))
+    return _parts(path, [path], form, n_rows, queries or {}, "", first_rank, key)
+
+
+def _parts(
+    path: Any,
+    sources: list[Any],
+    form: _Form,
+    n_rows: int,
+    queries: Mapping[str, Any],
+    application: str | None,
+    first_rank: int | None,
+    key: bytes | str | None,
+) -> Iterator[ClickLog]:
+    """Events of a page may be far apart: they are sorted by page into temporary files, one per part."""
+    applications: set[Any] = set()
+    lowest = MAX_RANK
     n_files = min(max(1, -(-sum(1 for source in sources for _ in lines(source)) // n_rows)), MOST_FILES)
     with tempfile.TemporaryDirectory(prefix="plackett-clicks-") as folder:
         with ExitStack() as stack:
@@ -263,34 +300,36 @@ def iter_ubi(
             for source in sources:
                 for number, text in lines(source):
                     event = _object(text, number, BadLines("")) if text.strip() else None
-                    name = None if event is None else event.get("query_id")
-                    if event is not None and event.get("action_name") == "impression":
+                    if event is not None and _field(event, form.action) == form.shown:
                         applications.add(event.get("application"))
                         if all(_field(event, each) == value for each, value in form.where.items()):
                             place = _field(event, form.rank)
                             lowest = min(lowest, int(place)) if _is_rank(place) else lowest
+                    name = None if event is None else _field(event, form.page)
                     part = zlib.crc32(str(name).encode("utf-8", "replace")) % n_files
                     kind = "e" if source == path else "q"
                     files[part].write(f"{kind}{number}\t{text.replace(chr(13), ' ')}\n")
         _one_application(path, applications, application)
         top = min(max(lowest, 0), 1) if first_rank is None else first_rank
         for part in range(n_files):
-            log = _ubi_part(os.path.join(folder, str(part)), path, form, top, key)
+            log = _sorted_part(os.path.join(folder, str(part)), path, form, queries, top, key)
             if log is not None:
                 yield log
 
 
-def _ubi_part(file: str, path: Any, form: _Form, first_rank: int, key: bytes | str | None) -> ClickLog | None:
+def _sorted_part(
+    file: str, path: Any, form: _Form, queries: Mapping[str, Any], first_rank: int, key: bytes | str | None
+) -> ClickLog | None:
     """The pages of one temporary file, with the line numbers of the log."""
-    texts: dict[str, Any] = {}
+    texts: dict[str, Any] = dict(queries)
     events: list[tuple[int, str]] = []
     for _, line in lines(file):
         head, _, text = line.partition("\t")
         if head.startswith("e"):
             events.append((int(head[1:]), text))
         event = _object(text, 0, BadLines("")) if text.strip() else None
-        if event is not None and "action_name" not in event and _usable(event.get("user_query")):
-            texts.setdefault(str(event.get("query_id")), event["user_query"])
+        if event is not None and form.action not in event and _usable(event.get(form.query)):
+            texts.setdefault(str(_field(event, form.page)), event[form.query])
     bad = BadLines(os.fspath(path))
     return _log(_collect(events, form, texts, bad), form, bad, first_rank, key)
 

@@ -144,7 +144,8 @@ class Guarded:
     ranker
         What it learned from the whole log.
     table
-        Agreement of each way on pages that were held out, its gain over the baseline, and the error of the gain.
+        Agreement of each way on pages that were held out, its gain over the baseline, and the error of the gain; null
+        for ways that could not learn from this log.
     reason
         Why this one.
     """
@@ -219,13 +220,19 @@ def guarded_choice(
         return Guarded(safe, learners[safe](log), frame, reason)
     fold = np.random.default_rng(random_state).permutation(log.n_pages) % n_folds
     parts = [(log.select(fold != i), log.select(fold == i)) for i in range(n_folds)]
-    found = {
-        name: _joined([rank_agreement(rest, data, learn(part).predict(data)) for part, rest in parts])
-        for name, learn in learners.items()
-    }
-    gains = {name: each.gain(found[safe]) for name, each in found.items()}
-    rows = [(name, found[name].value, *gains[name]) for name in found]
-    frame = pl.DataFrame(rows, schema=["method", "agreement", "gain", "error"], orient="row")
+    found: dict[str, Agreement | None] = {}
+    for name, learn in learners.items():
+        try:
+            found[name] = _joined([rank_agreement(rest, data, learn(part).predict(data)) for part, rest in parts])
+        except DataError:  # there are logs that a way cannot learn from
+            if name == safe:
+                raise
+            found[name] = None
+    base: Any = found[safe]
+    nothing = float("nan"), float("nan")
+    gains = {name: nothing if each is None else each.gain(base) for name, each in found.items()}
+    rows = [(name, None if each is None else each.value, *gains[name]) for name, each in found.items()]
+    frame = pl.DataFrame(rows, schema=["method", "agreement", "gain", "error"], orient="row").fill_nan(None)
     sure = float(ndtri(1.0 - (1.0 - confidence) / len(others)))
     lower = {name: np.nan_to_num(gains[name][0] - sure * gains[name][1], nan=-np.inf) for name in others}
     best = max(lower, key=lambda name: lower[name])

@@ -69,6 +69,8 @@ class DualLearning:
         self.mean_, self.scale_ = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-9)
         X = (X - self.mean_) / self.scale_
         useful = np.flatnonzero(np.bincount(log.page, log.clicked, minlength=log.n_pages) > 0)
+        if not useful.size:
+            raise DataError("the log has no clicks: nothing to learn from")
         m = int(log.lengths.max())
         w, g = np.zeros(X.shape[1]), np.zeros(log.longest)
         past_w, past_g = np.full(w.size, 1e-8), np.full(g.size, 1e-8)

@@ -24,7 +24,10 @@ __all__ = ["examination_of", "ips_dataset", "ips_labels", "ips_weights"]
 def examination_of(propensities: Any) -> np.ndarray:
     """Examination of each rank, from `Propensities` or as given."""
     table = propensities.examination if isinstance(propensities, Propensities) else propensities
-    return np.asarray(table, np.float64)
+    try:
+        return np.asarray(table, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"propensities are {table!r}; give a number per rank") from None
 
 
 def _examination(log: ClickLog, propensities: Any) -> np.ndarray:
