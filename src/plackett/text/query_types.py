@@ -46,9 +46,9 @@ def query_type_signals(
 
     ``likelihood``: :math:`\frac1n \sum_t \ln P_{\mathrm{home}}(t) - \ln P_{\mathrm{topic}}(t)`, with language models of
     the entry pages and of all other pages, both smoothed with the collection.
-    ``dependence``: the same difference for the mean mutual information of two terms, :math:`\ln (P(t, u) / P(t) P(u))`,
-    estimated as :math:`\ln \bigl((n_{tu} + \frac12) / (n_t n_u / N + \frac12)\bigr)` from numbers of documents: terms of
-    a name occur together.
+    ``dependence``: the same difference for the mean mutual information of two terms,
+    :math:`\ln (P(t, u) / P(t) P(u))`, estimated from numbers of documents as
+    :math:`\ln \bigl((n_{tu} + \frac12) / (n_t n_u / N + \frac12)\bigr)`: the terms of a name occur together.
     ``usage``: share of the occurrences of the query's terms that are in titles and anchor texts.
     ``verb``: 1 if the query has a verb other than *be*, as queries for topics have.
 
