@@ -15,13 +15,13 @@ def index(
         list[str],
         typer.Argument(
             metavar="DOCS…",
-            help="Files of JSON lines, CSV, TSV, parquet, TREC or SMART text, folders of these or of HTML pages, or "
-            "ir_datasets:NAME.",
+            help="Files of JSON lines, CSV, TSV, parquet, TREC or SMART text, folders of these, of HTML pages or "
+            "of plain text, or ir_datasets:NAME.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the index.")],
     form: Annotated[
-        str | None, typer.Option("--format", help="jsonl, table, trec, smart or html; by default found out.")
+        str | None, typer.Option("--format", help="jsonl, table, trec, smart, html or text; by default found out.")
     ] = None,
     id_field: Annotated[str | None, typer.Option(help="Name of the id; by default id, _id, docid, docno, …")] = None,
     kind: Annotated[

@@ -205,3 +205,22 @@ def test_files_of_strangers(tmp_path):
         except DataError:
             errors += 1
     assert errors > 50
+
+
+def test_a_folder_of_plain_text(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.txt").write_text("\ufeffMoby Dick\n\nA whale.\n")
+    (tmp_path / "sub" / "b.md").write_text("# Wings\nLift.")
+    (tmp_path / "c.txt").write_text("<DOC>\n<DOCNO>t1</DOCNO>\n<TEXT>drag</TEXT>\n</DOC>\n")
+    (tmp_path / "long.txt").write_text("word " * 100)
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8")
+    found = {document.id: document.fields for document in read_documents(tmp_path)}
+    assert found == {
+        "a.txt": {"title": "Moby Dick", "text": "Moby Dick\n\nA whale."},
+        "sub/b.md": {"title": "Wings", "text": "# Wings\nLift."},
+        "t1": {"text": "drag"},
+        "long.txt": {"text": "word " * 99 + "word"},
+    }
+    assert [document.id for document in read_documents(tmp_path / "a.txt")] == ["a.txt"]
+    assert [document.id for document in read_documents(tmp_path / "c.txt")] == ["t1"]
+    assert len(list(read_documents(tmp_path / "c.txt", format="text"))) == 1

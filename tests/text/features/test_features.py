@@ -330,3 +330,9 @@ def test_every_setting_is_part_of_the_name():
     }.items():
         declared += [yaml.safe_load("{" + ", ".join((kind, *more)) + "}") for more in [(), *((s,) for s in settings)]]
     assert len(set(FeatureSet(declared).names)) == len(declared)
+
+
+def test_the_field_of_urls_of_a_set():
+    names = [f.stream for f in feature_of({"url": "address", "set": "gov2", "fields": ["b", "a", "t", "u", "w"]})]
+    assert names[43:] == ["address"] * 3
+    assert set(names[:40]) == {"b", "a", "t", "u", "w"}

@@ -14,6 +14,7 @@ from plackett.data._bytes import bare_suffix
 from plackett.text.document import Document
 from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets
 from plackett.text.documents.lines import lines
+from plackett.text.documents.plain import read_plain
 
 __all__ = ["read_documents"]
 
@@ -34,6 +35,7 @@ FORMATS = {
     "trec": Format("trec", "read_trec", (".trec", ".sgml", ".trectext")),
     "smart": Format("smart", "read_smart", (".all", ".smart")),
     "html": Format("html", "read_html", (".html", ".htm", ".xhtml")),
+    "text": Format("plain", "read_plain", (".txt", ".md", ".rst", ".text")),
 }
 #: What the first line of a file without a known suffix begins with.
 _BEGINNINGS = {"{": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}
@@ -47,11 +49,11 @@ def read_documents(
     Parameters
     ----------
     source
-        A file of JSON lines, CSV, TSV, parquet, TREC or SMART text (plain or compressed); a folder of such files or of
-        HTML pages; or ``ir_datasets:NAME``.
+        A file of JSON lines, CSV, TSV, parquet, TREC or SMART text (plain or compressed); a folder of such files, of
+        HTML pages or of plain text, a document each; or ``ir_datasets:NAME``.
     format
-        ``"jsonl"``, ``"table"``, ``"trec"``, ``"smart"`` or ``"html"``; by default the suffix decides, or else the
-        beginning of the file.
+        ``"jsonl"``, ``"table"``, ``"trec"``, ``"smart"``, ``"html"`` or ``"text"``; by default the suffix decides,
+        or else the beginning of the file.
     id_field
         Name of the id in JSON lines and tables.
 
@@ -76,17 +78,22 @@ def read_documents(
         yield from _read(path, format or _format_of(path), id_field)
         return
     found = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
-    known = {child: name for child in found if (name := format or _by_suffix(child)) is not None}
+    known = {child: name for child in found if (name := format or _in_folder(child)) is not None}
     if not known:
         raise DataError(f"{path}: no file of a known format in this folder; give the format")
     if "html" in known.values():
         yield from _read(path, "html", id_field)
     for child, name in known.items():
-        if name != "html":
+        if name == "text":
+            yield read_plain(child, child.relative_to(path).as_posix())
+        elif name != "html":
             yield from _read(child, name, id_field)
 
 
 def _read(path: Path, name: str, id_field: str | None) -> Iterator[Document]:
+    if name == "text":
+        yield read_plain(path)
+        return
     format = FORMATS[name]
     read = getattr(import_module(f"plackett.text.documents.{format.module}"), format.function)
     options: dict[str, Any] = {"id_field": id_field} if name in ("jsonl", "table") else {}
@@ -100,12 +107,19 @@ def _by_suffix(path: Path) -> str | None:
     return next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
 
 
-def _format_of(path: Path) -> str:
+def _in_folder(path: Path) -> str | None:
+    """Format of a file of a folder: a text file may hold documents in a format of their own."""
     name = _by_suffix(path)
-    if name is not None:
-        return name
+    return (_by_beginning(path) or name) if name == "text" else name
+
+
+def _by_beginning(path: Path) -> str | None:
     first = next((line.lstrip() for _, line in lines(path) if line.strip()), "")
-    for beginning, name in _BEGINNINGS.items():
-        if first.startswith(beginning):
-            return name
-    raise DataError(f"{path}: unknown format of documents; give one of {', '.join(FORMATS)}")
+    return next((name for beginning, name in _BEGINNINGS.items() if first.startswith(beginning)), None)
+
+
+def _format_of(path: Path) -> str:
+    name = _in_folder(path) or _by_beginning(path)
+    if name is None:
+        raise DataError(f"{path}: unknown format of documents; give one of {', '.join(FORMATS)}")
+    return name

@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[type[Feature], str]] = {
     "proximity": (ProximityFeature, "statistic"),
     "table": (TableFeature, "table"),
 }
-_KEYS = (*KINDS, "model", "set")
+_KEYS = ("set", "model", *KINDS)
 
 
 def feature_of(given: Any) -> list[Feature]:
@@ -59,7 +59,7 @@ def feature_of(given: Any) -> list[Feature]:
         raise DataError(
             f"{given!r:.100} is no feature; give a Feature, a model, or a mapping such as {{'model': 'BM25'}}"
         )
-    keys = [key for key in given if key in _KEYS]
+    keys = [key for key in _KEYS if key in given]
     if len(keys) != 1 and not ("links" in keys or "url" in keys):
         what = f"has {' and '.join(keys)}" if keys else "has none of them"
         raise DataError(f"{dict(given)!r:.200}: a feature has one of {', '.join(_KEYS)}; this one {what}")

@@ -106,7 +106,6 @@ class IndexWriter:
         self._live = [read_live(self.path, entry) for entry in self._manifest.segments]
         self._next = self._manifest.next_number
         self._changed = not (self.path / FILE).exists()
-        self._unseen: list[str] = []
 
     def add(self, documents: Iterable[Document] | Document, *, verbose: bool = False) -> None:
         """Add documents; one whose id exists replaces the earlier one.

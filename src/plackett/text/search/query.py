@@ -391,8 +391,10 @@ class _Parser:
             operator, bound = token["compare"], token["bound"]
             if operator == "=":
                 return Value(name, bound, column)
-            side = "low" if operator[0] == ">" else "high"
-            return Range(name, **{side: bound, f"with_{side}": operator.endswith("=")}, column=column)
+            closed = operator.endswith("=")
+            if operator[0] == ">":
+                return Range(name, bound, with_low=closed, column=column)
+            return Range(name, "", bound, with_high=closed, column=column)
         if token["low"] is not None:
             return Range(name, token["low"], token["high"], column=column)
         return Value(name, token["phrase"] if token["phrase"] is not None else token["word"], column)

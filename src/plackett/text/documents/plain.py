@@ -1,0 +1,32 @@
+"""Files of plain text, each a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plackett._errors import DataError
+from plackett.text.document import Document
+
+__all__ = ["read_plain"]
+
+#: A larger file is refused.
+_LARGEST = 1 << 28
+#: A first line that is longer is no title.
+_TITLE = 200
+
+
+def read_plain(path: Path, name: str | None = None) -> Document:
+    """Read a file as one document: the first line is its title if it is short, all of it is its text.
+
+    Parameters
+    ----------
+    name
+        Id of the document; by default the name of the file.
+    """
+    size = path.stat().st_size
+    if size > _LARGEST:
+        raise DataError(f"{path}: a text of {size} bytes; at most {_LARGEST} are read")
+    text = path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff").strip()
+    title = text.partition("\n")[0].strip("# \t\r")
+    fields = {"title": title if len(title) <= _TITLE else "", "text": text}
+    return Document(name or path.name, {key: value for key, value in fields.items() if value})
