@@ -29,6 +29,7 @@ from plackett.text.retrieval.proximity import Proximity as Proximity
 from plackett.text.features.proximity import ProximityFeature as ProximityFeature
 from plackett.text.retrieval.queries import Queries as Queries
 from plackett.text.features.query import QueryFeature as QueryFeature
+from plackett.text.query_intent import QueryIntent as QueryIntent
 from plackett.text.query_types import QueryTypeClassifier as QueryTypeClassifier
 from plackett.text.retrieval.relevance_model import RM3 as RM3
 from plackett.text.retrieval.regularized_feedback import RegularizedFeedback as RegularizedFeedback
@@ -58,6 +59,7 @@ from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
 from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.search.searching import search as search
+from plackett.text.query_intent import url_type as url_type
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
 from plackett.text.index.field import Field as Field
