@@ -12,6 +12,7 @@ from plackett._errors import LossError
 from plackett.data.canonical import canonical_order
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.feature_number import feature_costs, feature_number
 from plackett.data.mapped import is_mapped, release_memory
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
@@ -206,22 +207,7 @@ class Trees:
     def categorical_numbers(self, data: RankingDataset) -> list[int]:
         """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""
         given = (*(self.categorical_features or ()), *getattr(self, "categories_", ()))
-        return sorted({_feature_number(data, name, "categorical_features") for name in given})
-
-    def _costs(self, data: RankingDataset) -> list[float]:
-        """Cost of each feature."""
-        given = self.feature_costs
-        costs = np.zeros(data.n_features)
-        if isinstance(given, dict):
-            for name, cost in given.items():
-                costs[_feature_number(data, name, "feature_costs")] = cost
-        elif len(given) != data.n_features:
-            raise LossError(f"feature_costs has {len(given)} entries for {data.n_features} features")
-        else:
-            costs[:] = given
-        if not (np.isfinite(costs) & (costs >= 0)).all():
-            raise LossError("feature_costs must be 0 or more")
-        return costs.tolist()
+        return sorted({feature_number(data, name, "categorical_features") for name in given})
 
     def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
         chosen = {
@@ -252,7 +238,7 @@ class Trees:
                 raise LossError(f"monotone_constraints has {given} entries for {data.n_features} features")
             chosen["monotone_constraints"] = list(self.monotone_constraints)
         if self.feature_costs is not None:
-            chosen["cegb_penalty_feature_coupled"] = self._costs(data)
+            chosen["cegb_penalty_feature_coupled"] = feature_costs(data, self.feature_costs, 0.0).tolist()
         if self.boosting == "forest":
             chosen["learning_rate"] = 1.0 / self.n_estimators
             chosen["feature_fraction_bynode"] = self.colsample_bytree * self.colsample_bynode
@@ -284,18 +270,6 @@ class Trees:
         if self.feature_costs is not None:  # costs are not known to quantised gains
             return True
         return self.bags > 1 or self.boosting in ("bagged", "forest") or self.subsample < 1.0 or min(shares) < 1.0
-
-
-def _feature_number(data: RankingDataset, given: int | str, parameter: str) -> int:
-    """Index of a feature named in a parameter."""
-    names = list(data.feature_names or ())
-    if isinstance(given, str) and given not in names:
-        has = f"the features are {', '.join(map(repr, names[:10]))}" if names else "the features have no names"
-        raise LossError(f"{parameter}: there is no feature {given!r}; {has}")
-    number = names.index(given) if isinstance(given, str) else int(given)
-    if not 0 <= number < data.n_features:
-        raise LossError(f"{parameter}: there is no feature {number}; there are {data.n_features}")
-    return number
 
 
 def _numbered(data: RankingDataset, first: int) -> RankingDataset:

@@ -15,6 +15,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.transfer.boosting_transfer import BoostingTransfer as BoostingTransfer
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
+from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents

@@ -3,6 +3,7 @@ from typing import Any
 
 from plackett.scorers.additive import AdditiveScorer as AdditiveScorer
 from plackett.scorers.blend import BlendScorer as BlendScorer
+from plackett.scorers.cascade import CascadeScorer as CascadeScorer
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork as ComparativeNetwork
 from plackett.scorers.couple_net import CoupleNetScorer as CoupleNetScorer
 from plackett.scorers.early_exit import EarlyExitScorer as EarlyExitScorer

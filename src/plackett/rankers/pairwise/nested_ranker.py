@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.data.preferences import Preferences
+from plackett.data.some_rows import some_rows
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.ranking import Scored
@@ -18,7 +18,7 @@ from plackett.models.base import Model
 from plackett.models.neural import Neural
 from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
-from plackett.scorers.nested import NestedScorer, lift, list_offsets
+from plackett.scorers.nested import NestedScorer, lift
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["NestedRanker"]
@@ -111,7 +111,7 @@ class NestedRanker(GradientTrained, Neural):
                 continue  # no list is long enough for this stage
             stage = _Stage(monitor, nested, valid_rows)
             start = before[len(nested.stages)] if len(nested.stages) < len(before) else None
-            nested = nested.then(model.train(loss, _some_rows(data, rows), stage, start), n)
+            nested = nested.then(model.train(loss, some_rows(data, rows), stage, start), n)
             seen = rows.size
             monitor.interrupted |= stage.interrupted
             yield nested
@@ -129,29 +129,12 @@ class NestedRanker(GradientTrained, Neural):
         return Neural.allow_nan if self.model is None else self.model.allow_nan
 
 
-def _some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
-    """The dataset restricted to some rows, with the same lists; pairs with both documents among them are kept."""
-    if rows.size == data.n_rows:
-        return data
-    parts: dict[str, Any] = {"offsets": list_offsets(rows, data.offsets), "input_rows": None, "comments": None}
-    for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
-        value = getattr(data, name)
-        parts[name] = None if value is None else value[rows]
-    pairs = data.preferences
-    if pairs is not None:
-        place = np.full(data.n_rows, -1)
-        place[rows] = np.arange(rows.size)
-        kept = pairs.take(np.flatnonzero((place[pairs.winner] >= 0) & (place[pairs.loser] >= 0)))
-        parts["preferences"] = Preferences(place[kept.winner], place[kept.loser], kept.margin, kept.weight)
-    return replace(data, **parts)
-
-
 class _Stage(Monitor):
     """Monitors one stage by the measure of the whole nested ranking; the stage scores only its own rows."""
 
     def __init__(self, whole: Monitor, nested: NestedScorer, rows: np.ndarray) -> None:
         valid = whole.valid
-        part = None if valid is None else _some_rows(valid, rows)
+        part = None if valid is None else some_rows(valid, rows)
         super().__init__(part, whole.measure, whole.patience, whole.verbose, whole.n_jobs)
         self.whole, self.rows = valid, rows
         self.scores = np.zeros(0 if valid is None else valid.n_rows)

@@ -7,6 +7,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.feature_number import feature_number
 from plackett.scorers.query_map import list_statistics
 
 __all__ = ["column_number", "query_features"]
@@ -62,16 +63,4 @@ def query_features(
 
 def column_number(data: RankingDataset, column: int | str | None, parameter: str = "reference") -> int:
     """Number of a column given by name or number; −1 for None."""
-    if column is None:
-        return -1
-    if isinstance(column, str):
-        names = data.feature_names or ()
-        if column not in names:
-            known = (
-                f"the features are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else "give a number"
-            )
-            raise DataError(f"{parameter}={column!r} is not the name of a feature; {known}")
-        return names.index(column)
-    if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < data.n_features:
-        raise DataError(f"{parameter}={column!r}; give a name, or a number from 0 to {data.n_features - 1}")
-    return int(column)
+    return -1 if column is None else feature_number(data, column, parameter)

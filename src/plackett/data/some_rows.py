@@ -1,0 +1,30 @@
+"""Part of the documents of every list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
+
+__all__ = ["some_rows"]
+
+
+def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
+    """The dataset restricted to some rows, with the same lists; pairs with both documents among them are kept."""
+    if rows.size == data.n_rows:
+        return data
+    parts: dict[str, Any] = {"offsets": np.searchsorted(rows, data.offsets), "input_rows": None, "comments": None}
+    for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
+        value = getattr(data, name)
+        parts[name] = None if value is None else value[rows]
+    pairs = data.preferences
+    if pairs is not None:
+        place = np.full(data.n_rows, -1)
+        place[rows] = np.arange(rows.size)
+        kept = pairs.take(np.flatnonzero((place[pairs.winner] >= 0) & (place[pairs.loser] >= 0)))
+        parts["preferences"] = Preferences(place[kept.winner], place[kept.loser], kept.margin, kept.weight)
+    return replace(data, **parts)

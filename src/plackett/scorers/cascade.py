@@ -1,0 +1,86 @@
+"""Scores of a cascade: each stage is a ranker with features of its own, and scores what the stage before kept."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers.nested import best_rows, lift, list_offsets
+
+if TYPE_CHECKING:
+    from plackett.rankers.base import Ranker
+
+__all__ = ["CascadeScorer"]
+
+
+@dataclass(frozen=True)
+class CascadeScorer:
+    """Rankers in order, the documents of a list that reach each but the first, and the columns each of them sees.
+
+    Parameters
+    ----------
+    rankers
+        The stages.
+    keep
+        How many documents of a list go on after each stage but the last; documents that tie with the last go on too.
+    columns
+        Numbers of the columns of each stage.
+    """
+
+    kind: ClassVar[str] = "cascade"
+    rankers: tuple[Ranker, ...]
+    keep: np.ndarray
+    columns: tuple[np.ndarray, ...]
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: with more than one stage it does."""
+        return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Score of each row; those that went further rank above those that did not."""
+        return self.run(X, offsets, n_jobs)[0]
+
+    def run(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Score of each row, and the rows that reached each stage."""
+        rows = np.arange(int(offsets[-1]))
+        scores = self._stage(0, X, offsets, n_jobs)
+        reached = [rows]
+        for number, n in enumerate(self.keep.tolist(), 1):
+            rows = best_rows(scores, rows, offsets, n)
+            own = self._stage(number, X[rows], list_offsets(rows, offsets), n_jobs)
+            scores = lift(scores, rows, own, offsets)
+            reached.append(rows)
+        return scores, reached
+
+    def _stage(self, number: int, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        columns = self.columns[number]
+        part = X if columns.size == X.shape[1] else X[:, columns]
+        return member_scores(self.rankers[number], unlabelled(part, offsets), n_jobs)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        ends = np.cumsum([0, *(columns.size for columns in self.columns)])
+        own = {"keep": self.keep, "columns": np.concatenate(self.columns), "ends": ends}
+        return own | pack_members(self.rankers)
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> CascadeScorer:
+        """The scorer that `to_arrays` wrote."""
+        rankers = unpack_members(arrays)
+        keep, flat, ends = (np.array(arrays[name], np.int64) for name in ("keep", "columns", "ends"))
+        shapes = keep.shape == (len(rankers) - 1,) and ends.shape == (len(rankers) + 1,) and flat.ndim == 1
+        if not shapes or ends[0] != 0 or ends[-1] != flat.size or (np.diff(ends) < 0).any():
+            raise DataError(f"a cascade of {len(rankers)} stages with sizes that do not fit them")
+        if (keep < 1).any() or (flat < 0).any():
+            raise DataError("a cascade that keeps nothing, or with columns below 0")
+        columns = tuple(flat[a:b] for a, b in itertools.pairwise(ends.tolist()))
+        for ranker, own in zip(rankers, columns, strict=True):
+            if own.size != ranker.n_features_in_:
+                raise DataError(f"a stage of a cascade has {own.size} columns for {ranker.n_features_in_} features")
+        return cls(rankers, keep, columns)
