@@ -150,7 +150,7 @@ class Monitor:
         if self.valid is None or self.measure is None:
             return float("nan")
         if self.final is not None:
-            scores = self.final(scores)
+            scores = self.final(scores(self.valid) if callable(scores) else scores)
         return self.measure.mean(measured([self.measure], self.valid, scores, n_jobs=self.n_jobs)[0])
 
     def update(self, scores: Any = None) -> bool:

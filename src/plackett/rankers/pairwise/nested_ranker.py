@@ -141,8 +141,10 @@ class _Stage(Monitor):
         if valid is not None and nested.stages:
             self.scores = nested.predict(valid.X, valid.offsets, whole.n_jobs)
 
-    def update(self, scores: np.ndarray | None = None) -> bool:
+    def update(self, scores: Any = None) -> bool:
         """Record a finished round of the stage; True means that the stage should stop."""
+        if callable(scores):
+            scores = scores(self.valid)
         self.n_rounds += 1
         valid, measure = self.whole, self.measure
         if scores is None or valid is None or measure is None:
