@@ -12,8 +12,7 @@ from typing import Any
 
 from plackett._cores import n_threads
 from plackett._errors import ClusterError
-from plackett.cluster.shards import Function, Shards, cut, open_shard
-from plackett.data.dataset import RankingDataset
+from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shard
 
 __all__ = ["LocalShards"]
 
@@ -46,13 +45,11 @@ class LocalShards(Shards):
     def __init__(self, data: Any, n_shards: int | None = None) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         parts = cut(data, n_threads(n_shards))
-        if isinstance(parts[0], RankingDataset):
-            from plackett.data.native import save_dataset
-
+        if not isinstance(parts[0], Path):
             self._folder = tempfile.TemporaryDirectory(prefix="plackett-shards-")
             paths = [Path(self._folder.name) / f"{i}.plackett" for i in range(len(parts))]
             for part, path in zip(parts, paths, strict=True):
-                save_dataset(open_shard(part), path)
+                save_shard(part, path)
             parts = list(paths)
         self.parts = parts
         self.workers: list[_Worker] = []
@@ -175,7 +172,7 @@ class _Worker:
 
 def _work(connection: Connection, part: Any) -> None:
     """Answer until the other side closes the connection."""
-    shard: RankingDataset | None = None
+    shard: Any = None
     while True:
         try:
             order = connection.recv_bytes()
