@@ -16,5 +16,6 @@ open_package(
         "fit_click_model": "click_models",
         "fit_linear": "linear",
         "fit_trees": "trees",
+        "fit_xgboost": "xgboost_trees",
     },
 )
