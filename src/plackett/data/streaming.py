@@ -90,7 +90,7 @@ def _to_native(chunks: Iterable[RankingDataset], target: str | os.PathLike[str])
                 raise DataError("the rows of a query do not stand together")
             spool.add(chunk)
             parts.append(_queries_only(chunk))
-        if not parts:
+        if spool.rows == 0:
             raise DataError("there are no rows")
         whole = concat(parts)
         found, strings = spool.arrays()
