@@ -105,14 +105,28 @@ class LocalShards(Shards):
             while waiting:
                 ready = wait([self.workers[i].connection for i in waiting])
                 for i in [i for i in waiting if self.workers[i].connection in ready]:
-                    results[i] = self._answer(i, function)
                     waiting.remove(i)
+                    try:
+                        results[i] = self._answer(i, function)
+                    except ClusterError:
+                        self.workers[i].end(at_once=True)
+                        self.workers[i] = _Worker(self.parts[i])
+                        raise
+                    except Exception:
+                        self._look_for_dead(waiting, function)  # one that died makes the others fail
+                        raise
         except BaseException:
             for i in waiting:  # they wait for the one that is gone, for ever
                 self.workers[i].end(at_once=True)
                 self.workers[i] = _Worker(self.parts[i])
             raise
         return results
+
+    def _look_for_dead(self, waiting: set[int], function: Function) -> None:
+        for i in waiting:
+            self.workers[i].process.join(0.5)
+            if not self.workers[i].process.is_alive():
+                self._answer(i, function)
 
     def _answer(self, i: int, function: Function) -> Any:
         try:
