@@ -84,7 +84,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
         raise LossError("the shards have different features")
     groups, labels = (np.concatenate([part[i] for part in about]) for i in (0, 1))
     whole = RankingDataset.from_arrays(np.empty((labels.size, 0), np.float32), labels, group=groups)
-    model = copy(ranker.make_model())
+    model: Any = copy(ranker.make_model())
     chosen = model.chosen(whole)
     for name, value in chosen.items():
         setattr(model, name, value)
