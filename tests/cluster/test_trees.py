@@ -86,6 +86,15 @@ def dies(shard, number):
     time.sleep(60)
 
 
+def fails_as_another_died(shard, number):
+    import time
+
+    if number == 1:
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise ConnectionError("the other one is gone")
+
+
 def fails(shard, number):
     if number == 0:
         raise pk.DataError("a bad label")
@@ -98,6 +107,8 @@ def test_a_process_that_dies_stops_the_others(processes):
     before = [worker.process.pid for worker in processes.workers]
     with pytest.raises(pk.ClusterError, match=r"shard 2 of 2.*-9: killed.*the others were stopped"):
         processes.together(dies, [0, 1])
+    with pytest.raises(pk.ClusterError, match=r"shard 2 of 2.*-9: killed"):
+        processes.together(fails_as_another_died, [0, 1])
     with pytest.raises(pk.DataError, match="a bad label"):
         processes.together(fails, [0, 1])
     for pid in before:

@@ -53,22 +53,34 @@ def table(n_queries=30):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("rows", [1, 20, 1000])
-def test_tables_in_parts(tmp_path, suffix, rows):
+def test_tables_in_parts(tmp_path, suffix, rows, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK", 50 * rows)
     pk.write(table(), tmp_path / f"a.{suffix}")
     found = table_to_native(tmp_path / f"a.{suffix}", tmp_path / "a.plackett", chunk_rows=rows)
     assert_same(found, pk.read(tmp_path / f"a.{suffix}"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a.plackett", f"a.{suffix}"])
 
 
-def test_ids_that_become_text_and_words_for_missing_values(tmp_path):
+def test_ids_that_become_text_and_words_for_missing_values(tmp_path, monkeypatch):
     lines = ["qid,docid,label,x,flag"]
     lines += [f"{i // 3},{i},{i % 3},{i if i % 4 else 'NA'},{'true' if i % 2 else 'false'}" for i in range(60)]
     lines += ["x1,d7,1,0.5,true", "x1,08,0,2,false"]
     path = tmp_path / "a.csv"
     path.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(tables, "_BLOCK", 40)
     found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=10)
     assert_same(found, pk.read(path))
     assert found.docids[-1] == "08" and found.qids[-1] == "x1"
+
+
+@pytest.mark.parametrize("block", [1, 7, 30, 1000])
+def test_line_breaks_in_quotes(tmp_path, monkeypatch, block):
+    path = tmp_path / "a.csv"
+    path.write_text('qid,docid,label,x\na,"d\n1",1,2\na,"d, ""2""",0,3\nb,"\n\n",1,4\n')
+    monkeypatch.setattr(tables, "_BLOCK", block)
+    found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
+    assert_same(found, pk.read(path))
+    assert found.docids.tolist() == ["d\n1", 'd, "2"', "\n\n"]
 
 
 @pytest.mark.parametrize(

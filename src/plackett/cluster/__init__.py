@@ -13,7 +13,9 @@ open_package(
         "Shards": "shards",
         "evaluate": "evaluation",
         "feature_statistics": "statistics",
+        "fit_click_model": "click_models",
         "fit_linear": "linear",
         "fit_trees": "trees",
+        "fit_xgboost": "xgboost_trees",
     },
 )

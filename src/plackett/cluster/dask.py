@@ -15,7 +15,7 @@ from typing import Any
 
 from plackett._errors import ClusterError
 from plackett._optional import optional
-from plackett.cluster.shards import Function, Shards, cut, open_shard
+from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shard
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import source_of
 
@@ -124,12 +124,10 @@ def in_child(shard: RankingDataset, function: Function, argument: Any, stop: str
 
     event = Event(stop)
     with tempfile.TemporaryDirectory(prefix="plackett-shard-") as folder:
-        path = source_of(shard.X)
+        path = source_of(shard.X) if isinstance(shard, RankingDataset) else None
         if path is None:
-            from plackett.data.native import save_dataset
-
             path = str(Path(folder) / "shard.plackett")
-            save_dataset(shard, path)
+            save_shard(shard, Path(path))
         order, answer = Path(folder) / "order", Path(folder) / "answer"
         order.write_bytes(pickle.dumps((path, function, argument), protocol=5))
         command = [sys.executable, "-m", "plackett.cluster.child", str(order), str(answer)]

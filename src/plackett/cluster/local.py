@@ -12,8 +12,7 @@ from typing import Any
 
 from plackett._cores import n_threads
 from plackett._errors import ClusterError
-from plackett.cluster.shards import Function, Shards, cut, open_shard
-from plackett.data.dataset import RankingDataset
+from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shard
 
 __all__ = ["LocalShards"]
 
@@ -46,13 +45,11 @@ class LocalShards(Shards):
     def __init__(self, data: Any, n_shards: int | None = None) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         parts = cut(data, n_threads(n_shards))
-        if isinstance(parts[0], RankingDataset):
-            from plackett.data.native import save_dataset
-
+        if not isinstance(parts[0], Path):
             self._folder = tempfile.TemporaryDirectory(prefix="plackett-shards-")
             paths = [Path(self._folder.name) / f"{i}.plackett" for i in range(len(parts))]
             for part, path in zip(parts, paths, strict=True):
-                save_dataset(open_shard(part), path)
+                save_shard(part, path)
             parts = list(paths)
         self.parts = parts
         self.workers: list[_Worker] = []
@@ -108,14 +105,28 @@ class LocalShards(Shards):
             while waiting:
                 ready = wait([self.workers[i].connection for i in waiting])
                 for i in [i for i in waiting if self.workers[i].connection in ready]:
-                    results[i] = self._answer(i, function)
                     waiting.remove(i)
+                    try:
+                        results[i] = self._answer(i, function)
+                    except ClusterError:
+                        self.workers[i].end(at_once=True)
+                        self.workers[i] = _Worker(self.parts[i])
+                        raise
+                    except Exception:
+                        self._look_for_dead(waiting, function)  # one that died makes the others fail
+                        raise
         except BaseException:
             for i in waiting:  # they wait for the one that is gone, for ever
                 self.workers[i].end(at_once=True)
                 self.workers[i] = _Worker(self.parts[i])
             raise
         return results
+
+    def _look_for_dead(self, waiting: set[int], function: Function) -> None:
+        for i in waiting:
+            self.workers[i].process.join(0.5)
+            if not self.workers[i].process.is_alive():
+                self._answer(i, function)
 
     def _answer(self, i: int, function: Function) -> Any:
         try:
@@ -175,7 +186,7 @@ class _Worker:
 
 def _work(connection: Connection, part: Any) -> None:
     """Answer until the other side closes the connection."""
-    shard: RankingDataset | None = None
+    shard: Any = None
     while True:
         try:
             order = connection.recv_bytes()

@@ -13,12 +13,17 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import ranges
+from plackett._storage import read_metadata
+from plackett.clicks.log import ClickLog
+from plackett.clicks.storage import open_log
 from plackett.data.dataset import RankingDataset
+from plackett.data.files import NATIVE, format_of, read
+from plackett.data.native import save_dataset
 
-__all__ = ["SerialShards", "Shards", "add", "cut", "open_shard"]
+__all__ = ["SerialShards", "Shards", "add", "cut", "open_shard", "save_shard"]
 
 #: What a worker is asked to do: a function at the top of a module, called with its shard and an argument.
-Function = Callable[[RankingDataset, Any], Any]
+Function = Callable[[Any, Any], Any]
 
 
 class Shards(ABC):
@@ -78,11 +83,16 @@ class SerialShards(Shards):
             return processes.together(function, arguments)
 
 
-def cut(data: Any, n_shards: int) -> list[RankingDataset | Path]:
+def cut(data: Any, n_shards: int) -> list[Any]:
     """A dataset as at most ``n_shards`` parts of whole queries with about the same number of rows.
 
-    Files are parts already: paths of native files, each with whole queries. So are several datasets.
+    Files are parts already: paths of native files, each with whole queries. So are several datasets. A click log is cut
+    between pages.
     """
+    if isinstance(data, ClickLog):
+        if n_shards < 1 or data.n_pages == 0:
+            raise DataError(f"{data.n_pages} pages cannot be shared out to {n_shards} shards")
+        return [data.select(np.arange(lo, hi)) for lo, hi in ranges(data.offsets, n_shards)]
     if isinstance(data, RankingDataset):
         if n_shards < 1:
             raise DataError(f"n_shards={n_shards}; give 1 or more")
@@ -90,20 +100,28 @@ def cut(data: Any, n_shards: int) -> list[RankingDataset | Path]:
             raise DataError("there are no queries to share out")
         return [data.select(np.arange(lo, hi)) for lo, hi in ranges(data.offsets, n_shards)]
     paths = [data] if isinstance(data, (str, os.PathLike)) else list(data)
-    if paths and all(isinstance(part, RankingDataset) for part in paths):
+    if paths and all(isinstance(part, (RankingDataset, ClickLog)) for part in paths):
         return paths
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
         raise DataError("give a RankingDataset, or paths of native files with whole queries in each")
     return [Path(path).resolve() for path in paths]
 
 
-def open_shard(part: RankingDataset | Path) -> RankingDataset:
-    """The data of a part; files are mapped into memory."""
-    if isinstance(part, RankingDataset):
+def open_shard(part: Any) -> Any:
+    """The data of a part: a dataset or a click log; files are mapped into memory."""
+    if not isinstance(part, Path):
         return part
-    from plackett.data.files import read
-
+    if format_of(part) is NATIVE and read_metadata(part).get("kind") == "click log":
+        return open_log(part)
     return read(part)
+
+
+def save_shard(part: RankingDataset | ClickLog, path: Path) -> None:
+    """Write a part to a native file."""
+    if isinstance(part, ClickLog):
+        part.save(path)
+    else:
+        save_dataset(part, path)
 
 
 def add(a: Any, b: Any) -> Any:

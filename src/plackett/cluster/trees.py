@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import socket
+import sys
+from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
@@ -80,7 +84,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
         raise LossError("the shards have different features")
     groups, labels = (np.concatenate([part[i] for part in about]) for i in (0, 1))
     whole = RankingDataset.from_arrays(np.empty((labels.size, 0), np.float32), labels, group=groups)
-    model = copy(ranker.make_model())
+    model: Any = copy(ranker.make_model())
     chosen = model.chosen(whole)
     for name, value in chosen.items():
         setattr(model, name, value)
@@ -208,17 +212,22 @@ def _grow(shard: RankingDataset, order: Any) -> tuple[int, str, str]:
             "tree_learner": "data",
             "time_out": _PATIENCE,
         }
-    lgb.register_logger(_Quiet())
-    booster = lgb.train(parameters, train_set, num_boost_round=model.n_estimators)
+    with _quiet():
+        booster = lgb.train(parameters, train_set, num_boost_round=model.n_estimators)
     text = trees_only(booster.model_to_string(num_iteration=-1))
     booster.free_network()
     return data.n_rows, hashlib.sha256(text.encode()).hexdigest(), text
 
 
-class _Quiet:
-    """LightGBM tells on the standard output of a worker that it listens; what goes wrong is raised as well."""
-
-    def info(self, message: str) -> None:
-        """Leave it out."""
-
-    warning = info
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep to itself that LightGBM listens, which a thread of its own prints; what goes wrong is raised as well."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)

@@ -90,12 +90,14 @@ def _to_native(chunks: Iterable[RankingDataset], target: str | os.PathLike[str])
                 raise DataError("the rows of a query do not stand together")
             spool.add(chunk)
             parts.append(_queries_only(chunk))
-        if not parts:
+        if spool.rows == 0:
             raise DataError("there are no rows")
         whole = concat(parts)
         found, strings = spool.arrays()
-        offsets = np.concatenate(([0], np.cumsum(whole.sample_weight).astype(np.int64)))
-        per_row = dict.fromkeys(("X", "y", "sample_weight", "positions", "subtopics", "docids")) | found
+        offsets = np.zeros(whole.n_queries + 1, np.int64)
+        assert whole.sample_weight is not None
+        offsets[1:] = np.cumsum(whole.sample_weight)
+        per_row: dict[str, Any] = dict.fromkeys(("X", "y", "sample_weight", "positions", "subtopics", "docids")) | found
         save_dataset(replace(whole, **per_row, offsets=offsets), target, strings=strings)
     return open_dataset(target)
 

@@ -31,6 +31,8 @@ _HEADER = 1 << 24
 _FIRST_ROWS = 10_000
 #: An id that is written as a whole number.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+#: Bytes of a table of text that are read at once.
+_BLOCK = 1 << 23
 #: Words for a missing value, beside nothing at all.
 _MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
 
@@ -121,7 +123,7 @@ def parquet_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> I
 
     try:
         scan = pl.scan_parquet(Path(path))
-        yield from _chunks(path, scan, scan.head(_FIRST_ROWS).collect(), rows, columns)
+        yield from _chunks(path, _slices(scan, rows), scan.head(_FIRST_ROWS).collect(), rows, columns)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
 
@@ -149,24 +151,50 @@ def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Itera
         words = [name for name, dtype in first.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
         first = first.with_columns(_without_missing(first[name]) for name in words)
         numbers = [name for name, dtype in first.schema.items() if dtype.is_numeric()]
-        scan = pl.scan_csv(
-            Path(path),
-            separator=separator,
-            schema_overrides=dict(first.schema) | dict.fromkeys(numbers, pl.Float64),
-            null_values=_MISSING if words and "comment" not in names else None,
+        options: dict[str, Any] = {
+            "separator": separator,
+            "schema": dict(first.schema) | dict.fromkeys(numbers, pl.Float64),
+            "null_values": _MISSING if words and "comment" not in names else None,
+        }
+        tables = (
+            pl.read_csv(text, has_header=number == 0, **options) for number, text in enumerate(_blocks_of_lines(path))
         )
-        yield from _chunks(path, scan, first, rows, columns)
+        yield from _chunks(path, tables, first, rows, columns)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {str(error).partition(chr(10))[0]}") from None
 
 
+def _blocks_of_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """The text in blocks that end where a row of the table does: a line break inside quotes ends none."""
+    rest = b""
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            text = rest + block
+            end = text.rfind(b"\n") + 1
+            while end and text.count(b'"', 0, end) % 2:
+                end = text.rfind(b"\n", 0, end - 1) + 1
+            if end:
+                yield text[:end]
+            rest = text[end:]
+            if len(rest) > _HEADER + _BLOCK:
+                raise DataError(f"{path}: a row of more than {_HEADER} bytes, or a quoted field that does not end")
+    if rest.strip():
+        yield rest
+
+
+def _slices(scan: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    n = scan.select(pl.len()).collect().item()
+    for start in range(0, n, rows):
+        yield scan.slice(start, rows).collect()
+
+
 def _chunks(
-    path: Any, scan: pl.LazyFrame, first: pl.DataFrame, rows: int, columns: dict[str, Any]
+    path: Any, tables: Iterable[pl.DataFrame], first: pl.DataFrame, rows: int, columns: dict[str, Any]
 ) -> Iterator[RankingDataset]:
-    if not hasattr(scan, "collect_batches"):
-        raise DataError("reading tables in parts needs polars 1.34 or later")
     chosen = choose_columns(first, **columns)
-    for number, table in enumerate(_whole_queries(scan.collect_batches(chunk_size=rows), chosen.roles["qid"], rows)):
+    for number, table in enumerate(_whole_queries(tables, chosen.roles["qid"], rows)):
         if number == 0:
             log_columns(chosen, str(path))
         yield dataset_of(

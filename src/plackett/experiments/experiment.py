@@ -60,6 +60,7 @@ def experiment(
     overwrite: bool = True,
     random_state: int = 0,
     n_jobs: int | None = None,
+    cluster: Any = None,
     verbose: bool = False,
 ) -> Experiment:
     """Compare rankers under one protocol: the same folds, the same tuning budget, the same measures.
@@ -125,7 +126,12 @@ def experiment(
     random_state
         Seed. The same seed and number of trials give the same result for any ``n_jobs``.
     n_jobs
-        Total number of threads over all processes; None means all cores.
+        Total number of threads over all processes; None means all cores. On a cluster, threads of each cell; None
+        means one.
+    cluster
+        A `distributed.Client`: the cells are computed on the workers of its Dask cluster (extra ``cluster``), which
+        must see the folder ``out`` under the same path. The result is the same. A cell whose worker is lost is computed
+        again on another one.
     verbose
         Show a table of the progress.
 
@@ -148,7 +154,7 @@ def experiment(
     12
     """
     parsed = parse_all(measures)
-    threads = n_threads(n_jobs)
+    threads = 1 if cluster is not None and n_jobs is None else n_threads(n_jobs)
     protocol = _protocol(
         select=with_preset(parsed[0] if select is None else parse(select), preset),
         search=search,
@@ -167,6 +173,8 @@ def experiment(
     owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
     folder = CellFolder(owner.name if owner is not None else out or "")
     folder.prepare()
+    if cluster is not None:
+        folder = CellFolder(folder.path.resolve())  # workers have another working directory
     digests = _digests(splits)
     tasks = [
         CellTask(
@@ -192,7 +200,7 @@ def experiment(
         if fresh:
             folder.forget(task.key for task in tasks)
         folder.write_manifest(manifest)
-        run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None)
+        run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None, cluster=cluster)
         with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
             run.run(board)
         cells = [run.cell(task) for task in tasks if task.key in run.cells]

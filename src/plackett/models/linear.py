@@ -190,9 +190,8 @@ def moments(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> tuple[floa
         else:
             stored, at = np.repeat(own, np.diff(part.indptr)), part.indices
             middle = np.bincount(at, stored * part.data, mean.size) / n
-            around = np.bincount(at, stored * (part.data - middle[at]) ** 2, mean.size)
-            # what is not stored is 0; counts of nothing are integers
-            around = around + (n - np.bincount(at, stored, mean.size)) * middle**2
+            around = np.bincount(at, stored * (part.data - middle[at]) ** 2, mean.size).astype(np.float64)
+            around += (n - np.bincount(at, stored, mean.size)) * middle**2  # what is not stored is 0
         total, mean, square = merged_moments((total, mean, square), (n, middle, around))
     return max(total, np.finfo(float).tiny), mean, square
 

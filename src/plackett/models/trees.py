@@ -15,6 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_costs, feature_number
 from plackett.data.mapped import is_mapped, release_memory
 from plackett.losses.base import BoundLoss, Loss
+from plackett.models.bin_cache import cached_bins
 from plackett.models.openmp import dismiss_waiting_threads, growing_threads
 from plackett.models.query_sample import QuerySample
 from plackett.models.search_space import Integer, Real, SearchSpace
@@ -126,7 +127,13 @@ class Trees:
         monitor.consider(start, loss)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         parameters = self._parameters(bound, data)
-        train_set = lightgbm_dataset(lgb, data, parameters, self.categorical_numbers(data))
+        categorical = self.categorical_numbers(data)
+
+        def make() -> Any:
+            return lightgbm_dataset(lgb, data, parameters, categorical)
+
+        # trees to continue from score the features themselves, which a cache does not have
+        train_set = make() if start is not None else cached_bins(lgb, data, parameters, categorical, make)
         valid_sets = []
         if monitor.valid is not None:
             valid_sets = [lightgbm_dataset(lgb, monitor.valid, parameters, reference=train_set)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from plackett.experiments.cells.cell import Cell, Failure
+from plackett.experiments.cells.cluster import run_on_cluster
 from plackett.experiments.cells.folder import CellFolder, StoredFold
 from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.workers import run_in_processes
@@ -21,13 +23,21 @@ class CellQueue:
     """Cells by key, computed or loaded; the same cell under two names is computed once."""
 
     def __init__(
-        self, tasks: list[CellTask], splits: Folds, folder: CellFolder, threads: int, *, keep_data: bool
+        self,
+        tasks: list[CellTask],
+        splits: Folds,
+        folder: CellFolder,
+        threads: int,
+        *,
+        keep_data: bool,
+        cluster: Any = None,
     ) -> None:
         self.tasks = tasks
         self.splits = splits
         self.folder = folder
         self.threads = threads
         self.keep_data = keep_data
+        self.cluster = cluster
         self.cells: dict[str, Cell] = {}
         self.computed: set[str] = set()
         self.failures: list[Failure] = []
@@ -43,9 +53,11 @@ class CellQueue:
             else:
                 todo.setdefault(task.key, task)
         workers = min(self.threads, len(todo))
-        if self.keep_data or workers > 1:
+        if self.keep_data or workers > 1 or self.cluster is not None:
             self._store()
-        if workers > 1:
+        if self.cluster is not None:
+            self._follow(run_on_cluster(list(todo.values()), self.cluster, self.threads), board)
+        elif workers > 1:
             self._in_processes(list(todo.values()), workers, board)
         else:
             for task in todo.values():
@@ -93,7 +105,9 @@ class CellQueue:
 
     def _in_processes(self, tasks: list[CellTask], workers: int, board: Board) -> None:
         share = max(1, self.threads // workers)
-        run = run_in_processes(tasks, workers, share, lambda task: self._here(task, share, board))
+        self._follow(run_in_processes(tasks, workers, share, lambda task: self._here(task, share, board)), board)
+
+    def _follow(self, run: Generator[tuple[CellTask, tuple[Any, ...]], None, None], board: Board) -> None:
         with closing(run) as events:
             for task, message in events:
                 if message[0] == "begun":
