@@ -138,9 +138,9 @@ def evaluate(
     elif qid is not None:
         raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
     scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
-    found = measure_scored(scored, parsed, preset)
-    warn_of_doubts(found, data)
-    return found
+    evaluation = measure_scored(scored, parsed, preset)
+    warn_of_doubts(evaluation, data)
+    return evaluation
 
 
 def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:
@@ -151,8 +151,8 @@ def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) 
     return Evaluation(applied, scored.data.qids, values, doubts=doubts)
 
 
-def warn_of_doubts(found: Evaluation, data: RankingDataset) -> None:
+def warn_of_doubts(evaluation: Evaluation, data: RankingDataset) -> None:
     """Warn about measures for which every document is relevant: the measure expects other labels."""
-    for name, doubt in found.doubts.items():
-        if every_document_relevant(found.measures[name], data):
+    for name, doubt in evaluation.doubts.items():
+        if every_document_relevant(evaluation.measures[name], data):
             warnings.warn(doubt, PlackettWarning, stacklevel=3)
