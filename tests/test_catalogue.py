@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,14 +19,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "plackett"
 
 
+@cache
 def _tested_ids() -> set[str]:
     """Ids named in ``pytest.mark.spec(...)`` anywhere in the tests."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for path in (ROOT / "tests").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "mark.spec(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "spec":
-                found |= {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-    return found
+                ids |= {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+    return ids
 
 
 def test_index_and_page_are_fresh():

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from itertools import pairwise
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -216,11 +217,18 @@ def _roots(x, least):
     return _root(x, 0) + _root(x, 1) + _root(x, least)
 
 
-def test_a_called_kernel_is_compiled_once_for_all_integers_and_raises_its_errors():
+def test_a_called_kernel_raises_its_errors():
     assert _roots(9.0, 5) == 5.0 + np.sqrt(8.0)
-    assert len(_root.inner.overloads) == 1
     with pytest.raises(ValueError, match="below the least"):
         _roots(9.0, 10)
+
+
+def test_a_called_kernel_is_compiled_once_for_all_integers(monkeypatch):
+    monkeypatch.setattr("plackett._kernel.cache_folder", lambda module, stamp: None)  # compiled here and now
+    root = kernel(_root.function)
+    function = FunctionType(_roots.function.__code__, {**_roots.function.__globals__, "_root": root})
+    assert kernel(function)(9.0, 5) == 5.0 + np.sqrt(8.0)
+    assert len(root.inner.overloads) == 1
 
 
 def test_without_a_writable_cache_kernels_still_work(program, tmp_path):

@@ -80,11 +80,11 @@ def _machine() -> str:
 
 def being_written(path: Path) -> bool:
     """Whether a temporary file belongs to a process that may still write it."""
-    found = re.fullmatch(r"\..*\.([A-Za-z0-9_]+)-([0-9]{1,9})-[0-9a-f]{12}\.tmp", path.name)
-    if found is None:
+    match = re.fullmatch(r"\..*\.([A-Za-z0-9_]+)-([0-9]{1,9})-[0-9a-f]{12}\.tmp", path.name)
+    if match is None:
         return False
-    if found[1] == _machine():
-        return _alive(int(found[2]))
+    if match[1] == _machine():
+        return _alive(int(match[2]))
     try:
         return time.time() - path.stat().st_mtime <= _IDLE_UNKNOWN
     except OSError:  # gone already
@@ -95,10 +95,10 @@ def _remove_left_behind(target: Path) -> None:
     form = re.compile(re.escape(_prefix(target)) + r"([A-Za-z0-9_]+)-([0-9]{1,9})-[0-9a-f]{12}\.tmp")
     with contextlib.suppress(OSError):  # a folder that cannot be listed; another process may remove the same file
         for entry in os.scandir(target.parent):
-            found = form.fullmatch(entry.name)
-            if found is None or not entry.is_file(follow_symlinks=False):
+            match = form.fullmatch(entry.name)
+            if match is None or not entry.is_file(follow_symlinks=False):
                 continue
-            gone = found[1] == _machine() and not _alive(int(found[2]))
+            gone = match[1] == _machine() and not _alive(int(match[2]))
             if time.time() - entry.stat().st_mtime > (_IDLE_GONE if gone else _IDLE_UNKNOWN):
                 os.unlink(entry.path)
 

@@ -66,16 +66,16 @@ def _folders(root: Path, path: str) -> list[Path]:
 
 
 def _quota_2(folder: Path) -> float:
-    words = _words(folder / "cpu.max")
-    return _cores(words[0], words[1]) if len(words) == 2 else np.inf
+    fields = _fields(folder / "cpu.max")
+    return _cores(fields[0], fields[1]) if len(fields) == 2 else np.inf
 
 
 def _quota_1(folder: Path) -> float:
-    quota, period = _words(folder / "cpu.cfs_quota_us"), _words(folder / "cpu.cfs_period_us")
+    quota, period = _fields(folder / "cpu.cfs_quota_us"), _fields(folder / "cpu.cfs_period_us")
     return _cores(quota[0], period[0]) if quota and period else np.inf
 
 
-def _words(path: Path) -> list[str]:
+def _fields(path: Path) -> list[str]:
     try:
         return path.read_text().split()
     except (OSError, UnicodeDecodeError):

@@ -21,7 +21,7 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
 
-from plackett._kernel_compiler import pack_inner, unpack_inner
+from plackett._kernel_compiler import FORM, pack_inner, unpack_inner
 
 __all__ = ["InnerCache", "KernelCache", "OverloadFiles"]
 
@@ -110,7 +110,7 @@ class OverloadFiles:
     def _path(self, key: Any) -> Path:
         # the name of a named tuple's type leaves out its fields, whose order decides what a kernel reads
         fields = [getattr(argument, "fields", ()) for argument in key[0]]
-        version = f"{numba.__version__} {sys.version_info[:2]} {key!r} {fields}"
+        version = f"{FORM} {numba.__version__} {sys.version_info[:2]} {key!r} {fields}"
         return self.folder / f"{self.name}.{_digest(version.encode()).hex()}.code"
 
 

@@ -19,7 +19,10 @@ from numba import _dynfunc, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, compile_result
 
-__all__ = ["INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inner"]
+__all__ = ["FORM", "INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inner"]
+
+#: To be raised when kernels are compiled in another way: code from before is then left alone.
+FORM = 2
 
 
 class OuterLibrary(JITCodeLibrary):

@@ -8,10 +8,11 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-__all__ = ["cache_folder", "cache_root"]
+__all__ = ["cache_folder", "cache_root", "on_first_compilation"]
 
 #: Compiled code of older sources is deleted after this many days without use.
 _KEEP_DAYS = 30
@@ -60,9 +61,25 @@ def _user_folder() -> Path:
     return Path(base) / "plackett"
 
 
+#: What to do when the first kernel of this process has to be compiled.
+_at_first: list[Callable[[], object]] = []
+
+
+@contextlib.contextmanager
+def on_first_compilation(action: Callable[[], object]) -> Iterator[None]:
+    """Call ``action`` if, inside this context, a kernel has to be compiled and none had to be before."""
+    _at_first.append(action)
+    try:
+        yield
+    finally:
+        _at_first.remove(action)
+
+
 @lru_cache(maxsize=1)
 def _announce() -> None:
     """Tell a person at a terminal, once, why the first call takes seconds."""
+    for action in _at_first:
+        action()
     if sys.stderr is not None and sys.stderr.isatty():
         print("plackett: compiling for this machine (first use only) …", file=sys.stderr)
 

@@ -71,7 +71,7 @@ CALLABLE = {
 #: Kinds of classes that model files name by the literal attribute ``kind`` of the class.
 _STORED = ("scorer", "comparator")
 #: Literal attributes that say what a class is.
-_WORDS = ("_ids", "name", "aliases", "paper")
+_ATTRIBUTES = ("_ids", "name", "aliases", "paper")
 
 
 class Item(NamedTuple):
@@ -186,16 +186,16 @@ def stored_class(kind: str, name: str) -> Any:
 @cache
 def _spellings(kind: str) -> dict[str, Item]:
     """Items by everything that they may be called; a name as written goes before a name in another spelling."""
-    found: dict[str, Item] = {}
+    by_name: dict[str, Item] = {}
     of_kind = items(kind)
     for item in of_kind:
-        found.setdefault(item.name, item)
+        by_name.setdefault(item.name, item)
     for item in of_kind:
         for name in (item.symbol, *item.aliases):
-            found.setdefault(name, item)
-    for name, item in list(found.items()):
-        found.setdefault(plain(name), item)
-    return found
+            by_name.setdefault(name, item)
+    for name, item in list(by_name.items()):
+        by_name.setdefault(plain(name), item)
+    return by_name
 
 
 def requirements() -> list[Requirement]:
@@ -208,40 +208,70 @@ def requirements() -> list[Requirement]:
 
 
 def scan(package: Path) -> list[Item]:
-    """Items found in the sources of the package."""
-    found: list[Item] = []
-    for path in sorted(package.rglob("*.py")):
-        relative = path.relative_to(package)
-        kind = KINDS.get(relative.parent.as_posix(), KINDS.get(relative.parts[0], "tool"))
-        module = ".".join(["plackett", *relative.with_suffix("").parts]).removesuffix(".__init__")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            found.extend(_item(node, kind, module))
-    names = [(item.kind, item.name) for item in found]
+    """Items in the sources of the package."""
+    items = [item for path in sorted(package.rglob("*.py")) for item in _declared(package, path).items]
+    names = [(item.kind, item.name) for item in items]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"declared twice: {sorted(twice)}")
-    return sorted(found, key=lambda item: (item.kind, item.name.lower()))
+    return sorted(items, key=lambda item: (item.kind, item.name.lower()))
+
+
+class _Declared(NamedTuple):
+    """What a file declares: its items, and the names it lists in ``__public__``."""
+
+    items: tuple[Item, ...]
+    public: tuple[str, ...]
+
+
+#: A file with none of these declares nothing, and is not parsed.
+_SIGNS = re.compile(r"\b(_ids|kind|fulfils|__public__)\b")
+
+
+def _declared(package: Path, path: Path) -> _Declared:
+    return _parse(package, path, path.stat().st_mtime_ns)
+
+
+@cache
+def _parse(package: Path, path: Path, changed: int) -> _Declared:
+    """Parse a file once for as long as it does not change: it takes most of the time of everything here."""
+    text = path.read_text(encoding="utf-8")
+    if not _SIGNS.search(text):
+        return _Declared((), ())
+    folder, module = path.relative_to(package).parent, _module(package, path)
+    kind = KINDS.get(folder.as_posix(), KINDS.get(path.relative_to(package).parts[0], "tool"))
+    items: list[Item] = []
+    public: tuple[str, ...] = ()
+    for node in ast.parse(text).body:
+        items.extend(_item(node, kind, module))
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__public__":
+            public = tuple(ast.literal_eval(node.value))
+    return _Declared(tuple(items), public)
+
+
+def _module(package: Path, path: Path) -> str:
+    return ".".join(["plackett", *path.relative_to(package).with_suffix("").parts]).removesuffix(".__init__")
 
 
 def scan_formats(package: Path) -> list[Format]:
     """Model formats found in the sources: classes in ``export/`` with a literal ``kind``."""
-    found = []
+    known = []
     for path in sorted((package / "export").glob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            words = _literals(node, ("kind", "first_line")) if isinstance(node, ast.ClassDef) else {}
-            if isinstance(node, ast.ClassDef) and "kind" in words:
+            declared = _literals(node, ("kind", "first_line")) if isinstance(node, ast.ClassDef) else {}
+            if isinstance(node, ast.ClassDef) and "kind" in declared:
                 names = {target.id for s in node.body if isinstance(s, ast.Assign) for target in s.targets}  # type: ignore[attr-defined]
-                module, first_line = f"plackett.export.{path.stem}", words.get("first_line", "")
-                found.append(Format(words["kind"], module, node.name, first_line, "write" in names))
-    return sorted(found)
+                module, first_line = f"plackett.export.{path.stem}", declared.get("first_line", "")
+                known.append(Format(declared["kind"], module, node.name, first_line, "write" in names))
+    return sorted(known)
 
 
 def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
     if isinstance(node, ast.ClassDef):
-        words = _literals(node, ("kind", *_WORDS) if kind in _STORED else _WORDS)
-        if "_ids" in words or "kind" in words:
-            name = words.get("kind", words.get("name", node.name))
-            ids, paper, aliases = words.get("_ids", ()), words.get("paper", ""), words.get("aliases", ())
+        declared = _literals(node, ("kind", *_ATTRIBUTES) if kind in _STORED else _ATTRIBUTES)
+        if "_ids" in declared or "kind" in declared:
+            name = declared.get("kind", declared.get("name", node.name))
+            ids, paper, aliases = declared.get("_ids", ()), declared.get("paper", ""), declared.get("aliases", ())
             yield Item(kind, name, module, node.name, ids, paper, aliases, _summary(node))
     elif isinstance(node, ast.FunctionDef):
         if kind in ("measure", "loss", "model", "ranker", *_STORED):
@@ -254,7 +284,7 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
 
 
 def _literals(node: ast.ClassDef, names: tuple[str, ...]) -> dict[str, Any]:
-    words: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for statement in node.body:
         if isinstance(statement, ast.Assign):
             target, value = statement.targets[0], statement.value
@@ -263,8 +293,8 @@ def _literals(node: ast.ClassDef, names: tuple[str, ...]) -> dict[str, Any]:
         else:
             continue
         if isinstance(target, ast.Name) and target.id in names:
-            words[target.id] = ast.literal_eval(value)
-    return words
+            values[target.id] = ast.literal_eval(value)
+    return values
 
 
 def _summary(node: ast.ClassDef | ast.FunctionDef) -> str:
@@ -295,18 +325,9 @@ def public_names(package: Path) -> dict[str, dict[str, tuple[str, str]]]:
         if item.kind == "measure":  # an object, known by its name
             add(item.module, item.name, item.symbol, False)
     for path in sorted(package.rglob("*.py")):
-        module = ".".join(["plackett", *path.relative_to(package).with_suffix("").parts]).removesuffix(".__init__")
-        for name in _public_of(path):
-            add(module, name, name, True)
-    return {room: dict(sorted(found.items())) for room, found in sorted(names.items())}
-
-
-def _public_of(path: Path) -> list[str]:
-    """What a module lists in ``__public__``."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__public__":
-            return list(ast.literal_eval(node.value))
-    return []
+        for name in _declared(package, path).public:
+            add(_module(package, path), name, name, True)
+    return {room: dict(sorted(inside.items())) for room, inside in sorted(names.items())}
 
 
 # ------------------------------------------------------------------------------------------------------------ output
@@ -316,13 +337,13 @@ def index_source(package: Path) -> str:
     """Text of `plackett._index`."""
     names = public_names(package)
     public = {name: module for name, (module, _) in names.pop("").items()}
-    rooms = {room: {name: module for name, (module, _) in found.items()} for room, found in names.items()}
+    rooms = {room: {name: module for name, (module, _) in inside.items()} for room, inside in names.items()}
     return (
         '"""Static index of the package. Generated by `python -m plackett.catalogue`; do not edit."""\n\n'
         "# fmt: off\n"
         f"PUBLIC: dict[str, str] = \\\n{pprint.pformat(public, width=118)}\n\n"
         f"PACKAGES: dict[str, dict[str, str]] = \\\n{pprint.pformat(rooms, width=118)}\n\n"
-        f"FORMATS: list[tuple] = \\\n{pprint.pformat([tuple(found) for found in scan_formats(package)], width=118)}\n\n"
+        f"FORMATS: list[tuple] = \\\n{pprint.pformat([tuple(each) for each in scan_formats(package)], width=118)}\n\n"
         f"ITEMS: list[tuple] = \\\n{pprint.pformat([tuple(item) for item in scan(package)], width=118)}\n"
     )
 
@@ -373,23 +394,23 @@ def _typed_imports(init: str) -> list[str]:
 
 def page(package: Path) -> str:
     """Text of ``docs/catalogue.md``: all items, with papers, and what is still open."""
-    found = scan(package)
-    done = {i for item in found for i in item.ids}
+    listed = scan(package)
+    done = {i for item in listed for i in item.ids}
     needed = requirements()
     lines = [
         "# Catalogue",
         "",
         "Everything there is, by kind. Generated by `make docs` from the sources.",
         "",
-        f"{len(found)} items fulfil {len(done)} of the {len(needed)} entries of the inventory; the last section lists",
+        f"{len(listed)} items fulfil {len(done)} of the {len(needed)} entries of the inventory; the last section lists",
         "the others.",
         "",
     ]
-    for kind in sorted({item.kind for item in found}):
+    for kind in sorted({item.kind for item in listed}):
         lines += [f"## {kind}", "", "| name | what it is | paper |", "|---|---|---|"]
         lines += [
             f"| `{item.name}` | {item.summary.replace('|', chr(92) + '|')} | {item.paper or '–'} |"
-            for item in found
+            for item in listed
             if item.kind == kind
         ]
         lines.append("")

@@ -107,13 +107,13 @@ def _chance(bits):  # type: ignore[no-untyped-def]
 def _cost(order, table, kendall):  # type: ignore[no-untyped-def]
     """Distance to all lists; the table is of places (document × place) or, for Kendall's, of pairs."""
     total = 0.0
-    for place in range(order.size):
+    for position in range(order.size):
         if kendall:
-            row = table[order[place]]
-            for earlier in range(place):
+            row = table[order[position]]
+            for earlier in range(position):
                 total += row[order[earlier]]
         else:
-            total += table[order[place], place]
+            total += table[order[position], position]
     return total
 
 
@@ -125,24 +125,24 @@ def _place_costs(before, upto, a, n, weights, table):  # type: ignore[no-untyped
         for m in range(weights.size):
             if before[a + i, m] >= 0:
                 rank = 0.5 * (before[a + i, m] + 1 + upto[a + i, m])
-                for place in range(n):
-                    table[i, place] += weights[m] * abs(place + 1.0 - rank)
+                for position in range(n):
+                    table[i, position] += weights[m] * abs(position + 1.0 - rank)
 
 
 @kernel
 def _cross(first, second, start, end, taken, child):  # type: ignore[no-untyped-def]
     """Order crossover: places start:end as in the first parent, the others in the order of the second."""
     taken[:] = False
-    for place in range(start, end):
-        child[place] = first[place]
-        taken[first[place]] = True
-    place = 0
+    for position in range(start, end):
+        child[position] = first[position]
+        taken[first[position]] = True
+    position = 0
     for item in second:
-        if place == start:
-            place = end
+        if position == start:
+            position = end
         if not taken[item]:
-            child[place] = item
-            place += 1
+            child[position] = item
+            position += 1
 
 
 @kernel
@@ -222,5 +222,5 @@ def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generat
             living, born = born, living
             cost, born_cost = born_cost, cost
         best = np.argmin(cost)
-        for place in range(n):
-            out[a + living[best, place]] = n - place
+        for position in range(n):
+            out[a + living[best, position]] = n - position

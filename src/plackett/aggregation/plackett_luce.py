@@ -99,11 +99,11 @@ def _in_order(before, a, n, m, order):  # type: ignore[no-untyped-def]
     for i in range(n):
         order[i] = -1
     for i in range(n):
-        place = before[a + i, m]
-        if place >= 0:
-            while order[place] >= 0:
-                place += 1
-            order[place] = i
+        position = before[a + i, m]
+        if position >= 0:
+            while order[position] >= 0:
+                position += 1
+            order[position] = i
             listed += 1
     return listed
 
@@ -113,8 +113,8 @@ def _count_wins(before, a, n, weights, everything, order, wins):  # type: ignore
     wins[:n] = 0.0
     for m in range(weights.size):
         listed = _in_order(before, a, n, m, order)
-        for place in range(listed):
-            i = order[place]
+        for position in range(listed):
+            i = order[position]
             if _choices(n, listed, before[a + i, m], everything) > 1:
                 wins[i] += weights[m]
 
@@ -131,18 +131,18 @@ def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest,
         if everything:
             for i in range(n):
                 rest[listed] += v[i] if before[a + i, m] < 0 else 0.0
-        for place in range(listed - 1, -1, -1):
-            rest[place] = rest[place + 1] + v[order[place]]
+        for position in range(listed - 1, -1, -1):
+            rest[position] = rest[position + 1] + v[order[position]]
         so_far = 0.0
-        place = 0
-        while place < listed:
-            end = upto[a + order[place], m]
-            if _choices(n, listed, place, everything) > 1:
-                drawn = weights[m] * (end - place)
-                so_far += (np.random.standard_gamma(drawn) if waiting else drawn) / rest[place]  # noqa: NPY002
-            for tied in range(place, end):
+        position = 0
+        while position < listed:
+            end = upto[a + order[position], m]
+            if _choices(n, listed, position, everything) > 1:
+                drawn = weights[m] * (end - position)
+                so_far += (np.random.standard_gamma(drawn) if waiting else drawn) / rest[position]  # noqa: NPY002
+            for tied in range(position, end):
                 out[order[tied]] += so_far
-            place = end
+            position = end
         if everything:
             for i in range(n):
                 if before[a + i, m] < 0:

@@ -63,10 +63,16 @@ def evaluate(
 
         result: Evaluation = without_repeats(lambda: evaluate_run(qrels, run, measures, preset=preset))
     elif data is not None and scores is not None and qrels is None and run is None:
+        from plackett.cli.first_use import rehearse_evaluation
         from plackett.cli.reading import read_data
 
+<<<<<<< HEAD
         _refuse_trec(data)
         dataset = read_data(data, columns, drop_text=True)  # features do not matter
+=======
+        with rehearse_evaluation(measures, preset):
+            dataset = read_data(data, columns, drop_text=True)  # features do not matter
+>>>>>>> h-house
         result = without_repeats(lambda: _evaluate_dataset(dataset, data, scores, measures, preset))
     else:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")

@@ -191,7 +191,7 @@ def _name(name: str) -> str:
     return _public(name) or (path.resolve().name if path.is_dir() else path.name.split(".")[0])
 
 
-def _write(found: Experiment, folder: Path) -> None:
+def _write(result: Experiment, folder: Path) -> None:
     """Write everything except the cells, once all of them are done."""
-    found.to_json(folder / "results.json")
-    print(f"Report: {found.report(folder)}", file=sys.stderr)
+    result.to_json(folder / "results.json")
+    print(f"Report: {result.report(folder)}", file=sys.stderr)

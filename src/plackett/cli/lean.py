@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-__all__ = ["lightgbm_alone", "own_process"]
+__all__ = ["is_own_process", "lightgbm_alone", "own_process"]
 
 #: What LightGBM imports if it is there; training on a dataset of ours needs none of it.
 _NOT_NEEDED = ("sklearn", "pandas", "dask", "distributed", "matplotlib", "graphviz")
@@ -17,6 +17,11 @@ def own_process() -> None:
     """Tell that this process was started for one command, and that nobody else uses LightGBM in it."""
     global _ours
     _ours = True
+
+
+def is_own_process() -> bool:
+    """Whether this process was started for one command."""
+    return _ours
 
 
 def lightgbm_alone() -> None:

@@ -50,6 +50,7 @@ def train(
     columns: TableColumns,
 ) -> None:
     """Train a ranker and save it. Ctrl-C stops the training and saves the model so far (exit code 130)."""
+    from plackett.cli.first_use import rehearse_training
     from plackett.cli.reading import read_data, read_like
     from plackett.rankers.storage import save
 
@@ -61,9 +62,10 @@ def train(
     ranker.verbose = ranker.verbose or (sys.stderr.isatty() and not as_json)
     if hasattr(ranker, "lightgbm_params"):
         lightgbm_alone()
-    dataset = read_data(data, columns)
-    like = dataset.n_features, dataset.feature_names
-    watched = None if valid is None else read_like(valid, columns, *like)
+    with rehearse_training(ranker, validate=valid is not None):
+        dataset = read_data(data, columns)
+        like = dataset.n_features, dataset.feature_names
+        watched = None if valid is None else read_like(valid, columns, *like)
     model = ranker if imputer is None else _after(imputer, ranker)
     start = time.perf_counter()
     interrupted = fit_and_keep(model, dataset, watched, out)

@@ -60,13 +60,13 @@ def compare_evaluations(
     table: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     for name, measure in measures.items():
-        found = _kept(values[name], measure)
-        means = np.empty((0, len(systems))) if interval == "t" else resampled_means(found, random_state=random_state)
-        p = _p_values(found, pairs, test, random_state)
+        kept = _kept(values[name], measure)
+        means = np.empty((0, len(systems))) if interval == "t" else resampled_means(kept, random_state=random_state)
+        p = _p_values(kept, pairs, test, random_state)
         better: list[set[str]] = [set() for _ in systems]
         for (i, j), raw, adjusted in zip(pairs, p, correct(p, correction), strict=True):
-            row = _pair(found[:, i], found[:, j], measure.ascending, risk_alpha, tolerance)
-            low, high = bounds(found[:, i] - found[:, j], means[:, i] - means[:, j], 1 - alpha)
+            row = _pair(kept[:, i], kept[:, j], measure.ascending, risk_alpha, tolerance)
+            low, high = bounds(kept[:, i] - kept[:, j], means[:, i] - means[:, j], 1 - alpha)
             winner, loser = (i, j) if (row["difference"] > 0) == measure.ascending else (j, i)
             significant = bool(adjusted <= alpha and row["difference"] != 0)
             if significant:
@@ -77,11 +77,11 @@ def compare_evaluations(
                 | {"significant": significant, "better": systems[winner] if significant else None}
                 | row
             )
-        mean = found.mean(axis=0)
+        mean = kept.mean(axis=0)
         best = mean.max() if measure.ascending else mean.min()
-        risk = geo_risk(found, alpha=risk_alpha) if measure.ascending and (found >= 0).all() else None
+        risk = geo_risk(kept, alpha=risk_alpha) if measure.ascending and (kept >= 0).all() else None
         for i, system in enumerate(systems):
-            low, high = np.clip(bounds(found[:, i], means[:, i], 1 - alpha), *measure.bounds).tolist()
+            low, high = np.clip(bounds(kept[:, i], means[:, i], 1 - alpha), *measure.bounds).tolist()
             table.append(
                 {"measure": name, "system": system, "mean": float(mean[i]), "low": low, "high": high}
                 | {"best": bool(abs(mean[i] - best) <= TOLERANCE)}
@@ -109,8 +109,8 @@ def _doubts(evaluations: Mapping[str, Any], values: dict[str, np.ndarray]) -> di
     said: dict[str, str] = {}
     for evaluation in evaluations.values():
         said |= getattr(evaluation, "doubts", {})
-    for name, found in values.items():
-        if name not in said and (np.abs(found - found[:, :1])[~np.isnan(found).any(axis=1)] <= TOLERANCE).all():
+    for name, columns in values.items():
+        if name not in said and (np.abs(columns - columns[:, :1])[~np.isnan(columns).any(axis=1)] <= TOLERANCE).all():
             said[name] = f"all systems have the same {name} on every query."
     return said
 

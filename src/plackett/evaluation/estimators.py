@@ -61,25 +61,25 @@ def fit(
         return _fit_steps(ranker, data, valid, parameters)
     target, prefix = _last_step(ranker)
     known = inspect.signature(target.fit).parameters
-    words: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if valid is not None:
         if "eval_set" not in known or prefix:
             raise TypeError(
                 f"{type(ranker).__name__}.fit has no eval_set for the validation part (early_stopping=True)"
             )
         if "eval_X" in known:  # LightGBM 4.7 has these instead and warns about eval_set
-            words |= {"eval_X": (valid.X,), "eval_y": (valid.labels,)}
+            arguments |= {"eval_X": (valid.X,), "eval_y": (valid.labels,)}
         else:
-            words["eval_set"] = [(valid.X, valid.labels)]
-        words.update([(name, [make(valid)]) for name, make in VALIDATION_ARGUMENTS.items() if name in known][:1])
+            arguments["eval_set"] = [(valid.X, valid.labels)]
+        arguments.update([(name, [make(valid)]) for name, make in VALIDATION_ARGUMENTS.items() if name in known][:1])
     if target is ranker and takes_dataset(ranker):
-        words = {} if valid is None else {"eval_set": valid}
-        return ranker.fit(data, **words, **(parameters or {}))
-    words.update([(name, make(data)) for name, make in QUERY_ARGUMENTS.items() if name in known][:1])
+        arguments = {} if valid is None else {"eval_set": valid}
+        return ranker.fit(data, **arguments, **(parameters or {}))
+    arguments.update([(name, make(data)) for name, make in QUERY_ARGUMENTS.items() if name in known][:1])
     if data.sample_weight is not None and "sample_weight" in known:
-        words["sample_weight"] = data.sample_weight
-    words = {prefix + name: value for name, value in words.items()}
-    return ranker.fit(data.X, data.labels, **words, **(parameters or {}))
+        arguments["sample_weight"] = data.sample_weight
+    arguments = {prefix + name: value for name, value in arguments.items()}
+    return ranker.fit(data.X, data.labels, **arguments, **(parameters or {}))
 
 
 def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
@@ -128,8 +128,8 @@ def _fit_steps(
     for _, step in pipeline.steps[:-1]:
         data = step.fit_transform(data)
         valid = None if valid is None else step.transform(valid)
-    words = {} if valid is None else {"eval_set": valid}
-    pipeline.steps[-1][1].fit(data, **words, **(parameters or {}))
+    arguments = {} if valid is None else {"eval_set": valid}
+    pipeline.steps[-1][1].fit(data, **arguments, **(parameters or {}))
     return pipeline
 
 

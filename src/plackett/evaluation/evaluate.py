@@ -141,6 +141,7 @@ def evaluate(
         scores = data.from_input_order(scores)
     elif qid is not None:
         raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
+<<<<<<< HEAD
     if hasattr(scores, "predict"):
         scores = scores.predict
     else:
@@ -151,6 +152,12 @@ def evaluate(
     found = Evaluation(applied, data.qids, dict(zip(applied, values, strict=True)), doubts=doubts)
     warn_of_doubts(found, data)
     return found
+=======
+    scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
+    evaluation = measure_scored(scored, parsed, preset)
+    warn_of_doubts(evaluation, data)
+    return evaluation
+>>>>>>> h-house
 
 
 def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:
@@ -161,8 +168,8 @@ def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) 
     return Evaluation(applied, scored.data.qids, values, doubts=doubts)
 
 
-def warn_of_doubts(found: Evaluation, data: RankingDataset) -> None:
+def warn_of_doubts(evaluation: Evaluation, data: RankingDataset) -> None:
     """Warn about measures for which every document is relevant: the measure expects other labels."""
-    for name, doubt in found.doubts.items():
-        if every_document_relevant(found.measures[name], data):
+    for name, doubt in evaluation.doubts.items():
+        if every_document_relevant(evaluation.measures[name], data):
             warnings.warn(doubt, PlackettWarning, stacklevel=3)

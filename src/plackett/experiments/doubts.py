@@ -24,16 +24,16 @@ _WITHOUT = {
 }
 
 
-def doubts(found: Experiment) -> list[str]:
+def doubts(experiment: Experiment) -> list[str]:
     """One sentence for each problem that makes figures meaningless; empty for most experiments."""
     return [
         sentence
-        for dataset in found.datasets
+        for dataset in experiment.datasets
         for sentence in (
-            *_labels(found, dataset),
-            *_constant_measures(found, dataset),
-            *_equal_choice(found, dataset),
-            *_equal_scores(found, dataset),
+            *_labels(experiment, dataset),
+            *_constant_measures(experiment, dataset),
+            *_equal_choice(experiment, dataset),
+            *_equal_scores(experiment, dataset),
         )
     ]
 
@@ -48,11 +48,11 @@ def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
     return all(np.allclose(first, other, rtol=0.0, atol=TOLERANCE, equal_nan=True) for other in others)
 
 
-def _labels(found: Experiment, dataset: str) -> list[str]:
+def _labels(experiment: Experiment, dataset: str) -> list[str]:
     """Parts without a relevant document (a label above 0), and data without an irrelevant one."""
     said, lowest = [], []
     for role, meaning in _WITHOUT.items():
-        parts = {name: getattr(fold, role, None) for name, fold in found.folds[dataset].items()}
+        parts = {name: getattr(fold, role, None) for name, fold in experiment.folds[dataset].items()}
         judged = {name: part for name, part in parts.items() if part is not None and part.y is not None}
         bare = [str(name) for name, part in judged.items() if not (part.labels > 0).any()]
         if bare:
@@ -70,42 +70,46 @@ def _labels(found: Experiment, dataset: str) -> list[str]:
     return said
 
 
-def _constant_measures(found: Experiment, dataset: str) -> list[str]:
+def _constant_measures(experiment: Experiment, dataset: str) -> list[str]:
     """Measures that have the same value for all rankers on every query."""
-    rankers = found.complete(dataset)
+    rankers = experiment.complete(dataset)
     if len(rankers) < 2:
         return []
-    values = [found.evaluation(dataset, ranker).values for ranker in rankers]
-    same = [name for name in found.measures if says_nothing({str(i): v[name] for i, v in enumerate(values)})]
+    values = [experiment.evaluation(dataset, ranker).values for ranker in rankers]
+    same = [name for name in experiment.measures if says_nothing({str(i): v[name] for i, v in enumerate(values)})]
     if not same:
         return []
     have = "has the same value" if len(same) == 1 else "have the same values"
     return [f"Beware: {' and '.join(same)} {have} for all rankers on every test query of {dataset}."]
 
 
-def _equal_choice(found: Experiment, dataset: str) -> list[str]:
+def _equal_choice(experiment: Experiment, dataset: str) -> list[str]:
     """Rankers that are as good as the chosen one on the validation data."""
-    chosen = found.chosen(dataset)
+    chosen = experiment.chosen(dataset)
     if chosen is None:
         return []
-    worth: dict[str, Any] = {ranker: found.validation(dataset, ranker) for ranker in found.complete(dataset)}
+    worth: dict[str, Any] = {ranker: experiment.validation(dataset, ranker) for ranker in experiment.complete(dataset)}
     if worth[chosen] is None:
         return []
     equal = [r for r, v in worth.items() if r != chosen and v is not None and abs(v - worth[chosen]) <= TOLERANCE]
     if not equal:
         return []
-    select = parse(found.select).name
+    select = parse(experiment.select).name
     return [
         f"Beware: {', '.join(equal)} and {chosen} have the same {select} on the validation data of {dataset}; "
         f"{chosen} was chosen because it comes first."
     ]
 
 
-def _equal_scores(found: Experiment, dataset: str) -> list[str]:
+def _equal_scores(experiment: Experiment, dataset: str) -> list[str]:
     """Rankers that give all documents of each test query the same score in some fold."""
     said = []
-    for ranker in found.rankers:
-        cells = [cell for cell in found.of(dataset, ranker) if _all_tied(cell, found.folds[dataset][cell.fold].test)]
+    for ranker in experiment.rankers:
+        cells = [
+            cell
+            for cell in experiment.of(dataset, ranker)
+            if _all_tied(cell, experiment.folds[dataset][cell.fold].test)
+        ]
         if cells:
             where = f"fold {cells[0].fold}" if len(cells) == 1 else f"folds {', '.join(str(c.fold) for c in cells)}"
             said.append(f"Beware: in {where} of {dataset} {ranker} gives all documents of a query the same score.")

@@ -227,16 +227,18 @@ def experiment(
     )
 
 
-def _protocol(**words: Any) -> Protocol:
+def _protocol(**settings: Any) -> Protocol:
     """The protocol, checked before anything is trained."""
-    if isinstance(words["random_state"], bool) or not isinstance(words["random_state"], (int, np.integer)):
-        raise ValueError(f"random_state={words['random_state']!r}; give a whole number, so that runs can be repeated")
-    search_named(words["search"])
-    if words["search"] == "bayes":
+    if isinstance(settings["random_state"], bool) or not isinstance(settings["random_state"], (int, np.integer)):
+        raise ValueError(
+            f"random_state={settings['random_state']!r}; give a whole number, so that runs can be repeated"
+        )
+    search_named(settings["search"])
+    if settings["search"] == "bayes":
         from plackett.experiments.search.bayes import load_optuna
 
         load_optuna()
-    return Protocol(**words)
+    return Protocol(**settings)
 
 
 def _trials(search: str | None, n_trials: int | None, time_budget: float | None) -> int | None:

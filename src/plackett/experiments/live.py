@@ -47,27 +47,27 @@ class Board:
             self._live.stop()
 
     def note(
-        self, place: tuple[str, Any, str], state: str, best: float | None = None, trials: int | None = None
+        self, cell: tuple[str, Any, str], state: str, best: float | None = None, trials: int | None = None
     ) -> None:
         """Note what happened to a cell."""
-        self.state[place] = state
+        self.state[cell] = state
         if trials is not None:
-            self.trials[place] = trials
+            self.trials[cell] = trials
         if best is not None:
-            self.best[place] = best
+            self.best[cell] = best
         if state == "running":
-            self.began.setdefault(place, time.perf_counter())
-        elif place in self.began:
-            self.seconds[place] = time.perf_counter() - self.began[place]
+            self.began.setdefault(cell, time.perf_counter())
+        elif cell in self.began:
+            self.seconds[cell] = time.perf_counter() - self.began[cell]
         if state in ("done", "kept", "failed") and self._console is not None and self._live is None:
-            self._console.print(self._line(place), markup=False, highlight=False, soft_wrap=True)
+            self._console.print(self._line(cell), markup=False, highlight=False, soft_wrap=True)
 
-    def _line(self, place: tuple[str, Any, str]) -> str:
-        dataset, fold, ranker = place
+    def _line(self, cell: tuple[str, Any, str]) -> str:
+        dataset, fold, ranker = cell
         finished = sum(state not in ("waiting", "running") for state in self.state.values())
-        value = "" if self.best.get(place) is None else f", {self.select} {self.best[place]:.4f} on validation"
-        spent = f", {self.seconds[place]:.1f} s" if place in self.seconds else ""
-        return f"[{finished}/{len(self.state)}] {dataset} fold {fold} {ranker}: {self.state[place]}{value}{spent}"
+        value = "" if self.best.get(cell) is None else f", {self.select} {self.best[cell]:.4f} on validation"
+        spent = f", {self.seconds[cell]:.1f} s" if cell in self.seconds else ""
+        return f"[{finished}/{len(self.state)}] {dataset} fold {fold} {ranker}: {self.state[cell]}{value}{spent}"
 
     def _table(self) -> Any:
         from rich import box
@@ -78,17 +78,17 @@ class Board:
                               (f"best {self.select}", "right"), ("seconds", "right")):  # fmt: skip
             table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
         rows: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
-        for place in self.state:
-            rows.setdefault((place[0], place[2]), []).append(place)
-        shown = sorted(rows, key=lambda row: not any(self.state[place] == "running" for place in rows[row]))[:ROWS]
+        for cell in self.state:
+            rows.setdefault((cell[0], cell[2]), []).append(cell)
+        shown = sorted(rows, key=lambda row: not any(self.state[cell] == "running" for cell in rows[row]))[:ROWS]
         for dataset, ranker in (row for row in rows if row in shown):
             places = rows[dataset, ranker]
-            values = [value for place in places if (value := self.best.get(place)) is not None]
+            values = [value for cell in places if (value := self.best.get(cell)) is not None]
             table.add_row(
                 dataset,
                 ranker,
-                " ".join(SIGNS[self.state[place]] for place in places),
-                str(sum(self.trials.get(place, 0) for place in places) or ""),
+                " ".join(SIGNS[self.state[cell]] for cell in places),
+                str(sum(self.trials.get(cell, 0) for cell in places) or ""),
                 f"{sum(values) / len(values):.4f}" if values else "",
                 f"{sum(map(self._spent, places)):.1f}",
             )
@@ -96,7 +96,7 @@ class Board:
         table.caption = f"{finished} of {len(self.state)} cells; " + ", ".join(f"{s} {n}" for n, s in SIGNS.items())
         return table
 
-    def _spent(self, place: tuple[str, Any, str]) -> float:
-        if place in self.seconds:
-            return self.seconds[place]
-        return time.perf_counter() - self.began[place] if place in self.began else 0.0
+    def _spent(self, cell: tuple[str, Any, str]) -> float:
+        if cell in self.seconds:
+            return self.seconds[cell]
+        return time.perf_counter() - self.began[cell] if cell in self.began else 0.0

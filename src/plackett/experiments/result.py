@@ -78,23 +78,23 @@ class Experiment(Renderable):
         Data is opened on first use.
         """
         store = CellFolder(folder)
-        words = store.read_manifest()
+        manifest = store.read_manifest()
         cells = []
-        for entry in words["cells"]:
+        for entry in manifest["cells"]:
             cell = store.finished(entry["key"])
             if cell is not None:
                 cells.append(replace(cell, **{name: entry[name] for name in ("dataset", "fold", "ranker")}))
         folds: dict[str, dict[Any, Any]] = {}
-        for entry in words["folds"]:
+        for entry in manifest["folds"]:
             folds.setdefault(entry["dataset"], {})[entry["fold"]] = StoredFold(store, entry)
-        measures = {name: with_preset(parse(name), words["preset"]) for name in words["measures"]}
+        measures = {name: with_preset(parse(name), manifest["preset"]) for name in manifest["measures"]}
         return cls(
             cells=tuple(cell for cell in cells if set(measures) <= set(cell.values)),
-            failures=tuple(Failure(**entry) for entry in words["failures"]),
+            failures=tuple(Failure(**entry) for entry in manifest["failures"]),
             folds=folds,
             measures=measures,
             folder=store.path,
-            **{name: words[name] for name in ("rankers", "select", "preset", "protocol", "versions")},
+            **{name: manifest[name] for name in ("rankers", "select", "preset", "protocol", "versions")},
         )
 
     # -------------------------------------------------------------------------------------------------------- cells
@@ -134,8 +134,8 @@ class Experiment(Renderable):
 
     def validation(self, dataset: str, ranker: str) -> float | None:
         """Mean over folds of the selecting measure on the validation parts; None if there are none."""
-        found = [cell.validation for cell in self.of(dataset, ranker)]
-        return None if not found or None in found else float(np.mean(found))  # type: ignore[arg-type]
+        values = [cell.validation for cell in self.of(dataset, ranker)]
+        return None if not values or None in values else float(np.mean(values))  # type: ignore[arg-type]
 
     def best(self, dataset: str | None = None) -> str:
         """The ranker with the best mean of the selecting measure on the validation parts, the first one if tied.

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["verdict"]
 
 
-def verdict(found: Experiment, dataset: str) -> str:
+def verdict(experiment: Experiment, dataset: str) -> str:
     """Whether a ranker is reliably better by the first measure on the test data, and by how much.
 
     The ranker is the one chosen on validation data, or without validation data the best one on the test data. It is
     reliably better if the next best one is significantly worse (Fisher's randomisation test, Holm's correction).
     """
-    first, measure = next(iter(found.measures.items()))
-    board = found.leaderboard.filter(dataset=dataset, measure=first)
+    first, measure = next(iter(experiment.measures.items()))
+    board = experiment.leaderboard.filter(dataset=dataset, measure=first)
     rows: dict[str, dict[str, Any]] = {row["ranker"]: row for row in board.iter_rows(named=True)}
     if not rows:
         return "No ranker is finished in every fold."
@@ -27,9 +27,9 @@ def verdict(found: Experiment, dataset: str) -> str:
     best = order[0]
     if len(rows) == 1:
         return f"{best}, {first} {rows[best]['mean_over_queries']:.4f}; there is no other ranker to compare with"
-    if says_nothing({ranker: found.evaluation(dataset, ranker).values[first] for ranker in rows}):
+    if says_nothing({ranker: experiment.evaluation(dataset, ranker).values[first] for ranker in rows}):
         return f"No ranker is better: {first} is the same for all of them on every query"
-    chosen = found.chosen(dataset) or best
+    chosen = experiment.chosen(dataset) or best
     other = order[1]
     if rows[other]["p_corrected"] is None:
         return f"{best} has the best {first}; no test can tell whether it is reliably better"

@@ -70,13 +70,13 @@ def _scores(
     score: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], x: np.ndarray, feature: np.ndarray, value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of the document with one feature changed, and of the other document beside it."""
-    found = []
+    scored = []
     for lo in range(0, feature.size, _BATCH_ROWS):
         columns = feature[lo : lo + _BATCH_ROWS]
         rows = np.tile(x, (columns.size, 1))
         rows[np.arange(columns.size), columns] = value[lo : lo + _BATCH_ROWS]
-        found.append(score(rows))
-    scores, others = zip(*found, strict=True)
+        scored.append(score(rows))
+    scores, others = zip(*scored, strict=True)
     return np.concatenate(scores), np.concatenate(others)
 
 
@@ -90,12 +90,12 @@ def _alone(
     names: list[str],
 ) -> pl.DataFrame:
     """The nearest passing value of each feature that has one, nearest first."""
-    found = np.flatnonzero(passes)
-    found = found[np.argsort(distance[found], kind="stable")]
-    _, first = np.unique(feature[found], return_index=True)
-    found = found[np.sort(first)]
-    values, distances, after = (column[found].tolist() for column in (value, distance, scores))
-    return _frame(feature[found].tolist(), x, values, distances, after, names, together=False)
+    kept = np.flatnonzero(passes)
+    kept = kept[np.argsort(distance[kept], kind="stable")]
+    _, first = np.unique(feature[kept], return_index=True)
+    kept = kept[np.sort(first)]
+    values, distances, after = (column[kept].tolist() for column in (value, distance, scores))
+    return _frame(feature[kept].tolist(), x, values, distances, after, names, together=False)
 
 
 def _frame(

@@ -120,18 +120,18 @@ def _exact(a, n, scores, weight, winner, loser, first, last, before, gain, best)
 
 
 @kernel
-def _greedy(a, n, scores, weight, winner, loser, first, last, waits, place, losers):  # type: ignore[no-untyped-def]
+def _greedy(a, n, scores, weight, winner, loser, first, last, waits, start, losers):  # type: ignore[no-untyped-def]
     """Agreement of the order that always takes the free document with the best score; below 0 if there is a cycle."""
     waits[:n] = 0  # number of preferred documents still to place, -1 once placed
-    place[: n + 1] = 0
+    start[: n + 1] = 0
     for p in range(first, last):
         waits[loser[p] - a] += 1
-        place[winner[p] - a + 1] += 1
+        start[winner[p] - a + 1] += 1
     for u in range(n):
-        place[u + 1] += place[u]
+        start[u + 1] += start[u]
     for p in range(first, last):  # losers of document u end at place[u] now, and begin there afterwards
-        place[winner[p] - a + 1] -= 1
-        losers[place[winner[p] - a + 1]] = loser[p] - a
+        start[winner[p] - a + 1] -= 1
+        losers[start[winner[p] - a + 1]] = loser[p] - a
     total = 0.0
     for _ in range(n):
         u = -1
@@ -144,8 +144,8 @@ def _greedy(a, n, scores, weight, winner, loser, first, last, waits, place, lose
         for v in range(n):
             if waits[v] >= 0:
                 total += _agreement(a + u, a + v, scores, weight)
-        end = place[u + 2] if u + 1 < n else last - first
-        for i in range(place[u + 1], end):
+        end = start[u + 2] if u + 1 < n else last - first
+        for i in range(start[u + 1], end):
             waits[losers[i]] -= 1
     return total
 
@@ -165,7 +165,7 @@ def _nearest_extension(lo, hi, offsets, scores, weight, winner, loser, pairs, mo
     gain = np.empty((largest, largest))
     best = np.empty(1 << largest)
     waits = np.empty(longest, np.int64)
-    place = np.empty(longest + 1, np.int64)
+    start = np.empty(longest + 1, np.int64)
     losers = np.empty(most_pairs, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
@@ -180,4 +180,4 @@ def _nearest_extension(lo, hi, offsets, scores, weight, winner, loser, pairs, mo
         elif n <= most:
             out[q] = _exact(a, n, scores, weight, winner, loser, pairs[q], pairs[q + 1], before, gain, best) / total
         else:
-            out[q] = _greedy(a, n, scores, weight, winner, loser, pairs[q], pairs[q + 1], waits, place, losers) / total
+            out[q] = _greedy(a, n, scores, weight, winner, loser, pairs[q], pairs[q + 1], waits, start, losers) / total

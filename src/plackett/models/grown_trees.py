@@ -17,9 +17,9 @@ __all__ = ["Grower", "GrownTrees"]
 class GrownTrees:
     """The trees of a round, one per output: text, values of the leaves, and the slot where the leaves of rows are."""
 
-    def __init__(self, words: list[dict[str, str]], slot: int) -> None:
-        self.words, self.slot = words, slot
-        self.values = [np.array(tree["leaf_value"].split(), np.float64) for tree in words]
+    def __init__(self, texts: list[dict[str, str]], slot: int) -> None:
+        self.words, self.slot = texts, slot
+        self.values = [np.array(tree["leaf_value"].split(), np.float64) for tree in texts]
 
     def scaled(self, times: float) -> list[dict[str, str]]:
         """Their text with all values multiplied."""
@@ -60,16 +60,16 @@ class Grower:
         if self.booster.current_iteration() == before:
             return None
         text = self.booster.model_to_string(num_iteration=1, start_iteration=before)
-        self.head, words = split_trees(trees_only(text))
-        if any(tree.get("is_linear", "0") != "0" for tree in words):
+        self.head, texts = split_trees(trees_only(text))
+        if any(tree.get("is_linear", "0") != "0" for tree in texts):
             raise LossError("linear_tree: dropout needs trees with one value per leaf")
         taken = {trees.slot for trees in kept}
-        new = GrownTrees(words, next(slot for slot in count() if slot not in taken))
+        new = GrownTrees(texts, next(slot for slot in count() if slot not in taken))
         for part, old in enumerate(self.running):
             self.running[part] = self._scores(part)
             for k, values in enumerate(new.values):
                 leaf = _leaves(self.running[part][k] - old[k], values)
-                self.tables[part].put(new.slot * len(words) + k, leaf)
+                self.tables[part].put(new.slot * len(texts) + k, leaf)
         return new
 
     def add(self, trees: list[GrownTrees], times: np.ndarray, part: int, scores: np.ndarray) -> None:

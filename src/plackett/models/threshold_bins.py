@@ -55,7 +55,7 @@ class ThresholdBins:
             raise DataError(f"n_thresholds={n_thresholds}; give a number from 1 to 255")
         n, d = X.shape
         codes = np.empty((d, n), np.uint8)
-        found, missing = [], np.zeros(d, np.bool_)
+        thresholds, missing = [], np.zeros(d, np.bool_)
         for start in range(0, d, _BLOCK_COLUMNS):
             block = columns(X, slice(start, start + _BLOCK_COLUMNS))
             ordered = np.sort(block, axis=1)  # NaN come last
@@ -66,9 +66,9 @@ class ThresholdBins:
             over_queries(
                 _encode, rows, block, np.concatenate(parts), edges, codes[start : start + _BLOCK_COLUMNS], n_jobs=n_jobs
             )
-            found += parts
-        first = np.concatenate(([0], np.cumsum([part.size for part in found])))
-        return cls(np.concatenate(found), first, codes, missing)
+            thresholds += parts
+        first = np.concatenate(([0], np.cumsum([part.size for part in thresholds])))
+        return cls(np.concatenate(thresholds), first, codes, missing)
 
 
 def columns(X: Any, chosen: slice | int) -> np.ndarray:
@@ -86,8 +86,8 @@ def _thresholds(ordered: np.ndarray, n_thresholds: int) -> np.ndarray:
     gaps = distinct.size - 1
     if gaps < 1:
         return np.empty(0, np.float32)
-    place = np.arange(gaps) if gaps <= most else np.arange(1, most + 1) * distinct.size // (most + 1) - 1
-    below, above = distinct[place], distinct[place + 1]
+    cut = np.arange(gaps) if gaps <= most else np.arange(1, most + 1) * distinct.size // (most + 1) - 1
+    below, above = distinct[cut], distinct[cut + 1]
     middle = (0.5 * (below.astype(np.float64) + above)).astype(np.float32)
     return np.where(middle < above, middle, below)  # between neighbouring floats there is no middle
 
@@ -95,18 +95,18 @@ def _thresholds(ordered: np.ndarray, n_thresholds: int) -> np.ndarray:
 @kernel
 def _encode(lo, hi, rows, block, thresholds, first, codes):  # type: ignore[no-untyped-def]
     # all values of a strip take the same steps of halving side by side: no branch to foresee, no step to wait for
-    place = np.empty(_STRIP, np.int32)
+    bin = np.empty(_STRIP, np.int32)
     for j in range(lo, hi):
         edges = thresholds[first[j] : first[j + 1]]
         for start in range(0, block.shape[1], _STRIP):
             x = block[j, start : start + _STRIP]
             for i in range(x.size):
-                place[i] = 0
+                bin[i] = 0
             n = edges.size
             while n > 0:
                 half = (n + 1) >> 1
                 for i in range(x.size):
-                    place[i] += half if edges[place[i] + half - 1] < x[i] else 0
+                    bin[i] += half if edges[bin[i] + half - 1] < x[i] else 0
                 n -= half
             for i in range(x.size):
-                codes[j, start + i] = MISSING if np.isnan(x[i]) else place[i]
+                codes[j, start + i] = MISSING if np.isnan(x[i]) else bin[i]

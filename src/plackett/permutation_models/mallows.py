@@ -97,9 +97,9 @@ class Mallows(PermutationModel):
     def log_prob(self, orders: Any) -> np.ndarray:
         """Log-probability of each order, complete or only its first ranks."""
         theta = self._fitted("theta_")
-        found, _ = as_orders(orders, self._fitted("center_").size)
+        given, _ = as_orders(orders, self._fitted("center_").size)
         parts = np.concatenate(([0.0], np.cumsum(log_sizes(self._sizes(), theta))))
-        return -theta * self._distances(found) - parts[np.diff(found.offsets)]
+        return -theta * self._distances(given) - parts[np.diff(given.offsets)]
 
     def mean_distance(self, k: int | None = None) -> float:
         """Expected distance of a draw, or of its first k ranks."""
@@ -136,11 +136,11 @@ class Mallows(PermutationModel):
             How often each order counts.
         """
         n_items = self._n_items if self.center is None else self.center.size
-        found, n_items = as_orders(orders, n_items)
-        weight = as_weights(sample_weight, found.n)
+        given, n_items = as_orders(orders, n_items)
+        weight = as_weights(sample_weight, given.n)
         if self.center is None:
             before = np.zeros((n_items, n_items))
-            _count_pairs(found.offsets, found.items, weight, before)
+            _count_pairs(given.offsets, given.items, weight, before)
             center = np.argsort(before.sum(axis=0) - before.sum(axis=1), kind="stable")
             improve(center, before, MOST_PASSES)
         else:
@@ -149,8 +149,8 @@ class Mallows(PermutationModel):
         if self.theta is not None:
             self.theta_ = float(self.theta)
             return self
-        lengths = np.diff(found.offsets)
-        distance = float(weight @ self._distances(found))
+        lengths = np.diff(given.offsets)
+        distance = float(weight @ self._distances(given))
         share = np.bincount(lengths, weight, n_items + 1)[::-1].cumsum()[::-1][1:]  # orders that have rank r
         self.theta_ = fit_theta(distance, np.arange(n_items, 0, -1), share)
         return self
@@ -159,10 +159,10 @@ class Mallows(PermutationModel):
 def _as_center(center: Any) -> np.ndarray:
     """An order of all items; an integer array stays the same object, as scikit-learn's `clone` requires."""
     order = np.asarray(center)
-    found, n_items = as_orders([order])
-    if found.items.size != n_items:
+    given, n_items = as_orders([order])
+    if given.items.size != n_items:
         raise DataError(f"center must contain all items 0 to {n_items - 1}")
-    return order if order.dtype == np.int64 else found.items
+    return order if order.dtype == np.int64 else given.items
 
 
 def _ranks(order: np.ndarray) -> np.ndarray:

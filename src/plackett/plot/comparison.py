@@ -15,7 +15,7 @@ from plackett.plot._figure import figure
 __all__ = ["checked_measure", "comparison"]
 
 
-def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
+def comparison(compared: Comparison, measure: str | Measure | None = None) -> Any:
     """Plot the mean of each system with its confidence interval, best first.
 
     Intervals of two systems may overlap although their difference is significant: the queries are the same, and the
@@ -23,7 +23,7 @@ def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
 
     Parameters
     ----------
-    found
+    compared
         The result of `plackett.compare`, `plackett.compare_runs` or `plackett.compare_evaluations`.
     measure
         Which of its measures; None means the first.
@@ -32,16 +32,17 @@ def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(20, n_features=2, random_state=0)
-    >>> found = pk.compare(data, {"first": data.X[:, 0], "second": data.X[:, 1]}, ["nDCG@10"])
-    >>> len(pk.plot.comparison(found).data[0].x)
+    >>> compared = pk.compare(data, {"first": data.X[:, 0], "second": data.X[:, 1]}, ["nDCG@10"])
+    >>> len(pk.plot.comparison(compared).data[0].x)
     2
     """
-    name = checked_measure(found, measure)
-    worth = found.measures[name].worth
+    name = checked_measure(compared, measure)
+    worth = compared.measures[name].worth
     rows = sorted(
-        found.table.filter(found.table["measure"] == name).iter_rows(named=True), key=lambda row: -worth(row["mean"])
+        compared.table.filter(compared.table["measure"] == name).iter_rows(named=True),
+        key=lambda row: -worth(row["mean"]),
     )
-    share = f"{1 - found.alpha:.0%}".replace("%", " %")
+    share = f"{1 - compared.alpha:.0%}".replace("%", " %")
     hover = []
     for row in rows:
         text = f"{plain(row['system'])}<br>{plain(name)} {fixed(row['mean'])}<br>{share} interval "
@@ -54,15 +55,15 @@ def comparison(found: Comparison, measure: str | Measure | None = None) -> Any:
     points = mean_points("systems", systems, means, lows, highs, hover, "--s0")
     labels = [plain(system) for system in systems]
     y = axis("", autorange="reversed", type="category", categoryorder="array", categoryarray=labels)
-    x = axis(f"{name}, mean over {found.qids.size} queries, with {share} interval")
+    x = axis(f"{name}, mean over {compared.qids.size} queries, with {share} interval")
     return figure([points], layout(x, y, height=bars_height(len(rows))))
 
 
-def checked_measure(found: Comparison, measure: str | Measure | None) -> str:
+def checked_measure(compared: Comparison, measure: str | Measure | None) -> str:
     """The name of a measure of a comparison."""
-    if not isinstance(found, Comparison):
-        raise DataError(f"give the result of plackett.compare, not a {type(found).__name__}")
-    name = next(iter(found.measures)) if measure is None else str(measure)
-    if name not in found.measures:
-        raise DataError(f"measure={name!r}; the comparison has {', '.join(found.measures)}")
+    if not isinstance(compared, Comparison):
+        raise DataError(f"give the result of plackett.compare, not a {type(compared).__name__}")
+    name = next(iter(compared.measures)) if measure is None else str(measure)
+    if name not in compared.measures:
+        raise DataError(f"measure={name!r}; the comparison has {', '.join(compared.measures)}")
     return name

@@ -18,13 +18,13 @@ __all__ = ["differences"]
 
 
 def differences(
-    found: Comparison, a: str | None = None, b: str | None = None, measure: str | Measure | None = None
+    compared: Comparison, a: str | None = None, b: str | None = None, measure: str | Measure | None = None
 ) -> Any:
     """Plot the difference of two systems on each query, sorted: bars above zero are queries that ``a`` wins.
 
     Parameters
     ----------
-    found
+    compared
         The result of `plackett.compare`, `plackett.compare_runs` or `plackett.compare_evaluations`.
     a, b
         The two systems; None means the first two. The sign is flipped if small values are better.
@@ -35,25 +35,25 @@ def differences(
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0, 0, 1], qid=[1, 1, 2, 2])
-    >>> found = pk.compare(data, {"one": [2, 1, 1, 2], "other": [1, 2, 1, 2]}, ["RR"])
-    >>> pk.plot.differences(found).data[0].y
+    >>> compared = pk.compare(data, {"one": [2, 1, 1, 2], "other": [1, 2, 1, 2]}, ["RR"])
+    >>> pk.plot.differences(compared).data[0].y
     (0.5, 0.0)
     """
-    name = checked_measure(found, measure)
+    name = checked_measure(compared, measure)
     for given in (a, b):
-        if given is not None and given not in found.systems:
-            raise DataError(f"unknown system {given!r}; the systems are {', '.join(found.systems)}")
-    first = a if a is not None else next(s for s in found.systems if s != b)
-    second = b if b is not None else next((s for s in found.systems if s != first), None)
+        if given is not None and given not in compared.systems:
+            raise DataError(f"unknown system {given!r}; the systems are {', '.join(compared.systems)}")
+    first = a if a is not None else next(s for s in compared.systems if s != b)
+    second = b if b is not None else next((s for s in compared.systems if s != first), None)
     if second is None or first == second:
         raise DataError("give two different systems")
-    values = found.values[name]
-    ours, theirs = (values[:, found.systems.index(system)] for system in (first, second))
-    sign = 1 if found.measures[name].ascending else -1
+    values = compared.values[name]
+    ours, theirs = (values[:, compared.systems.index(system)] for system in (first, second))
+    sign = 1 if compared.measures[name].ascending else -1
     difference = sign * (ours - theirs)
     order = np.argsort(-difference, kind="stable")
     order = order[np.isfinite(difference[order])]  # without queries that the measure skipped
-    qids = found.qids.tolist()
+    qids = compared.qids.tolist()
     bars = {
         "type": "bar",
         "x": list(range(1, order.size + 1)),

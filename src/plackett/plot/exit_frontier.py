@@ -12,30 +12,30 @@ from plackett.rankers.early_exit import EarlyExit
 __all__ = ["exit_frontier"]
 
 
-def exit_frontier(found: EarlyExit) -> Any:
+def exit_frontier(exits: EarlyExit) -> Any:
     """Plot the measure against the work of every exit that was tried; a line joins those that nothing beats.
 
     Parameters
     ----------
-    found
+    exits
         What `plackett.early_exit` returned.
 
     Examples
     --------
     >>> import plackett as pk
     >>> train, valid = (pk.datasets.make_ranking(30, n_features=4, random_state=seed) for seed in (0, 1))
-    >>> found = pk.early_exit(pk.LambdaMART(n_estimators=10).fit(train), valid, keep=(3, 6), trees=(2, 5))
-    >>> pk.plot.exit_frontier(found).layout.xaxis.title.text
+    >>> exits = pk.early_exit(pk.LambdaMART(n_estimators=10).fit(train), valid, keep=(3, 6), trees=(2, 5))
+    >>> pk.plot.exit_frontier(exits).layout.xaxis.title.text
     'share of the work'
     """
-    if not isinstance(found, EarlyExit):
-        raise DataError(f"a {type(found).__name__} has no exits; give what plackett.early_exit returned")
+    if not isinstance(exits, EarlyExit):
+        raise DataError(f"a {type(exits).__name__} has no exits; give what plackett.early_exit returned")
     traces = []
     for number, (name, frame, mode) in enumerate(
-        (("other exits", found.frame.filter(~found.frame["frontier"]), "markers"),
-         ("frontier", found.frame.filter(found.frame["frontier"]), "lines+markers"))
+        (("other exits", exits.frame.filter(~exits.frame["frontier"]), "markers"),
+         ("frontier", exits.frame.filter(exits.frame["frontier"]), "lines+markers"))
     ):  # fmt: skip
-        words = [
+        labels = [
             f"after {trees} trees the best {keep}: {work:.0%} of the work, {value:.4f}"
             for trees, keep, work, value in frame.select("trees", "keep", "work", "value").rows()
         ]
@@ -49,7 +49,7 @@ def exit_frontier(found: EarlyExit) -> Any:
                 "marker": {"color": colour(number)},
                 "line": {"color": colour(number)},
                 "hoverinfo": "text",
-                "hovertext": words,
+                "hovertext": labels,
             }
         )
-    return figure(traces, layout(axis("share of the work"), axis(found.measure), height=420, showlegend=True))
+    return figure(traces, layout(axis("share of the work"), axis(exits.measure), height=420, showlegend=True))

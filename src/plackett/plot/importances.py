@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["importances"]
 
 
-def importances(found: Any, data: RankingDataset | None = None, *, n_features: int = 15) -> Any:
+def importances(source: Any, data: RankingDataset | None = None, *, n_features: int = 15) -> Any:
     """Plot the most important features as bars.
 
     Parameters
     ----------
-    found
+    source
         A fitted ranker: gain of the splits for trees, |weight| for linear rankers, and with ``data`` what
         `plackett.model_importance` says. Or the frame of `plackett.permutation_importance`,
         `plackett.single_feature_importance` or `plackett.model_importance`; standard deviations are shown if it has
@@ -41,7 +41,7 @@ def importances(found: Any, data: RankingDataset | None = None, *, n_features: i
     >>> len(pk.plot.importances(pk.LambdaMART(n_estimators=5).fit(data), n_features=3).data[0].y)
     3
     """
-    title, frame = _frame(found, data)
+    title, frame = _frame(source, data)
     if n_features < 1:
         raise DataError(f"n_features={n_features}; give 1 or more")
     frame = frame.sort("importance", descending=True, maintain_order=True).head(n_features)
@@ -62,30 +62,30 @@ def importances(found: Any, data: RankingDataset | None = None, *, n_features: i
     return figure([bars], layout(axis(title), y, height=bars_height(len(labels)), bargap=0.25))
 
 
-def _frame(found: Any, data: RankingDataset | None) -> tuple[str, pl.DataFrame]:
+def _frame(source: Any, data: RankingDataset | None) -> tuple[str, pl.DataFrame]:
     """What the importance is, and a frame of feature and importance."""
     import polars as pl
 
-    if isinstance(found, pl.DataFrame):
-        if not {"feature", "importance"} <= set(found.columns):
-            raise DataError(f"the frame has the columns {found.columns}; there must be 'feature' and 'importance'")
-        return ("loss when shuffled" if "std" in found.columns else "importance"), found
+    if isinstance(source, pl.DataFrame):
+        if not {"feature", "importance"} <= set(source.columns):
+            raise DataError(f"the frame has the columns {source.columns}; there must be 'feature' and 'importance'")
+        return ("loss when shuffled" if "std" in source.columns else "importance"), source
     if data is not None:
-        frame = model_importance(found, data)
+        frame = model_importance(source, data)
         if frame is None:
             raise DataError(
-                f"the model of {type(found).__name__} has no feature importance of its own; give the frame of "
+                f"the model of {type(source).__name__} has no feature importance of its own; give the frame of "
                 "plackett.permutation_importance(ranker, data)"
             )
         return str(frame["kind"][0]), frame
-    if hasattr(found, "feature_importances_"):
-        title, values = "total gain of the splits", found.feature_importances_
-    elif hasattr(found, "coef_") and found.coef_.ndim == 1:
-        title, values = "|weight|", np.abs(found.coef_)
+    if hasattr(source, "feature_importances_"):
+        title, values = "total gain of the splits", source.feature_importances_
+    elif hasattr(source, "coef_") and source.coef_.ndim == 1:
+        title, values = "|weight|", np.abs(source.coef_)
     else:
         raise DataError(
-            f"{type(found).__name__} has neither feature_importances_ nor coef_; give a fitted tree or linear ranker, "
+            f"{type(source).__name__} has neither feature_importances_ nor coef_; give a fitted tree or linear ranker, "
             "or the frame of plackett.permutation_importance(ranker, data)"
         )
-    names = getattr(found, "feature_names_in_", np.arange(1, len(values) + 1))
+    names = getattr(source, "feature_names_in_", np.arange(1, len(values) + 1))
     return title, pl.DataFrame({"feature": [str(name) for name in names], "importance": values})

@@ -56,6 +56,7 @@ class LaplaceRanker(Ranker):
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"n_points": Integer(50, 400, log=True)}
+    _test_settings: ClassVar[dict[str, Any]] = {"max_iter": 4, "n_points": 50}
 
     length_scale: float | None = None
     noise: float | None = None

@@ -45,8 +45,8 @@ class Columns:
             said = [f"lacks {_listed(missing)}"] if missing else []
             said += [f"has {_listed(extra)}, which {self.ranker} was not trained on"] if extra else []
             raise DataError(f"{where} {' and '.join(said) or f'has {len(names)} columns, some of them twice'}")
-        place = {name: i for i, name in enumerate(names)}
-        return [place[name] for name in self.names]
+        position = {name: i for i, name in enumerate(names)}
+        return [position[name] for name in self.names]
 
     def aligned(self, data: RankingDataset, where: str = "X") -> RankingDataset:
         """The dataset with its features in training order, if both have names."""
@@ -64,10 +64,10 @@ class Columns:
             index = pd.Index(known)
             if isinstance(column.dtype, pd.CategoricalDtype):
                 places = np.append(index.get_indexer(column.cat.categories), -1)  # code -1 is a missing value
-                found = places[column.cat.codes]
+                codes = places[column.cat.codes]
             else:
-                found = index.get_indexer(column)
-            return np.where(found < 0, np.nan, found).astype(np.float32)
+                codes = index.get_indexer(column)
+            return np.where(codes < 0, np.nan, codes).astype(np.float32)
         import polars as pl
 
         if column.dtype in (pl.Categorical, pl.Enum):
@@ -87,7 +87,7 @@ def category_columns(frame: Any) -> dict[str, list[Any]]:
     >>> category_columns(pd.DataFrame({"brand": pd.Categorical(["b", "a"]), "price": [1.0, 2.0]}))
     {'brand': ['a', 'b']}
     """
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
         if hasattr(dtype, "categories") and hasattr(frame, "iloc"):
             values = frame[name].cat.categories.tolist()
@@ -104,8 +104,8 @@ def category_columns(frame: Any) -> dict[str, list[Any]]:
                 f"the categories of column {name!r} are of type {type(odd[0]).__name__}; convert them to text with "
                 "astype(str).astype('category')"
             )
-        found[name] = values
-    return found
+        columns[name] = values
+    return columns
 
 
 def _listed(names: list[str]) -> str:

@@ -114,14 +114,14 @@ class Case:
     ) -> tuple[str, ...]:
         """The explanation in sentences."""
         good, bad = pair
-        place = {
+        ranks = {
             r: {i: int(np.flatnonzero(order == i)[0]) + 1 for i in (good, bad)} for r, order in self.orders.items()
         }
         labels = {i: f"{self.list.labels[i]:g}" for i in (good, bad)}
         said = [
-            f"{self._name(good)} (label {labels[good]}) is at {place[self.winner][good]} in {self.winner} and at "
-            f"{place[self.loser][good]} in {self.loser}; {self._name(bad)} (label {labels[bad]}) is at "
-            f"{place[self.winner][bad]} and {place[self.loser][bad]}."
+            f"{self._name(good)} (label {labels[good]}) is at {ranks[self.winner][good]} in {self.winner} and at "
+            f"{ranks[self.loser][good]} in {self.loser}; {self._name(bad)} (label {labels[bad]}) is at "
+            f"{ranks[self.winner][bad]} and {ranks[self.loser][bad]}."
         ]
         for sign, towards in ((1, self.winner), (-1, self.loser)):
             most = [i for i in np.argsort(-sign * (win - lose), kind="stable")[:2] if sign * (win - lose)[i] > 0]
@@ -151,7 +151,7 @@ class Feature:
         return f" (it misleads {loser}: alone {self.here:.2f} here, {self.mean:.2f} on average)" if self.worse else ""
 
 
-def _parts(found: Explanation, good: int, bad: int) -> np.ndarray:
+def _parts(explained: Explanation, good: int, bad: int) -> np.ndarray:
     """Contribution of each feature to the difference of two scores, in standard deviations of the list's scores."""
-    spread = float(found.scores.std())
-    return (found.contributions[good] - found.contributions[bad]) / (spread if spread > 0 else 1.0)
+    spread = float(explained.scores.std())
+    return (explained.contributions[good] - explained.contributions[bad]) / (spread if spread > 0 else 1.0)

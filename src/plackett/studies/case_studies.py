@@ -64,35 +64,36 @@ def case_studies(
     entries = dict(rankers) if isinstance(rankers, Mapping) else list(rankers)
     if len(entries) != 2:
         raise DataError(f"a case study is of two rankers, got {len(entries)}")
-    words: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
-    found = experiment(given, entries, [measure], select=measure, **words)
-    if len(found.datasets) != 1:
-        raise DataError(f"this study takes one dataset, got {', '.join(found.datasets)}")
-    if found.failures:
-        raise DataError(f"{found.failures[0].ranker} failed: {found.failures[0].error}")
-    queries = _queries(found)
-    cases = [Case(found, queries.row(i, named=True)) for i in _extremes(queries["difference"].to_numpy(), n_cases)]
-    a, b = found.rankers
+    settings: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
+    result = experiment(given, entries, [measure], select=measure, **settings)
+    if len(result.datasets) != 1:
+        raise DataError(f"this study takes one dataset, got {', '.join(result.datasets)}")
+    if result.failures:
+        raise DataError(f"{result.failures[0].ranker} failed: {result.failures[0].error}")
+    queries = _queries(result)
+    cases = [Case(result, queries.row(i, named=True)) for i in _extremes(queries["difference"].to_numpy(), n_cases)]
+    a, b = result.rankers
     rows = [{"query": str(case.qid), **{k: case.row[k] for k in queries.columns[2:]}} for case in cases]
     wins, losses = (queries["difference"] > 0).sum(), (queries["difference"] < 0).sum()
     note = f"{a} is better on {wins} of {queries.height} queries, worse on {losses}."
+    name = next(iter(result.measures))
     return Study(
         pl.DataFrame(rows, schema={"query": pl.String} | dict(list(queries.schema.items())[2:])),
-        f"Queries of {found.datasets[0]} that {a} wins and loses by most against {b}, by {next(iter(found.measures))}",
+        f"Queries of {result.datasets[0]} that {a} wins and loses by most against {b}, by {name}",
         (note,),
         (*(part for case in cases for part in case.parts()), _kinds(queries, a, b)),
     )
 
 
-def _queries(found: Experiment) -> Any:
+def _queries(result: Experiment) -> Any:
     """One row per test query: its fold and list, the values of both rankers and their difference."""
     import polars as pl
 
-    (dataset,), (a, b) = found.datasets, found.rankers
-    ((name, measure),) = found.measures.items()
+    (dataset,), (a, b) = result.datasets, result.rankers
+    ((name, measure),) = result.measures.items()
     frames = []
-    for one, other in zip(found.of(dataset, a), found.of(dataset, b), strict=True):
-        test = found.folds[dataset][one.fold].test
+    for one, other in zip(result.of(dataset, a), result.of(dataset, b), strict=True):
+        test = result.folds[dataset][one.fold].test
         values = [cell.values[name] for cell in (one, other)]
         frames.append(
             pl.DataFrame(

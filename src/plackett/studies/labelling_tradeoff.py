@@ -35,19 +35,21 @@ def labelling_tradeoff(
     frames, lines, notes = [], {}, []
     for d in n_features:
         world = PlantedWorld(n_features=d, query_noise=query_noise)
-        found = simulate_labelling(budget, world=world, n_repeats=n_repeats, random_state=random_state)
+        simulated = simulate_labelling(budget, world=world, n_repeats=n_repeats, random_state=random_state)
         columns = {
-            "queries": found.queries,
-            "documents": found.documents,
-            "pair error": found.risk,
-            "standard error": found.error,
-            "gap to training": found.gap,
-            "bound of the gap": found.bound,
+            "queries": simulated.queries,
+            "documents": simulated.documents,
+            "pair error": simulated.risk,
+            "standard error": simulated.error,
+            "gap to training": simulated.gap,
+            "bound of the gap": simulated.bound,
         }
-        frames.append(pl.DataFrame({"features": [str(d)] * found.queries.size} | columns))
-        lines[f"{d} features"] = (found.queries.tolist(), found.risk.tolist())
+        frames.append(pl.DataFrame({"features": [str(d)] * simulated.queries.size} | columns))
+        lines[f"{d} features"] = (simulated.queries.tolist(), simulated.risk.tolist())
         by_bound = labelling_budget(budget, d).queries
-        notes.append(f"{d} features: best at {found.queries[found.best]} queries; by the bound at {by_bound:.0f}.")
+        notes.append(
+            f"{d} features: best at {simulated.queries[simulated.best]} queries; by the bound at {by_bound:.0f}."
+        )
     return Study(
         pl.concat(frames),
         f"{budget} judgements, from one query to {budget // 2}",

@@ -158,8 +158,8 @@ def check_learns(make: Make) -> None:
     scores = ranker.predict(new_X, qid=new_qid)
     right = scores.shape == new_y.shape and scores.dtype == np.float64
     require(right, f"predict gives {scores.dtype} of shape {scores.shape}, not float64 of shape {new_y.shape}")
-    chance, found = ndcg(np.zeros(new_y.size), new_y, new_qid), ndcg(scores, new_y, new_qid)
-    require(found > 0.25 * chance + 0.75, f"nDCG {found:.4f} on new queries; equal scores have {chance:.4f}")
+    chance, value = ndcg(np.zeros(new_y.size), new_y, new_qid), ndcg(scores, new_y, new_qid)
+    require(value > 0.25 * chance + 0.75, f"nDCG {value:.4f} on new queries; equal scores have {chance:.4f}")
     at_10 = ndcg(scores, new_y, new_qid, "nDCG@10")
     close(ranker.score(new_X, new_y, qid=new_qid), at_10, "`score` is not the nDCG@10 of `predict`", rtol=1e-12)
 
@@ -200,13 +200,13 @@ def check_deterministic(make: Make) -> None:
     """The same for a seed, for any number of threads, and wherever in memory things happen to lie."""
     X, y, qid = easy_task(n_queries=40)
     rng = np.random.default_rng(0)
-    memory, found = [], []
+    memory, scores = [], []
     for n_jobs in (1, 2, 2, 1, 1):
-        found.append(make(n_jobs=n_jobs, random_state=3).fit(X, y, qid=qid).predict(X, qid=qid))
+        scores.append(make(n_jobs=n_jobs, random_state=3).fit(X, y, qid=qid).predict(X, qid=qid))
         memory += [np.empty(size) for size in rng.integers(1, 200, 50)]
         del memory[::3]
-    for again in found[1:]:
-        equal(again, found[0], "other scores from the same data, seed and parameters, but for n_jobs")
+    for again in scores[1:]:
+        equal(again, scores[0], "other scores from the same data, seed and parameters, but for n_jobs")
 
 
 def check_refit(make: Make) -> None:

@@ -144,23 +144,23 @@ def _partition(rows, starts, ends, last, stop, before, spare, out, parts):  # ty
         a = starts[s]
         b = ends[s]
         pivot = rows[a]
-        place = a
+        position = a
         behind = 0
         for p in range(a + 1, b):
             if before[pairs]:
-                rows[place] = rows[p]
-                place += 1
+                rows[position] = rows[p]
+                position += 1
             else:
                 spare[behind] = rows[p]
                 behind += 1
             pairs += 1
-        rows[place] = pivot
+        rows[position] = pivot
         for i in range(behind):
-            rows[place + 1 + i] = spare[i]
-        out[pivot] = last[s] - place
+            rows[position + 1 + i] = spare[i]
+        out[pivot] = last[s] - position
         for side in range(2):
-            low = a if side == 0 else place + 1
-            high = place if side == 0 else b
+            low = a if side == 0 else position + 1
+            high = position if side == 0 else b
             if high - low > 1 and low < stop[s]:
                 parts[0, m] = low
                 parts[1, m] = high

@@ -36,11 +36,11 @@ def differences(a: Any, b: Any) -> np.ndarray:
     a, b = _column(a, "a"), _column(b, "b")
     if a.size != b.size:
         raise DataError(f"a has {a.size} values and b {b.size}; give one value per query for both, in one order")
-    found = a - b
-    found = found[~np.isnan(found)]
-    if not found.size:
+    differences = a - b
+    differences = differences[~np.isnan(differences)]
+    if not differences.size:
         raise DataError("no query has a value in both a and b")
-    return found
+    return differences
 
 
 def matrix(values: Any) -> np.ndarray:
@@ -97,5 +97,5 @@ def _column(values: Any, name: str) -> np.ndarray:
 
 def _finite(values: np.ndarray, name: str) -> None:
     if np.isinf(values).any():
-        place = tuple(int(i) for i in np.argwhere(np.isinf(values))[0])
-        raise DataError(f"{name}[{', '.join(map(str, place))}] is infinite; a paired test needs finite values")
+        index = tuple(int(i) for i in np.argwhere(np.isinf(values))[0])
+        raise DataError(f"{name}[{', '.join(map(str, index))}] is infinite; a paired test needs finite values")

@@ -78,7 +78,7 @@ def greedy(
     total = np.zeros_like(scores[0], dtype=np.float64)
     best, kept = -np.inf, counts
     for n in range(1, picks + 1):
-        found, chosen = -np.inf, -1
+        top, chosen = -np.inf, -1
         for i, row in enumerate(scores):
             counts[i] += 1
             fits = allowed(counts)
@@ -86,14 +86,14 @@ def greedy(
             if not fits:
                 continue
             worth = value((total + row) / n)
-            if chosen < 0 or worth > found:
-                found, chosen = worth, i
+            if chosen < 0 or worth > top:
+                top, chosen = worth, i
         if chosen < 0:
             break
         counts[chosen] += 1
         total += scores[chosen]
-        if n == 1 or found > best:
-            best, kept = found, counts.copy()
+        if n == 1 or top > best:
+            best, kept = top, counts.copy()
     return kept
 
 
@@ -118,10 +118,10 @@ def select(
     values = np.full(everything.size, np.nan)
     for part in parts:
         own = table.stages(~part)
-        found = table.weights(~part, own)
-        values[part] = table.per_query(part, own, found)
+        chosen = table.weights(~part, own)
+        values[part] = table.per_query(part, own, chosen)
         if len(finished) > 1:
-            weights += found / len(parts)
+            weights += chosen / len(parts)
     order = np.argsort(-weights, kind="stable")[:max_members].tolist()
     kept = table.affordable([i for i in order if weights[i] > 0])
     return Selection(

@@ -144,8 +144,8 @@ class Cell:
 
     def measured(self, test: RankingDataset, measures: list[Measure], preset: str | None, random_state: int) -> Cell:
         """The cell with values of these measures, from its scores."""
-        found = measure_scored(Scored(test, self.scores, random_state=random_state), measures, preset)
-        return replace(self, measures=found.measures, values=found.values)
+        evaluation = measure_scored(Scored(test, self.scores, random_state=random_state), measures, preset)
+        return replace(self, measures=evaluation.measures, values=evaluation.values)
 
 
 # ------------------------------------------------------------------------------------------------------------ on disk
@@ -199,6 +199,6 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
         raise DataError(f"{path}: damaged cell of an experiment ({error!r})") from None
 
 
-def _trial(words: dict[str, Any]) -> CellTrial:
-    said = tuple(str(message) for message in words.get("warnings", ()))
-    return CellTrial(**(words | {"setting": from_plain(words["setting"]), "warnings": said}))
+def _trial(entry: dict[str, Any]) -> CellTrial:
+    said = tuple(str(message) for message in entry.get("warnings", ()))
+    return CellTrial(**(entry | {"setting": from_plain(entry["setting"]), "warnings": said}))

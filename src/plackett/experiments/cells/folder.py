@@ -55,7 +55,7 @@ class CellFolder:
             reason = "it is a file" if self.path.is_file() else error.strerror
             raise DataError(f"results cannot be written to the folder {self.path}: {reason}") from None
 
-    def refuse_another(self, words: dict[str, Any]) -> None:
+    def refuse_another(self, manifest: dict[str, Any]) -> None:
         """Raise if the folder holds another experiment or report than the one that these words describe.
 
         The same data, protocol and rankers with the same parameters are the same experiment; it may have more rankers.
@@ -65,12 +65,12 @@ class CellFolder:
             if report.exists():
                 raise FolderTakenError(f"{report} exists and belongs to no experiment in this folder")
             return
-        found = self.read_manifest()
+        stored = self.read_manifest()
         for name, what in (("folds", "other data"), ("protocol", "another protocol"), ("select", "another selection")):
-            if found.get(name) != json.loads(json.dumps(words[name])):
+            if stored.get(name) != json.loads(json.dumps(manifest[name])):
                 raise FolderTakenError(f"{self.path} holds an experiment with {what}")
-        rankers = json.loads(json.dumps(words["rankers"]))
-        lost = [name for name, ranker in found.get("rankers", {}).items() if rankers.get(name) != ranker]
+        rankers = json.loads(json.dumps(manifest["rankers"]))
+        lost = [name for name, ranker in stored.get("rankers", {}).items() if rankers.get(name) != ranker]
         if lost:
             raise FolderTakenError(f"{self.path} holds an experiment with other rankers ({', '.join(lost[:3])})")
 
@@ -155,23 +155,23 @@ class CellFolder:
         """File that lists the contents of the experiment."""
         return self.path / "experiment.json"
 
-    def write_manifest(self, words: dict[str, Any]) -> None:
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write the manifest."""
         with replacing(self.manifest_path) as file:
-            text = json.dumps({"format_version": FORMAT_VERSION} | words, ensure_ascii=False, indent=1)
+            text = json.dumps({"format_version": FORMAT_VERSION} | manifest, ensure_ascii=False, indent=1)
             file.write(text.encode())
 
     def read_manifest(self) -> dict[str, Any]:
         """Read the manifest."""
         try:
-            words = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise DataError(f"{self.path} holds no experiment (there is no experiment.json)") from None
         except ValueError as error:
             raise DataError(f"{self.manifest_path}: damaged ({error})") from None
-        if not isinstance(words, dict) or words.get("format_version") != FORMAT_VERSION:
+        if not isinstance(manifest, dict) or manifest.get("format_version") != FORMAT_VERSION:
             raise DataError(f"{self.manifest_path}: not written by this version of plackett; use another folder")
-        return words
+        return manifest
 
 
 class StoredFold(Fold):

@@ -49,7 +49,7 @@ def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measu
         else _plain(list(choice), name)
         for name, choice in contestant.space.items()
     }
-    words = {
+    identity = {
         "protocol": PROTOCOL_VERSION,
         "plackett": __version__,
         "libraries": versions(),
@@ -59,14 +59,14 @@ def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measu
         "space": space if protocol.get("search") is not None else None,
         "select": [str(select), _source(getattr(type(select), "function", None))],
     }
-    text = json.dumps(words | protocol, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(identity | protocol, sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 def blended_key(cells: Iterable[Cell]) -> str:
     """Hash of the cells that are blended and of the code that blends them."""
-    words = [_stamp(("plackett.experiments.blending", "plackett.rankers.blend")), *(cell.key for cell in cells)]
-    return hashlib.blake2b(json.dumps(words).encode(), digest_size=12).hexdigest()
+    parts = [_stamp(("plackett.experiments.blending", "plackett.rankers.blend")), *(cell.key for cell in cells)]
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=12).hexdigest()
 
 
 def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
@@ -89,21 +89,25 @@ _stamp = functools.cache(source_stamp)  # later edits do not affect this process
 def describe(ranker: Any) -> dict[str, Any]:
     """A ranker as JSON: its class, its parameters, its source and the version of its library."""
     if isinstance(ranker, functools.partial):
-        words = describe(ranker.func) | {
+        described = describe(ranker.func) | {
             "arguments": [_plain(ranker.args, "args"), _plain(ranker.keywords, "keywords")]
         }
     elif isinstance(ranker, type):
-        words = {"class": _path(ranker), "source": _sources(ranker)}
+        described = {"class": _path(ranker), "source": _sources(ranker)}
     elif hasattr(ranker, "get_params"):
         known = ranker.get_params(deep=False)
         parameters = {name: _plain(value, name) for name, value in sorted(known.items()) if name not in _IDLE}
-        words = {"class": _path(type(ranker)), "parameters": parameters, "source": _sources(type(ranker))}
+        described = {"class": _path(type(ranker)), "parameters": parameters, "source": _sources(type(ranker))}
     elif inspect.isfunction(ranker):
         held = [_plain(cell.cell_contents, "closure") for cell in ranker.__closure__ or ()]
-        words = {"function": _path(ranker), "source": _source(ranker), "closure": held}
+        described = {"function": _path(ranker), "source": _source(ranker), "closure": held}
     else:
-        words = {"class": _path(type(ranker)), "state": _plain(vars(ranker), "state"), "source": _sources(type(ranker))}
-    return words | {"library": _library(inspect.getmodule(ranker) or inspect.getmodule(type(ranker)))}
+        described = {
+            "class": _path(type(ranker)),
+            "state": _plain(vars(ranker), "state"),
+            "source": _sources(type(ranker)),
+        }
+    return described | {"library": _library(inspect.getmodule(ranker) or inspect.getmodule(type(ranker)))}
 
 
 def data_digest(data: RankingDataset) -> str:
@@ -125,11 +129,11 @@ def versions() -> dict[str, str]:
     """Versions of plackett, Python and the libraries that compute."""
     from plackett import __version__
 
-    found = {"plackett": __version__, "python": platform.python_version()}
+    versions = {"plackett": __version__, "python": platform.python_version()}
     for name in _LIBRARIES:
         with contextlib.suppress(PackageNotFoundError):  # torch is an extra
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
 
 
 def _plain(value: Any, name: str) -> Any:

@@ -46,10 +46,10 @@ class CellQueue:
         """Load finished cells and compute the rest."""
         todo: dict[str, CellTask] = {}
         for task in self.tasks:
-            found = self.cells.get(task.key) or self.folder.finished(task.key)
-            if found is not None:
-                self.cells[task.key] = found
-                board.note(task.place, "kept", found.validation, len(found.trials))
+            cell = self.cells.get(task.key) or self.folder.finished(task.key)
+            if cell is not None:
+                self.cells[task.key] = cell
+                board.note(task.place, "kept", cell.validation, len(cell.trials))
             else:
                 todo.setdefault(task.key, task)
         workers = min(self.threads, len(todo))
@@ -69,13 +69,13 @@ class CellQueue:
         Cells computed in this run are already measured. Cells loaded from disk are measured again: the measures may be
         different now, or the code of one may have changed.
         """
-        found = self.cells[task.key]
+        finished = self.cells[task.key]
         place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
-        cell = replace(found, **place)
+        cell = replace(finished, **place)
         if task.key not in self.computed:
             test = self.splits[task.dataset][task.fold].test
             cell = cell.measured(test, list(task.measures), task.preset, task.protocol.random_state)
-        if cell.measures != found.measures or any(getattr(found, name) != value for name, value in place.items()):
+        if cell.measures != finished.measures or any(getattr(finished, name) != value for name, value in place.items()):
             self.folder.write(cell)
         return cell
 

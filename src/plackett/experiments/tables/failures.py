@@ -29,11 +29,11 @@ class FailedCells:
         return f"{self.ranker} in {word} {', '.join(self.folds)} of {self.dataset}: {self.error}"
 
 
-def failed_cells(found: Experiment) -> list[FailedCells]:
+def failed_cells(experiment: Experiment) -> list[FailedCells]:
     """The failures in the order of the experiment, with folds of the same error grouped."""
     folds: dict[tuple[str, str, str], list[str]] = {}
-    for failure in found.failures:
+    for failure in experiment.failures:
         folds.setdefault((failure.dataset, failure.ranker, failure.error), []).append(str(failure.fold))
-    datasets, rankers = list(found.datasets), list(found.rankers)
+    datasets, rankers = list(experiment.datasets), list(experiment.rankers)
     order = sorted(folds, key=lambda key: (datasets.index(key[0]), rankers.index(key[1])))
     return [FailedCells(key[0], key[1], tuple(folds[key]), key[2]) for key in order]

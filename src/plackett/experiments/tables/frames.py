@@ -23,7 +23,7 @@ _SECONDS = ("search", "train", "score")
 _PARTS = ("train", "valid", "test")
 
 
-def per_query(found: Experiment) -> pl.DataFrame:
+def per_query(experiment: Experiment) -> pl.DataFrame:
     """One row per cell and tested query; see `Experiment.per_query`."""
     import polars as pl
 
@@ -33,15 +33,15 @@ def per_query(found: Experiment) -> pl.DataFrame:
             pl.lit(cell.fold).cast(pl.String).alias("fold"),
             pl.lit(cell.ranker).alias("ranker"),
             pl.col("qid").cast(pl.String),
-            *found.measures,
+            *experiment.measures,
         )
-        for cell in found.cells
+        for cell in experiment.cells
     ]
     columns = {"dataset": pl.String, "fold": pl.String, "ranker": pl.String, "qid": pl.String}
-    return pl.concat([pl.DataFrame(schema=columns | dict.fromkeys(found.measures, pl.Float64)), *frames])
+    return pl.concat([pl.DataFrame(schema=columns | dict.fromkeys(experiment.measures, pl.Float64)), *frames])
 
 
-def trials(found: Experiment) -> pl.DataFrame:
+def trials(experiment: Experiment) -> pl.DataFrame:
     """One row per trial; see `Experiment.trials`."""
     import polars as pl
 
@@ -49,7 +49,7 @@ def trials(found: Experiment) -> pl.DataFrame:
         _place(cell)
         | {"trial": number, "setting": _words(trial.setting)}
         | {name: getattr(trial, name) for name in ("validation", "seconds", "share", "selected", "error")}
-        for cell in found.cells
+        for cell in experiment.cells
         for number, trial in enumerate(cell.trials, 1)
     ]
     figures = {"validation": pl.Float64, "seconds": pl.Float64, "share": pl.Float64}
@@ -58,31 +58,31 @@ def trials(found: Experiment) -> pl.DataFrame:
     )
 
 
-def selection(found: Experiment) -> pl.DataFrame:
+def selection(experiment: Experiment) -> pl.DataFrame:
     """One row per cell, with what was chosen; see `Experiment.selection`."""
     import polars as pl
 
-    rows = [_place(cell) | {"setting": _words(cell.setting)} | cell.chosen_by for cell in found.cells]
+    rows = [_place(cell) | {"setting": _words(cell.setting)} | cell.chosen_by for cell in experiment.cells]
     return _frame(rows, {"setting": pl.String} | dict.fromkeys(_PARTS, pl.Float64))
 
 
-def curves(found: Experiment) -> pl.DataFrame:
+def curves(experiment: Experiment) -> pl.DataFrame:
     """One row per cell and round of training; see `Experiment.curves`."""
     import polars as pl
 
     frames = [
         pl.DataFrame(_place(cell) | {"round": np.arange(1, cell.history.size + 1), "value": cell.history})
-        for cell in found.cells
+        for cell in experiment.cells
         if cell.history.size
     ]
     return pl.concat([_frame([], {"round": pl.Int64, "value": pl.Float64}), *frames])
 
 
-def times(found: Experiment) -> pl.DataFrame:
+def times(experiment: Experiment) -> pl.DataFrame:
     """One row per cell, with its seconds; see `Experiment.times`."""
     import polars as pl
 
-    rows = [_place(cell) | cell.seconds for cell in found.cells]
+    rows = [_place(cell) | cell.seconds for cell in experiment.cells]
     return _frame(rows, dict.fromkeys(_SECONDS, pl.Float64))
 
 

@@ -30,7 +30,7 @@ _FIGURES = (
 
 
 def leaderboard(
-    found: Experiment, *, test: str = "fisher", correction: str = "holm", alpha: float = 0.05
+    experiment: Experiment, *, test: str = "fisher", correction: str = "holm", alpha: float = 0.05
 ) -> pl.DataFrame:
     """One row per dataset, ranker and measure; see `Experiment.leaderboard`.
 
@@ -42,7 +42,7 @@ def leaderboard(
     """
     import polars as pl
 
-    rows = [row for dataset in found.datasets for row in _dataset(found, dataset, test, correction, alpha)]
+    rows = [row for dataset in experiment.datasets for row in _dataset(experiment, dataset, test, correction, alpha)]
     # a full schema, so that an empty leaderboard has its columns too
     names, figures = dict.fromkeys(("dataset", "ranker", "measure"), pl.String), dict.fromkeys(_FIGURES, pl.Float64)
     marks = dict.fromkeys(("best", "significantly_worse", "chosen"), pl.Boolean)
@@ -50,16 +50,16 @@ def leaderboard(
     return pl.DataFrame(rows, schema={name: kinds[name] for name in _COLUMNS})
 
 
-def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha: float) -> list[dict[str, Any]]:
-    rankers = found.complete(dataset)
-    evaluations = {name: found.evaluation(dataset, name) for name in rankers}
-    best_by_validation = found.chosen(dataset)
+def _dataset(experiment: Experiment, dataset: str, test: str, correction: str, alpha: float) -> list[dict[str, Any]]:
+    rankers = experiment.complete(dataset)
+    evaluations = {name: experiment.evaluation(dataset, name) for name in rankers}
+    best_by_validation = experiment.chosen(dataset)
     rows: list[dict[str, Any]] = []
-    for number, (name, measure) in enumerate(found.measures.items()):
+    for number, (name, measure) in enumerate(experiment.measures.items()):
         values = {ranker: evaluations[ranker].values[name] for ranker in rankers}
-        statistics = _statistics(name, measure, values, test, correction, alpha, found.protocol["random_state"])
+        statistics = _statistics(name, measure, values, test, correction, alpha, experiment.protocol["random_state"])
         for ranker in rankers:
-            cells = found.of(dataset, ranker)
+            cells = experiment.of(dataset, ranker)
             rows.append(
                 {
                     "dataset": dataset,
@@ -70,7 +70,7 @@ def _dataset(found: Experiment, dataset: str, test: str, correction: str, alpha:
                 }
                 | statistics[ranker]
                 | {
-                    "validation": found.validation(dataset, ranker),
+                    "validation": experiment.validation(dataset, ranker),
                     "chosen": ranker == best_by_validation,
                     "n_queries": int(values[ranker].size),
                     "n_folds": len(cells),

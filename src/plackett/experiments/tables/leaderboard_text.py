@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["leaderboard_table"]
 
 
-def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
+def leaderboard_table(experiment: Experiment, *, digits: int = 4) -> Table:
     """One row per dataset and ranker, one column per measure; notes say how to read it, and what failed."""
-    several = len(found.datasets) > 1
-    first = next(iter(found.measures))
+    several = len(experiment.datasets) > 1
+    first = next(iter(experiment.measures))
     header = (
         *(("dataset",) if several else ()),
         "ranker",
-        *found.measures,
+        *experiment.measures,
         f"{first} over queries",
         "95 % interval",
-        f"valid. {parse(found.select).name}",
+        f"valid. {parse(experiment.select).name}",
         "train s",
     )
-    board = found.leaderboard
+    board = experiment.leaderboard
     rows = []
-    for dataset in found.datasets:
+    for dataset in experiment.datasets:
         part = board.filter(board["dataset"] == dataset)
         for ranker in part["ranker"].unique(maintain_order=True):
             of = {row["measure"]: row for row in part.filter(part["ranker"] == ranker).iter_rows(named=True)}
@@ -44,7 +44,7 @@ def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
                     bool(entry["best"]),
                     "−" if entry["significantly_worse"] else "",
                 )
-                for entry in (of[name] for name in found.measures)
+                for entry in (of[name] for name in experiment.measures)
             )
             rows.append(
                 (
@@ -57,36 +57,38 @@ def leaderboard_table(found: Experiment, *, digits: int = 4) -> Table:
                     TableCell(f"{row['train_seconds']:.1f}"),
                 )
             )
-    return Table(header, tuple(rows), notes=_notes(found, rows=len(rows)), n_names=2 if several else 1)
+    return Table(header, tuple(rows), notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
 
 
-def _notes(found: Experiment, rows: int) -> tuple[str, ...]:
+def _notes(experiment: Experiment, rows: int) -> tuple[str, ...]:
     notes = [
-        *_verdicts(found),
+        *_verdicts(experiment),
         "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
         "queries with its interval.",
         "− marks rankers significantly worse than the best of the column (Fisher's randomisation test, Holm's "
         "correction, p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
-        *_chosen(found),
-        *doubts(found),
+        *_chosen(experiment),
+        *doubts(experiment),
     ]
-    failed = [f"Failed: {entry}" for entry in failed_cells(found)]
+    failed = [f"Failed: {entry}" for entry in failed_cells(experiment)]
     return (*(notes if rows else ["No ranker is finished in every fold of a dataset."]), *failed)
 
 
-def _verdicts(found: Experiment) -> list[str]:
+def _verdicts(experiment: Experiment) -> list[str]:
     """The answer in a line for each dataset, where there are rankers to compare."""
-    compared = [dataset for dataset in found.datasets if len(found.complete(dataset)) > 1]
-    several = len(found.datasets) > 1
-    return [f"{dataset}: " * several + f"{verdict(found, dataset)}." for dataset in compared]
+    compared = [dataset for dataset in experiment.datasets if len(experiment.complete(dataset)) > 1]
+    several = len(experiment.datasets) > 1
+    return [f"{dataset}: " * several + f"{verdict(experiment, dataset)}." for dataset in compared]
 
 
-def _chosen(found: Experiment) -> list[str]:
+def _chosen(experiment: Experiment) -> list[str]:
     """Which ranker to take, if there are several: bold type does not show in a file."""
-    several = len(found.datasets) > 1
-    chosen = {dataset: found.chosen(dataset) for dataset in found.datasets if len(found.complete(dataset)) > 1}
+    several = len(experiment.datasets) > 1
+    chosen = {
+        dataset: experiment.chosen(dataset) for dataset in experiment.datasets if len(experiment.complete(dataset)) > 1
+    }
     said = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
-    return [f"Chosen by {found.select} on validation data: {', '.join(said)}."] if said else []
+    return [f"Chosen by {experiment.select} on validation data: {', '.join(said)}."] if said else []
 
 
 def _number(value: float | None, digits: int) -> str:

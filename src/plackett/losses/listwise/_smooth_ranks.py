@@ -2,6 +2,10 @@
 
 `rank_sweep` makes the kernel of a loss that is any function of the smooth ranks of some documents of a list: the loss
 is its formula alone. ApproxNDCG is a sum over documents and has a faster form: it takes two at a time (`next_ranks`).
+
+Two losses of similar names have no smooth ranks and kernels of their own. SmoothRank keeps the ranks and smooths which
+document is at each, by Gaussian weights that add up to 1 over the list. SoftRank takes expectations over the whole
+distribution of a rank, not a function of its mean (`_rank_distribution`).
 """
 
 from __future__ import annotations

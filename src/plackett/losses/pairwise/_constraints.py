@@ -62,13 +62,13 @@ class Constraints:
     @classmethod
     def from_grades(cls, data: RankingDataset, weight: np.ndarray, gains: np.ndarray) -> Constraints:
         """All pairs of unequal labels, and ties inside each grade."""
-        found = grades(data, weight)
-        member = np.where(found.in_pairs, np.arange(data.n_rows), -1)
-        arcs, bounds = _tied(data, found)
-        query = data.query_of_row[found.rows[found.starts]]
+        graded = grades(data, weight)
+        member = np.where(graded.in_pairs, np.arange(data.n_rows), -1)
+        arcs, bounds = _tied(data, graded)
+        query = data.query_of_row[graded.rows[graded.starts]]
         lower = np.flatnonzero(query[1:] == query[:-1])  # grades with a higher one in the same query
         bottom, top = data.n_rows + 2 * (lower + 1), data.n_rows + 2 * lower + 1
-        gain = gains[found.rows[found.starts]]
+        gain = gains[graded.rows[graded.starts]]
         arcs.append((bottom, top, gain[lower + 1] - gain[lower], np.zeros(lower.size)))
         return cls._assembled(data, weight, member, bounds, arcs)
 
@@ -126,12 +126,12 @@ class Constraints:
         )
 
 
-def _tied(data: RankingDataset, found: Grades) -> tuple[list[tuple[np.ndarray, ...]], np.ndarray]:
+def _tied(data: RankingDataset, graded: Grades) -> tuple[list[tuple[np.ndarray, ...]], np.ndarray]:
     """Arcs that hold the documents of each grade between two bounds, at most r apart; the query of each bound."""
     n = data.n_rows
-    grade = np.repeat(np.arange(found.starts.size), np.diff(np.append(found.starts, found.rows.size)))
-    kept = found.in_pairs[found.rows]
-    rows, bottom = found.rows[kept], n + 2 * grade[kept]
+    grade = np.repeat(np.arange(graded.starts.size), np.diff(np.append(graded.starts, graded.rows.size)))
+    kept = graded.in_pairs[graded.rows]
+    rows, bottom = graded.rows[kept], n + 2 * grade[kept]
     bottoms = np.unique(bottom)
     none = np.zeros(rows.size)
     arcs: list[tuple[np.ndarray, ...]] = [
@@ -139,4 +139,4 @@ def _tied(data: RankingDataset, found: Grades) -> tuple[list[tuple[np.ndarray, .
         (bottom + 1, rows, none, none),
         (bottoms, bottoms + 1, np.zeros(bottoms.size), np.ones(bottoms.size)),
     ]
-    return arcs, np.repeat(data.query_of_row[found.rows[found.starts]], 2)
+    return arcs, np.repeat(data.query_of_row[graded.rows[graded.starts]], 2)

@@ -27,7 +27,7 @@ LOWER, SAME, TABLE = 0, 1, 2
 def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ignore[no-untyped-def]
     """Judged rows of each query by descending score, then the others; and their scores, 0 for the others."""
     n_max = most(lo, hi, judged)
-    place = np.empty(n_max, np.int64)
+    position = np.empty(n_max, np.int64)
     spare = np.empty(n_max, np.float64)
     spare_place = np.empty(n_max, np.int64)
     for q in range(lo, hi):
@@ -35,9 +35,9 @@ def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ign
         n = judged[q]
         for i in range(n):
             keys[a + i] = scores[order[a + i]]
-        argsort_descending(keys[a : a + n], place, spare, spare_place, n)
+        argsort_descending(keys[a : a + n], position, spare, spare_place, n)
         for i in range(n):
-            rows[a + i] = order[a + place[i]]
+            rows[a + i] = order[a + position[i]]
         for i in range(a + n, offsets[q + 1]):
             rows[i] = order[i]
             keys[i] = 0.0
@@ -54,8 +54,8 @@ def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sum
         tree[g, 0] = 0.0
         tree[g, 1] = 0.0
     entered = 0
-    for place in range(n):
-        while entered < n and t[place] - t[entered] < margin:
+    for i in range(n):
+        while entered < n and t[i] - t[entered] < margin:
             w = weight[entered]
             x = w * carried[entered]
             g = grade[entered] + 1
@@ -71,20 +71,20 @@ def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sum
         zeroth = 0.0
         first = 0.0
         if form == LOWER:
-            g = grade[place]
+            g = grade[i]
             while g > 0:
                 zeroth += tree[g, 0]
                 first += tree[g, 1]
                 g -= g & -g
         elif form == SAME:
-            zeroth = tree[grade[place] + 1, 0]
-            first = tree[grade[place] + 1, 1]
+            zeroth = tree[grade[i] + 1, 0]
+            first = tree[grade[i] + 1, 1]
         else:
             for g in range(n_grades):
-                zeroth += table[grade[place], g] * tree[g + 1, 0]
-                first += table[grade[place], g] * tree[g + 1, 1]
-        sums[place, 0] = zeroth
-        sums[place, 1] = first
+                zeroth += table[grade[i], g] * tree[g + 1, 0]
+                first += table[grade[i], g] * tree[g + 1, 1]
+        sums[i, 0] = zeroth
+        sums[i, 1] = first
 
 
 @kernel
@@ -102,23 +102,23 @@ def pair_sums(  # type: ignore[no-untyped-def]
     w = np.empty(n_max, np.float64)
     x = np.empty(n_max, np.float64)
     g = np.empty(n_max, np.int64)
-    found = np.empty((n_max, 2), np.float64)
+    half_sums = np.empty((n_max, 2), np.float64)
     tree = np.empty((most(lo, hi, n_grades) + 1, 2), np.float64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
         for half in range(2):
             for i in range(n):
-                place = a + i if half == 0 else a + n - 1 - i
-                row = rows[place]
-                t[i] = keys[place] if half == 0 else -keys[place]
+                position = a + i if half == 0 else a + n - 1 - i
+                row = rows[position]
+                t[i] = keys[position] if half == 0 else -keys[position]
                 w[i] = weight[row]
-                x[i] = carried[place]
+                x[i] = carried[position]
                 g[i] = grade[row]
                 if half == 1 and form == LOWER:
                     g[i] = n_grades[q] - 1 - g[i]  # the highest grade is the lowest there
-            _half(t, g, w, x, n, n_grades[q], form, margin, tables[half], tree, found)
+            _half(t, g, w, x, n, n_grades[q], form, margin, tables[half], tree, half_sums)
             for i in range(n):
-                place = a + i if half == 0 else a + n - 1 - i
-                sums[2 * half, place] = found[i, 0]
-                sums[2 * half + 1, place] = found[i, 1]
+                position = a + i if half == 0 else a + n - 1 - i
+                sums[2 * half, position] = half_sums[i, 0]
+                sums[2 * half + 1, position] = half_sums[i, 1]

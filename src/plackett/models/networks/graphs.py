@@ -194,17 +194,17 @@ class GraphSteps:
         """The batch whose number is on the device: forward, gradient of the loss, back, and a step."""
         torch = load_torch()
         queries = self.queries.index_select(0, self.batch)[0, : shape.lists]
-        size, place = self.size[queries][:, None], self.place[: shape.places]
-        empty = place >= size
-        rows = (self.first[queries][:, None] + place).masked_fill_(empty, self.n_rows)
+        size, position = self.size[queries][:, None], self.place[: shape.places]
+        empty = position >= size
+        rows = (self.first[queries][:, None] + position).masked_fill_(empty, self.n_rows)
         if shape.rows:
             # place of the table → row of the batch; empty places share the last row, which no document takes
-            at = (size.cumsum(0) - size + place).masked_fill_(empty, shape.rows - 1)
+            at = (size.cumsum(0) - size + position).masked_fill_(empty, shape.rows - 1)
             taken = at.new_full((shape.rows,), self.n_rows).scatter_(0, at.view(-1), rows.view(-1))
             lists = None
         else:
             taken = rows.view(-1)
-            looked_at = place < size.clamp(min=1)  # a list of nothing but empty places has no attention to give
+            looked_at = position < size.clamp(min=1)  # a list of nothing but empty places has no attention to give
             precision = torch.bfloat16 if self.bfloat16 and shape.places > LONG_LIST else torch.float32
             mask = torch.zeros_like(looked_at, dtype=precision).masked_fill_(~looked_at, -torch.inf)
             lists = Lists(shape.lists, shape.places, None, mask[:, None, None, :], precision)
@@ -216,8 +216,8 @@ class GraphSteps:
             gradient = gradient * self.scale[queries][:, None]
             if shape.rows:
                 gradient = outputs.new_zeros(shape.rows).scatter_(0, at.view(-1), gradient.view(-1))
-        found = torch.autograd.grad(outputs, self.trained, gradient.view(-1, 1))
-        for tensor, part in zip(self.trained, found, strict=True):
+        gradients = torch.autograd.grad(outputs, self.trained, gradient.view(-1, 1))
+        for tensor, part in zip(self.trained, gradients, strict=True):
             tensor.grad = part
         self.step()
         for tensor in self.trained:

@@ -37,8 +37,8 @@ class Lists:
             return cls(sizes.size, longest)
         longest = -(-longest // 8) * 8  # masks of such widths need no copy on CUDA
         mask = np.arange(longest) < sizes[:, None]
-        place = torch.from_numpy(np.flatnonzero(mask)).to(device)
-        return cls(sizes.size, longest, place, torch.from_numpy(mask[:, None, None, :]).to(device))
+        position = torch.from_numpy(np.flatnonzero(mask)).to(device)
+        return cls(sizes.size, longest, position, torch.from_numpy(mask[:, None, None, :]).to(device))
 
     def padded(self, rows: Any) -> Any:
         """Rows as a table (lists × places × columns), zero at empty places."""

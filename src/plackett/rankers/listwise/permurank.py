@@ -112,8 +112,8 @@ class PermuRank(StructuralSVM):
         return CuttingPlaneSolution(best, primal, dual, gap, rankings.size, n_iter)
 
     def _risk(self, problem: Problem, weights: np.ndarray) -> float:
-        found = slack_violations(problem.violations, problem.scores(weights), problem.lists.offsets, self.n_jobs)
-        return float((found.bound * problem.lists.share).sum())
+        violations = slack_violations(problem.violations, problem.scores(weights), problem.lists.offsets, self.n_jobs)
+        return float((violations.bound * problem.lists.share).sum())
 
 
 class Rankings:

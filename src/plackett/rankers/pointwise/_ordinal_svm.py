@@ -103,14 +103,16 @@ class OrdinalSVM(Ranker):
             problem = self.make_problem(table, grade, weight, n_grades)
             if self.balance:
                 problem = replace(problem, cost=_balanced(problem, self.opposite(problem)))
-            found = self.solve(problem)
-            self.thresholds_ = found.thresholds if middle is None else found.thresholds + found.weights @ middle
-            self.objective_ = found.primal
-            self.gap_, self.n_iter_ = found.gap, found.n_iter
-            self.scorer_ = self._scorer(found, rows, scale)
+            solution = self.solve(problem)
+            self.thresholds_ = (
+                solution.thresholds if middle is None else solution.thresholds + solution.weights @ middle
+            )
+            self.objective_ = solution.primal
+            self.gap_, self.n_iter_ = solution.gap, solution.n_iter
+            self.scorer_ = self._scorer(solution, rows, scale)
             monitor.keep(self.scorer_)
-        if not found.closed:
-            warn_of_open_gap(name, found.gap, self.tol, found.n_iter)
+        if not solution.closed:
+            warn_of_open_gap(name, solution.gap, self.tol, solution.n_iter)
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -142,11 +144,11 @@ class OrdinalSVM(Ranker):
         table[pivot - 1] = np.tril(factor)[:, : table.shape[1]]
         return table
 
-    def _scorer(self, found: ThresholdSolution, rows: np.ndarray, scale: np.ndarray) -> Any:
+    def _scorer(self, solution: ThresholdSolution, rows: np.ndarray, scale: np.ndarray) -> Any:
         if self.kernel == "linear":
-            return LinearScorer((found.weights / scale.astype(np.float32))[:, None], np.zeros(1))
-        kept = np.flatnonzero(np.abs(found.heights) > 1e-9 * np.abs(found.heights).max(initial=0.0))
-        return KernelScorer(self.kernel, rows[kept], found.heights[kept], scale, self._numbers(scale.size))
+            return LinearScorer((solution.weights / scale.astype(np.float32))[:, None], np.zeros(1))
+        kept = np.flatnonzero(np.abs(solution.heights) > 1e-9 * np.abs(solution.heights).max(initial=0.0))
+        return KernelScorer(self.kernel, rows[kept], solution.heights[kept], scale, self._numbers(scale.size))
 
 
 def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

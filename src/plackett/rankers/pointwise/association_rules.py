@@ -129,25 +129,25 @@ class AssociationRules(Ranker):
         cuts, first, _ = find_cuts(X, classes, weight, k, self.n_bins, self.discretization)
         codes = np.empty((X.shape[1], X.shape[0]), np.uint8)
         range_codes(dense(X), cuts, first, codes)
-        found = mine(codes, classes, weight, k, self.min_support, self.max_items, self.max_rules, self.n_jobs)
-        support = found.weights / total
-        confidence = found.weights / found.weights.sum(axis=1, keepdims=True)
+        mined = mine(codes, classes, weight, k, self.min_support, self.max_items, self.max_rules, self.n_jobs)
+        support = mined.weights / total
+        confidence = mined.weights / mined.weights.sum(axis=1, keepdims=True)
         kept = (support >= self.min_support * (1.0 - _ROUNDING)) & (confidence >= self.min_confidence - _ROUNDING)
         # conditions stay as long as a rule hangs on them or on what is below
-        before = np.concatenate(([0], np.cumsum((kept & (found.weights > 0)).any(axis=1))))
-        needed = before[preorder_ends(found.depth)] > before[:-1]
+        before = np.concatenate(([0], np.cumsum((kept & (mined.weights > 0)).any(axis=1))))
+        needed = before[preorder_ends(mined.depth)] > before[:-1]
         prior = np.bincount(classes, weight, k) / total if classes.size else np.ones(1)
-        depth = found.depth[needed]
+        depth = mined.depth[needed]
         return RuleScorer(
             grades=grades.astype(np.float64),
             prior=prior,
             cuts=cuts,
             first=first,
-            feature=found.feature[needed],
-            code=found.code[needed],
+            feature=mined.feature[needed],
+            code=mined.code[needed],
             depth=depth,
             after=preorder_ends(depth),
-            counts=found.counts[needed],
+            counts=mined.counts[needed],
             support=support[needed],
             confidence=np.where(kept, confidence, 0.0)[needed],
         )

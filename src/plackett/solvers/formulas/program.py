@@ -82,11 +82,11 @@ class Program:
 
     def arguments(self) -> list[Program]:
         """The trees under the root."""
-        found, i = [], 1
+        parts, i = [], 1
         for _ in range(arity(self.code[0])):
-            found.append(self.part(i))
-            i += found[-1].size
-        return found
+            parts.append(self.part(i))
+            i += parts[-1].size
+        return parts
 
     def replaced(self, start: int, part: Program) -> Program:
         """The program with another tree in place of the one that begins at a node."""

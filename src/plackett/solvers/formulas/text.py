@@ -97,8 +97,8 @@ class _Reader:
         self.place = match.end()
 
     def fail(self, wanted: str) -> NoReturn:
-        found = repr(self.value) if self.value else "the end"
-        raise DataError(f"formula {self.text!r}: expected {wanted} at character {self.start + 1}, found {found}")
+        got = repr(self.value) if self.value else "the end"
+        raise DataError(f"formula {self.text!r}: expected {wanted} at character {self.start + 1}, found {got}")
 
     def take(self, sign: str) -> None:
         if self.kind != "sign" or self.value != sign:
@@ -121,9 +121,9 @@ class _Reader:
         self.nested += 1
         if self.nested > 100:
             raise DataError(f"formula {self.text[:40]!r}…: more than 100 nested brackets")
-        found = self._factor()
+        tree = self._factor()
         self.nested -= 1
-        return found
+        return tree
 
     def _factor(self) -> Program:
         kind, value = self.kind, self.value

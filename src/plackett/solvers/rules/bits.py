@@ -13,20 +13,20 @@ __all__ = ["count_bits", "lowest_bit"]
 def lowest_bit(word):  # type: ignore[no-untyped-def]
     """Place of the lowest bit that is set, by halves; the word must not be 0."""
     low = word & (~word + np.uint64(1))
-    place = 0
+    position = 0
     if not low & np.uint64(0xFFFFFFFF):
-        place += 32
+        position += 32
     if not low & np.uint64(0x0000FFFF0000FFFF):
-        place += 16
+        position += 16
     if not low & np.uint64(0x00FF00FF00FF00FF):
-        place += 8
+        position += 8
     if not low & np.uint64(0x0F0F0F0F0F0F0F0F):
-        place += 4
+        position += 4
     if not low & np.uint64(0x3333333333333333):
-        place += 2
+        position += 2
     if not low & np.uint64(0x5555555555555555):
-        place += 1
-    return place
+        position += 1
+    return position
 
 
 @kernel(inline=True)

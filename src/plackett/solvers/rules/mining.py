@@ -69,25 +69,25 @@ def mine(
     # documents class by class, each class in words of its own
     sizes = np.bincount(classes, minlength=n_classes)
     edges = np.concatenate(([0], np.cumsum(-(-sizes // 64))))
-    place = np.empty(classes.size, np.int64)
-    place[np.argsort(classes, kind="stable")] = np.arange(classes.size) + np.repeat(
+    bit = np.empty(classes.size, np.int64)
+    bit[np.argsort(classes, kind="stable")] = np.arange(classes.size) + np.repeat(
         edges[:-1] * 64 - (np.cumsum(sizes) - sizes), sizes
     )
     mass = np.zeros(edges[-1] * 64)
-    mass[place] = weight
+    mass[bit] = weight
     equal = float(weight[0]) if weight.size and (weight == weight[0]).all() else -1.0
-    documents = _sets(codes, feature, code, place, int(edges[-1])), later, edges, mass, equal
+    documents = _sets(codes, feature, code, bit, int(edges[-1])), later, edges, mass, equal
     limits = min_support * float(weight.sum()) * (1.0 - _ROUNDING), max_items, max_rules
-    found: dict[int, tuple[np.ndarray, ...]] = {0: _mine(0, 0, documents, limits)}
+    mined: dict[int, tuple[np.ndarray, ...]] = {0: _mine(0, 0, documents, limits)}
 
     def part(lo: int, hi: int, work: np.ndarray) -> None:
-        found[lo] = _mine(lo, hi, documents, limits)
+        mined[lo] = _mine(lo, hi, documents, limits)
 
     # what a first item costs is about the number of items after it
     work = np.concatenate(([0], np.cumsum((feature.size - later + 1) * max(int(edges[-1]), 1))))
     over_queries(part, work, n_jobs=n_jobs, rows_per_thread=_WORDS_PER_THREAD)
     item, depth, counts, weights = (
-        np.concatenate(parts) for parts in zip(*(found[lo] for lo in sorted(found)), strict=True)
+        np.concatenate(parts) for parts in zip(*(mined[lo] for lo in sorted(mined)), strict=True)
     )
     if item.size > max_rules:
         raise DataError(
@@ -99,21 +99,21 @@ def mine(
 
 def _items(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Features and codes of the ranges that occur; a feature with a single one says nothing and is left out."""
-    features, found = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    features, codes_present = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for j, row in enumerate(codes):
         present = np.flatnonzero(np.bincount(row, minlength=MISSING + 1))
         if present.size > 1:
             features.append(np.full(present.size, j))
-            found.append(present)
-    return np.concatenate(features), np.concatenate(found)
+            codes_present.append(present)
+    return np.concatenate(features), np.concatenate(codes_present)
 
 
-def _sets(codes: np.ndarray, feature: np.ndarray, code: np.ndarray, place: np.ndarray, words: int) -> np.ndarray:
+def _sets(codes: np.ndarray, feature: np.ndarray, code: np.ndarray, bit: np.ndarray, n_words: int) -> np.ndarray:
     """The documents of each item, at their places, as bits of 64-bit words."""
-    out = np.empty((feature.size, words * 8), np.uint8)
-    inside = np.zeros(words * 64, np.bool_)
+    out = np.empty((feature.size, n_words * 8), np.uint8)
+    inside = np.zeros(n_words * 64, np.bool_)
     for row, j, c in zip(out, feature, code, strict=True):
-        inside[place] = codes[j] == c
+        inside[bit] = codes[j] == c
         row[:] = np.packbits(inside, bitorder="little")
     return out.view("<u8").astype(np.uint64, copy=False)
 
@@ -156,9 +156,9 @@ def _mine(lo, hi, documents, limits):  # type: ignore[no-untyped-def]
     """
     bits, later, edges, mass, equal = documents
     least, max_items, most = limits
-    n_items, words = bits.shape
+    n_items, n_words = bits.shape
     k = edges.size - 1
-    sets = np.empty((max_items, words), np.uint64)
+    sets = np.empty((max_items, n_words), np.uint64)
     path = np.empty(max_items, np.int64)  # the item at each level
     nodes, counts, weights = np.empty((64, 2), np.int64), np.empty((64, k), np.int64), np.empty((64, k))
     n = 0
@@ -172,7 +172,7 @@ def _mine(lo, hi, documents, limits):  # type: ignore[no-untyped-def]
                 if level >= 0:
                     path[level] += 1
                 continue
-            for w in range(words):
+            for w in range(n_words):
                 sets[level, w] = bits[b, w] if level == 0 else sets[level - 1, w] & bits[b, w]
             if n == nodes.shape[0]:
                 nodes, counts, weights = _longer(nodes, 2 * n), _longer(counts, 2 * n), _longer(weights, 2 * n)

@@ -30,7 +30,7 @@ def find_cuts(
         raise DataError(f"n_bins={n_bins}; give a number from 2 to {MISSING}")
     places = DISCRETIZATIONS[discretization]
     table = X if isinstance(X, np.ndarray) else X.tocsc()
-    found, missing = [], np.zeros(X.shape[1], np.bool_)
+    cuts, missing = [], np.zeros(X.shape[1], np.bool_)
     for j in range(X.shape[1]):
         x = columns(table, j)
         known = ~np.isnan(x)
@@ -40,9 +40,9 @@ def find_cuts(
         cut = places(x, classes[order], weight[order], n_classes, n_bins)
         below, above = x[cut - 1], x[cut]
         middle = (0.5 * (below.astype(np.float64) + above)).astype(np.float32)
-        found.append(np.where(middle < above, middle, below))  # between neighbouring floats there is no middle
-    first = np.concatenate(([0], np.cumsum([part.size for part in found])))
-    return np.concatenate([np.empty(0, np.float32), *found]), first, missing
+        cuts.append(np.where(middle < above, middle, below))  # between neighbouring floats there is no middle
+    first = np.concatenate(([0], np.cumsum([part.size for part in cuts])))
+    return np.concatenate([np.empty(0, np.float32), *cuts]), first, missing
 
 
 def _quantile_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
@@ -87,7 +87,7 @@ def _best_split(x, classes, weight, lo, hi, left, right):  # type: ignore[no-unt
         right[classes[i]] += weight[i]
         total += weight[i]
     whole, present = _bits(right)
-    best, place, paid, weight_below = 0.0, -1, 0.0, 0.0
+    best, cut, paid, weight_below = 0.0, -1, 0.0, 0.0
     for i in range(lo + 1, hi):
         left[classes[i - 1]] += weight[i - 1]
         weight_below += weight[i - 1]
@@ -98,12 +98,12 @@ def _best_split(x, classes, weight, lo, hi, left, right):  # type: ignore[no-unt
         above, kinds_above = _bits(right)
         gain = whole - below - above
         if gain > best + _ROUNDING * total:
-            best, place = gain, i
+            best, cut = gain, i
             entropies = present * whole / total - kinds_below * below / max(weight_below, 1e-300)
             entropies -= kinds_above * above / max(total - weight_below, 1e-300)
             price = np.log2(max(total - 1.0, 1e-300)) + np.log2(3.0**present - 2.0) - entropies
             paid = gain - price
-    return place, (best if paid > 0.0 else 0.0)
+    return cut, (best if paid > 0.0 else 0.0)
 
 
 @kernel
@@ -111,9 +111,9 @@ def _split(x, classes, weight, n_classes, out):  # type: ignore[no-untyped-def]
     """Cut the segment whose best cut has the most information, again and again; number of cuts, places into ``out``."""
     left, right = np.zeros(n_classes), np.zeros(n_classes)
     edges = np.empty((out.size + 1, 2), np.int64)
-    place, gain = np.empty(out.size + 1, np.int64), np.empty(out.size + 1)
+    position, gain = np.empty(out.size + 1, np.int64), np.empty(out.size + 1)
     edges[0, 0], edges[0, 1] = 0, x.size
-    place[0], gain[0] = _best_split(x, classes, weight, edges[0, 0], edges[0, 1], left, right)
+    position[0], gain[0] = _best_split(x, classes, weight, edges[0, 0], edges[0, 1], left, right)
     for n in range(out.size):
         top = 0
         for s in range(1, n + 1):
@@ -121,13 +121,13 @@ def _split(x, classes, weight, n_classes, out):  # type: ignore[no-untyped-def]
                 top = s
         if gain[top] <= 0.0:
             return n
-        cut = place[top]
+        cut = position[top]
         out[n] = cut
         edges[n + 1, 0], edges[n + 1, 1] = cut, edges[top, 1]
         edges[top, 1] = cut
         for side in range(2):
             s = top if side == 0 else n + 1
-            place[s], gain[s] = _best_split(x, classes, weight, edges[s, 0], edges[s, 1], left, right)
+            position[s], gain[s] = _best_split(x, classes, weight, edges[s, 0], edges[s, 1], left, right)
     return out.size
 
 

@@ -58,8 +58,8 @@ def crossings(
         n_jobs=lists.n_jobs,
         rows_per_thread=2_000,
     )
-    found = places < np.inf
-    places, changes = places[found], changes[found]
+    finite = places < np.inf
+    places, changes = places[finite], changes[finite]
     order = np.empty(places.size, np.int64)
     unit = float(np.median(np.abs(places))) if places.size else 1.0
     order_of_points(places, places.size, max(unit, _LEAST_UNIT), order, np.empty(places.size + 1, np.int64))
@@ -97,14 +97,14 @@ def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, 
 
 
 @kernel
-def _exchange(p, order, place, context, gain, factor, addend, worth):  # type: ignore[no-untyped-def]
+def _exchange(p, order, position, context, gain, factor, addend, worth):  # type: ignore[no-untyped-def]
     """The documents at places p and p + 1 exchange them; the change of the measure."""
     i = order[p]
     j = order[p + 1]
     order[p] = j
     order[p + 1] = i
-    place[j] = p
-    place[i] = p + 1
+    position[j] = p
+    position[i] = p + 1
     change = (gain[j] - gain[i]) * (worth[p] - worth[p + 1]) * context[p]
     context[p + 1] = context[p] * factor[j] + addend[j]
     return change
@@ -117,7 +117,7 @@ def _sweep(  # type: ignore[no-untyped-def]
     n_max = longest(lo, hi, offsets)
     most_pairs = longest(lo, hi, pairs)
     order = np.empty(n_max, np.int64)
-    place = np.empty(n_max, np.int64)
+    position = np.empty(n_max, np.int64)
     context = np.empty(n_max, np.float64)
     keys = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
@@ -139,7 +139,7 @@ def _sweep(  # type: ignore[no-untyped-def]
         _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order)
         for p in range(n):
             order[p] -= a
-            place[order[p]] = p
+            position[order[p]] = p
         s = scores[a : a + n]
         d = slope[a : a + n]
         g = gain[a : a + n]
@@ -167,13 +167,13 @@ def _sweep(  # type: ignore[no-untyped-def]
         for k in range(count):
             event = sequence[k]
             t = points[event]
-            first = place[upper[event]]
-            last = place[lower[event]]
+            first = position[upper[event]]
+            last = position[lower[event]]
             if first > last:
                 continue  # exchanged together with others
             change = 0.0
             if last == first + 1:
-                change = _exchange(first, order, place, context, g, f, e, w)
+                change = _exchange(first, order, position, context, g, f, e, w)
             else:  # several meet at one point: all of them turn round
                 limit = t + _TOGETHER * abs(t)
                 for p in range(first + 1, last + 1):
@@ -183,7 +183,7 @@ def _sweep(  # type: ignore[no-untyped-def]
                         j = order[r]
                         if not (d[j] > d[i] and _crossing(s, d, i, j) <= limit):
                             break
-                        change += _exchange(r - 1, order, place, context, g, f, e, w)
+                        change += _exchange(r - 1, order, position, context, g, f, e, w)
                         r -= 1
             if change != 0.0:
                 places[out] = t

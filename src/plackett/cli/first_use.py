@@ -1,0 +1,104 @@
+"""The first use on a machine: a second process compiles what a command needs after it has read its data.
+
+Kernels are compiled one at a time in a process. While this one compiles those that read files, a second one goes
+through the rest of the command on a few made-up documents; its compiled kernels are then loaded from the cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from plackett._cores import n_threads
+from plackett._kernel_folder import cache_root, on_first_compilation
+from plackett.cli.lean import is_own_process, lightgbm_alone, own_process
+
+__all__ = ["rehearse_evaluation", "rehearse_training"]
+
+#: Seconds that the command waits for the second process after it has read its data.
+_PATIENCE = 30
+#: Parameters that decide how long a training takes, and how much of it a rehearsal does.
+_ROUNDS = {"n_estimators": 3, "max_iter": 3, "max_epochs": 1, "generations": 1, "n_steps": 100}
+
+
+def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractContextManager[None]:
+    """A context to read data in: if kernels must be compiled for that, those of the training are compiled beside it."""
+    return _beside(_train, ranker, validate)
+
+
+def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
+    """The same for the evaluation of scores."""
+    return _beside(_evaluate, list(measures), preset)
+
+
+@contextlib.contextmanager
+def _beside(task: Callable[..., None], *args: Any) -> Iterator[None]:
+    if not is_own_process() or n_threads() < 2 or cache_root() is None:
+        yield
+        return
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        with on_first_compilation(lambda: started.append(_start(task, *args))):
+            yield
+        for process in started:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE)
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def _start(task: Callable[..., None], *args: Any) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"from {__name__} import _work; _work()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert process.stdin is not None
+    with contextlib.suppress(OSError), process.stdin:  # OSError: it ended already
+        process.stdin.write(pickle.dumps((task, args)))
+    return process
+
+
+def _work() -> None:
+    """What the second process does."""
+    own_process()
+    task, args = pickle.load(sys.stdin.buffer)
+    task(*args)
+
+
+def _train(ranker: Any, validate: bool) -> None:
+    from plackett.evaluation.estimators import fit
+
+    if hasattr(ranker, "lightgbm_params"):
+        lightgbm_alone()
+    known = ranker.get_params(deep=False)
+    ranker.set_params(**{name: rounds for name, rounds in _ROUNDS.items() if name in known})
+    ranker.verbose = False
+    fit(ranker, _data(), _data() if validate else None)
+
+
+def _evaluate(measures: list[str], preset: str | None) -> None:
+    from plackett.evaluation.evaluate import evaluate
+
+    data = _data()
+    evaluate(data, np.asarray(data.X)[:, 0], measures, preset=preset)
+
+
+def _data() -> Any:
+    from plackett.data.dataset import RankingDataset
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 5)).astype(np.float32)
+    y = np.digitize(X[:, 0] + X[:, 1], [0.0, 1.0]).astype(float)
+    return RankingDataset.from_arrays(X, y, qid=np.repeat(np.arange(12), 20))

@@ -1,0 +1,77 @@
+"""The second process that compiles beside the first command."""
+
+from __future__ import annotations
+
+import pytest
+
+import plackett as pk
+from plackett import _kernel_folder
+from plackett.cli import first_use
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The tasks of second processes that would have been started, on a machine with two cores."""
+    tasks = []
+
+    class Process:
+        def wait(self, seconds=None):
+            tasks.append("waited")
+
+        def kill(self):
+            tasks.append("killed")
+
+    def start(task, *args):
+        tasks.append((task.__name__, *args))
+        return Process()
+
+    monkeypatch.setattr(first_use, "_start", start)
+    monkeypatch.setattr(first_use, "is_own_process", lambda: True)
+    monkeypatch.setattr(first_use, "n_threads", lambda: 2)
+    return tasks
+
+
+def _compile_something():
+    _kernel_folder._announce.__wrapped__()
+
+
+def test_a_rehearsal_starts_only_if_something_must_be_compiled(started):
+    with first_use.rehearse_evaluation(["AP"], None):
+        pass
+    assert started == []
+    with first_use.rehearse_evaluation(["AP"], None):
+        _compile_something()
+    assert started == [("_evaluate", ["AP"], None), "waited", "killed", "waited"]
+    _compile_something()  # afterwards: no concern of ours
+    assert len(started) == 4
+
+
+def test_no_wait_for_the_rehearsal_if_the_data_cannot_be_read(started):
+    def read():
+        with first_use.rehearse_evaluation(["AP"], None):
+            _compile_something()
+            raise pk.DataError("unreadable")
+
+    with pytest.raises(pk.DataError, match="unreadable"):
+        read()
+    assert started[1:] == ["killed", "waited"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("is_own_process", False), ("n_threads", 1), ("cache_root", None)])
+def test_no_rehearsal_in_the_users_process_on_one_core_or_without_a_cache(started, monkeypatch, name, value):
+    monkeypatch.setattr(first_use, name, lambda: value)
+    with first_use.rehearse_evaluation(["AP"], None):
+        _compile_something()
+    assert started == []
+
+
+@pytest.mark.parametrize("ranker", [pk.LambdaMART(), pk.ListNet(), pk.RankBoost()])
+@pytest.mark.parametrize("validate", [True, False])
+def test_training_is_rehearsed_with_few_rounds(ranker, validate):
+    first_use._train(ranker, validate)
+    assert len(ranker.history_) == (0 if not validate else 3)
+
+
+def test_the_second_process_ends_without_an_error():
+    assert first_use._start(first_use._evaluate, ["nDCG@10", "AP"], "letor3").wait(120) == 0
+    assert first_use._start(first_use._evaluate, ["no such measure"], None).wait(120) == 1
