@@ -66,13 +66,9 @@ def evaluate(
         from plackett.cli.first_use import rehearse_evaluation
         from plackett.cli.reading import read_data
 
-<<<<<<< HEAD
         _refuse_trec(data)
-        dataset = read_data(data, columns, drop_text=True)  # features do not matter
-=======
         with rehearse_evaluation(measures, preset):
             dataset = read_data(data, columns, drop_text=True)  # features do not matter
->>>>>>> h-house
         result = without_repeats(lambda: _evaluate_dataset(dataset, data, scores, measures, preset))
     else:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")

@@ -141,7 +141,6 @@ def evaluate(
         scores = data.from_input_order(scores)
     elif qid is not None:
         raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
-<<<<<<< HEAD
     if hasattr(scores, "predict"):
         scores = scores.predict
     else:
@@ -149,15 +148,9 @@ def evaluate(
     applied = {str(measure): with_preset(measure, preset) for measure in parsed}
     values = measured(applied.values(), data, scores, random_state=random_state, n_jobs=n_jobs)
     doubts = measure_doubts(applied, data)
-    found = Evaluation(applied, data.qids, dict(zip(applied, values, strict=True)), doubts=doubts)
-    warn_of_doubts(found, data)
-    return found
-=======
-    scored = Scored(data, scores, random_state=random_state, n_jobs=n_jobs)
-    evaluation = measure_scored(scored, parsed, preset)
+    evaluation = Evaluation(applied, data.qids, dict(zip(applied, values, strict=True)), doubts=doubts)
     warn_of_doubts(evaluation, data)
     return evaluation
->>>>>>> h-house
 
 
 def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:
