@@ -28,7 +28,7 @@ from plackett.solvers.monitor import Monitor, SilentMonitor
 __all__ = ["RelationalWrapper", "WrapsRanker", "base_ranker", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
-_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
+_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
 #: With fewer queries than this the folds say too little.
 _LEAST_QUERIES = 10
@@ -157,7 +157,7 @@ class RelationalWrapper(WrapsRanker):
         Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)``, which makes it from the features
         of whatever is scored.
     beta
-        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1 or 3 by five-fold
+        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
         cross-validation over the training queries with `eval_measure`: f is trained without the relation in each fold.
         For fewer than ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
     through
