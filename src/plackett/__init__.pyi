@@ -30,6 +30,7 @@ from plackett.data.splits import Fold as Fold
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
+from plackett.rankers.pointwise.generative_ranker import GenerativeRanker as GenerativeRanker
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker

@@ -22,6 +22,7 @@ from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedM
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
+from plackett.rankers.pointwise.generative_ranker import GenerativeRanker as GenerativeRanker
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker

@@ -8,6 +8,7 @@ from plackett.scorers.expected_utility import ExpectedUtilityScorer as ExpectedU
 from plackett.scorers.comparators.experts import ExpertsComparator as ExpertsComparator
 from plackett.scorers.comparators.pair_model import ForeignComparator as ForeignComparator
 from plackett.scorers.formula import FormulaScorer as FormulaScorer
+from plackett.scorers.gaussian_classes import GaussianClassesScorer as GaussianClassesScorer
 from plackett.scorers.gaussian_process import GaussianPosterior as GaussianPosterior
 from plackett.scorers.gaussian_process import GaussianProcessScorer as GaussianProcessScorer
 from plackett.scorers.hyperplanes import HyperplanesScorer as HyperplanesScorer
