@@ -29,7 +29,8 @@ class GenerativeRanker(Ranker):
     r"""A Gaussian density of the features for each grade; documents are ranked by their expected gain,
 
     .. math:: s(x) = \sum_y \mathrm{gain}(y)\, P(y \mid x), \qquad
-              P(y \mid x) = \frac{\pi_y\, \mathcal N(x; \mu_y, \Sigma_y)}{\sum_z \pi_z\, \mathcal N(x; \mu_z, \Sigma_z)}.
+              P(y \mid x) = \frac{\pi_y\, \mathcal N(x; \mu_y, \Sigma_y)}
+              {\sum_z \pi_z\, \mathcal N(x; \mu_z, \Sigma_z)}.
 
     There is no training loop: the moments of each grade are sums over its documents, computed in one pass. With two
     grades and one covariance the order is that of linear discriminant analysis; with diagonal covariances it is naive
