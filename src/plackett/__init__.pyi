@@ -79,6 +79,7 @@ from plackett.models.pair_potentials import PairPotentials as PairPotentials
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
+from plackett.rankers.listwise.pointer_ranker import PointerRanker as PointerRanker
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART

@@ -383,7 +383,9 @@ def test_early_stopping_keeps_the_best_epoch(architecture):
     monitor = Script([0.1, 0.5, 0.4, 0.3, 0.9], valid, patience=2)
     scorer = small(architecture, max_epochs=5).train(ListNetLoss(), data, monitor)
     assert len(monitor.seen) == 4
-    np.testing.assert_allclose(scorer.predict(valid.X, valid.offsets), monitor.seen[1], rtol=1e-6, atol=1e-7)  # NumPy and PyTorch
+    np.testing.assert_allclose(
+        scorer.predict(valid.X, valid.offsets), monitor.seen[1], rtol=1e-6, atol=1e-7
+    )  # NumPy and PyTorch
     assert not np.allclose(monitor.seen[1], monitor.seen[3])
 
 

@@ -59,6 +59,7 @@ from plackett.rankers.pointwise.prank import PRank as PRank
 from plackett.rankers.pairwise.pair_classifier import PairClassifier as PairClassifier
 from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
+from plackett.rankers.listwise.pointer_ranker import PointerRanker as PointerRanker
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART

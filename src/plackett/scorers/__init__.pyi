@@ -20,6 +20,7 @@ from plackett.scorers.neural import NeuralScorer as NeuralScorer
 from plackett.scorers.ordered import OrderedScorer as OrderedScorer
 from plackett.scorers.ordinal import OrdinalScorer as OrdinalScorer
 from plackett.scorers.pair_potentials import PairPotentialScorer as PairPotentialScorer
+from plackett.scorers.pointer import PointerScorer as PointerScorer
 from plackett.scorers.related import RelatedScorer as RelatedScorer
 from plackett.scorers.rules import RuleScorer as RuleScorer
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer as SigmoidLayersScorer
