@@ -2,8 +2,8 @@
 
     python benchmarks/relations.py FOLDER [cranfield vaswani]
 
-FOLDER has the unpacked collections. The 100 best documents of BM25 are re-ranked by term models alone (no feedback among
-the features); the relation is the cosine of TF-IDF vectors for the ten nearest documents of the list. Strengths are
+FOLDER has the unpacked collections. The 100 best documents of BM25 are re-ranked by term models alone (no feedback is
+among the features); the relation is the cosine of TF-IDF vectors for the ten nearest documents of the list. Strengths are
 chosen on the training queries.
 """
 
@@ -47,6 +47,7 @@ def prepared(collection) -> pk.RankingDataset:
     names = [str(name) for name in data.docids]
     vectors = TfidfVectorizer(stop_words="english", sublinear_tf=True).fit(texts.values())
     table = vectors.transform([texts[name] for name in names])
+    data = pk.QueryNormalizer().fit_transform(data)
     return data.replace(relations={"similarity": pk.Neighbours(k=10, scale="none")(data, table)})
 
 
