@@ -3,8 +3,8 @@
     python benchmarks/relations.py FOLDER [cranfield vaswani]
 
 FOLDER has the unpacked collections. The 100 best documents of BM25 are re-ranked by term models alone (no feedback is
-among the features); the relation is the cosine of TF-IDF vectors for the ten nearest documents of the list. Strengths are
-chosen on the training queries.
+among the features); the relation is the cosine of TF-IDF vectors for the ten nearest documents of the list. Strengths
+are chosen on the training queries.
 """
 
 from __future__ import annotations

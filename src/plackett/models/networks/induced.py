@@ -12,6 +12,7 @@ from plackett.models.networks import plain
 from plackett.models.networks.attention import AttentionNetwork
 from plackett.models.networks.base import dropped, hidden_layers, layer_shapes, linear, normalised
 from plackett.models.networks.lists import Lists
+from plackett.models.networks.plain import PlainLists
 
 __all__ = ["InducedNetwork"]
 
@@ -96,7 +97,7 @@ class InducedNetwork(AttentionNetwork):
         return plain.linear(weights, "output", plain.normalised(weights, "output", rows))
 
     def _plain_exchange(
-        self, weights: dict[str, np.ndarray], name: str, rows: np.ndarray, lists: plain.PlainLists
+        self, weights: dict[str, np.ndarray], name: str, rows: np.ndarray, lists: PlainLists
     ) -> np.ndarray:
         width, heads = self.hidden[-1], self.n_heads
         n, longest = lists.mask.shape
