@@ -233,9 +233,10 @@ WITHOUT_IDS = {
     "trisk", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",
 }  # fmt: skip
 #: Those whose files need columns of their own; see `test_folds_and_subtopics`.
-#: `diversify`, and documents with their own ids: tests/diversity and tests/text.
+#: `diversify`, and documents with their own ids: tests/diversity and tests/text; relations: tests/graph, tests/data.
 ELSEWHERE = {
     "read_folds", "read_diversity_qrels", "write_diversity_qrels", "diversify", "extract", "read_documents", "search",
+    "hyperedges", "link_relation", "parent_relation",
 }  # fmt: skip
 
 

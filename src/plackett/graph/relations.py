@@ -37,9 +37,10 @@ def parent_relation(data: RankingDataset, urls: Any = None) -> Relation:
     >>> parent_relation(data).to_pairs().tolist()
     [[0, 3], [1, 0], [2, 3]]
     """
-    if urls is None and data.docids is None:
+    named = data.docids if urls is None else urls
+    if named is None:
         raise DataError("parent_relation needs URLs: the dataset has no document ids")
-    given = [str(url) for url in (data.docids if urls is None else urls)]
+    given = [str(url) for url in named]
     if len(given) != data.n_rows:
         raise DataError(f"{len(given)} URLs for {data.n_rows} documents")
     keys = [(host(url) + _INDEX.sub("/", path_of(url))).rstrip("/") for url in given]
@@ -77,9 +78,10 @@ def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> 
     >>> link_relation(data, graph).to_pairs().tolist()
     [[0, 1]]
     """
-    if names is None and data.docids is None:
+    named = data.docids if names is None else names
+    if named is None:
         raise DataError("link_relation needs the names of the documents in the graph: the dataset has no document ids")
-    given = (data.docids if names is None else np.asarray(names, object)).tolist()
+    given = list(named)
     if len(given) != data.n_rows:
         raise DataError(f"{len(given)} names for {data.n_rows} documents")
     known = {str(name): number for number, name in enumerate(graph.names)}

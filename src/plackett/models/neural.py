@@ -41,16 +41,20 @@ class Neural:
     Parameters
     ----------
     architecture
-        ``"sigmoid"`` (the textbook's two-layer network), ``"mlp"`` (layers with normalisation, dropout and skip
-        connections) or ``"attention"`` (documents of a list attend to each other; their order does not matter).
+        ``"sigmoid"`` (the textbook's two-layer network) or ``"mlp"`` (layers with normalisation, dropout and skip
+        connections) score each document by itself. The others look at the whole list, whatever its order:
+        ``"attention"`` (documents attend to each other), ``"set"`` (the same through 16 learned points, at a cost that
+        grows with the length of a list and not with its square) and ``"groupwise"`` (every pair of documents is
+        compared, and the comparisons averaged).
     hidden
         Width of each hidden layer; none makes ``"sigmoid"`` and ``"mlp"`` linear. ``"attention"`` has these layers
-        first, and the last is the width of its encoder. None is (32,), (128, 128, 128) and (128,).
+        first, and the last is the width of its encoder; so have ``"set"`` and ``"groupwise"``. None is (32,),
+        (128, 128, 128), (128,), (128,) and (64, 32).
     activation, dropout
         ``"relu"``, ``"gelu"``, ``"silu"`` or ``"tanh"``; share of the units left out in training. Not for
         ``"sigmoid"``.
     n_heads, n_layers
-        For ``"attention"``: number of heads per encoder layer, and number of layers.
+        For ``"attention"`` and ``"set"``: number of heads per encoder layer, and number of layers.
     learning_rate, weight_decay
         Step size of AdamW, and how much it shrinks the matrices of weights.
     max_grad_norm
@@ -83,7 +87,7 @@ class Neural:
     True
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net",)
+    _ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net", "models.multivariate")
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_epochs"
     search_space: ClassVar[SearchSpace] = {"learning_rate": Real(1e-3, 1e-1, log=True)}

@@ -49,7 +49,7 @@ class PairPotentials:
     Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
+    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank", "models.multivariate")
     paper: ClassVar[str] = "Volkovs, Zemel 2009"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

@@ -30,6 +30,7 @@ from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM as FixedM
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
+from plackett.rankers.pointwise.generative_ranker import GenerativeRanker as GenerativeRanker
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
@@ -74,6 +75,7 @@ from plackett.rankers.pointwise.prank import PRank as PRank
 from plackett.rankers.pairwise.pair_classifier import PairClassifier as PairClassifier
 from plackett.rankers.pairwise.pair_hinge import PairHinge as PairHinge
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
+from plackett.rankers.listwise.pointer_ranker import PointerRanker as PointerRanker
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.transfer.pooled_transfer import PooledTransfer as PooledTransfer

@@ -11,6 +11,7 @@ from plackett.scorers.expected_utility import ExpectedUtilityScorer as ExpectedU
 from plackett.scorers.comparators.experts import ExpertsComparator as ExpertsComparator
 from plackett.scorers.comparators.pair_model import ForeignComparator as ForeignComparator
 from plackett.scorers.formula import FormulaScorer as FormulaScorer
+from plackett.scorers.gaussian_classes import GaussianClassesScorer as GaussianClassesScorer
 from plackett.scorers.gaussian_process import GaussianPosterior as GaussianPosterior
 from plackett.scorers.gaussian_process import GaussianProcessScorer as GaussianProcessScorer
 from plackett.scorers.hyperplanes import HyperplanesScorer as HyperplanesScorer
@@ -23,6 +24,7 @@ from plackett.scorers.neural import NeuralScorer as NeuralScorer
 from plackett.scorers.ordered import OrderedScorer as OrderedScorer
 from plackett.scorers.ordinal import OrdinalScorer as OrdinalScorer
 from plackett.scorers.pair_potentials import PairPotentialScorer as PairPotentialScorer
+from plackett.scorers.pointer import PointerScorer as PointerScorer
 from plackett.scorers.related import RelatedScorer as RelatedScorer
 from plackett.scorers.routed import RoutedScorer as RoutedScorer
 from plackett.scorers.rules import RuleScorer as RuleScorer

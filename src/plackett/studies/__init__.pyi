@@ -6,6 +6,7 @@ from plackett.studies.bottom_documents import bottom_documents as bottom_documen
 from plackett.studies.case_studies import case_studies as case_studies
 from plackett.studies.convex_losses import convex_losses as convex_losses
 from plackett.studies.cutoffs import cutoffs as cutoffs
+from plackett.studies.diversity import diversity as diversity
 from plackett.studies.essential_loss import essential_loss as essential_loss
 from plackett.studies.isorank_and_qbrank import isorank_and_qbrank as isorank_and_qbrank
 from plackett.studies.labelling_tradeoff import labelling_tradeoff as labelling_tradeoff
@@ -24,6 +25,7 @@ from plackett.studies.position_weights import position_weights as position_weigh
 from plackett.studies.push_and_owa import push_and_owa as push_and_owa
 from plackett.studies.query_stability import query_stability as query_stability
 from plackett.studies.regulariser import regulariser as regulariser
+from plackett.studies.relational import relational as relational
 from plackett.studies.soft_ranks import soft_ranks as soft_ranks
 from plackett.studies.surrogate_bounds import surrogate_bounds as surrogate_bounds
 from plackett.studies.tendency import tendency as tendency

@@ -21,6 +21,10 @@ KINDS = [
     *[("mlp", {"hidden": (8, 8, 5), "activation": name}) for name in ("relu", "gelu", "silu", "tanh")],
     ("attention", {"hidden": (6, 8), "n_heads": 2, "n_layers": 2}),
     ("attention", {"hidden": (6,), "n_heads": 3, "activation": "gelu", "n_outputs": 2}),
+    ("set", {"hidden": (8,), "n_heads": 2, "n_layers": 1}),
+    ("set", {"hidden": (6,), "n_heads": 3, "activation": "tanh", "n_outputs": 2}),
+    ("groupwise", {"hidden": (6, 8)}),
+    ("groupwise", {"hidden": (5,), "activation": "gelu", "n_outputs": 2}),
 ]
 
 

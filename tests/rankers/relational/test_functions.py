@@ -164,6 +164,18 @@ def test_relations_that_are_absent_are_asked_for():
         pk.RelationalFeedback(beta=-1).fit(data)
 
 
+def test_a_builder_may_be_given_as_text():
+    data = planted(n_queries=12)
+    by_text = pk.RelationalFeedback(relation="Neighbours(k=3)", beta=0.5).fit(data).predict(data)
+    np.testing.assert_array_equal(
+        by_text, pk.RelationalFeedback(relation=pk.Neighbours(k=3), beta=0.5).fit(data).predict(data)
+    )
+    with pytest.raises(DataError, match="unknown relation 'Neigbours'; did you mean Neighbours"):
+        pk.RelationalFeedback(relation="Neigbours(k=3)").fit(data)
+    with pytest.raises(DataError, match="unexpected keyword argument 'n'"):
+        pk.RelationalFeedback(relation="Neighbours(n=3)").fit(data)
+
+
 def test_validation_data_are_scored_with_their_relations():
     train, valid = planted(0), planted(1)
     ranker = pk.RelationalFeedback(base="LambdaMART(n_estimators=10)", beta=1.0).fit(train, eval_set=valid)

@@ -35,7 +35,7 @@ class AttentionNetwork(Network):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.hidden:
-            raise LossError("architecture='attention' needs at least one entry in hidden: the last is its width")
+            raise LossError(f"architecture={self.name!r} needs at least one entry in hidden: the last is its width")
         if self.n_layers < 1 or self.n_heads < 1 or self.hidden[-1] % self.n_heads:
             raise LossError(
                 f"n_layers={self.n_layers}, n_heads={self.n_heads}; both must be at least 1, and the heads must "

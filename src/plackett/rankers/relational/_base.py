@@ -5,12 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett._estimator import clone
+from plackett._literals import call
+from plackett.catalogue import find
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.measures.language import parse
@@ -25,10 +28,10 @@ from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RelationalWrapper", "WrapsRanker", "base_ranker", "relation_of"]
+__all__ = ["RelationalWrapper", "WrapsRanker", "base_ranker", "parsed", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
-_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
+_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
 #: With fewer queries than this the folds say too little.
 _LEAST_QUERIES = 10
@@ -44,8 +47,21 @@ def base_ranker(given: Any) -> Ranker:
     return ranker
 
 
+def parsed(relation: Any) -> Any:
+    """The builder that a text such as ``"Neighbours(k=10)"`` describes; anything else as it is."""
+    if not isinstance(relation, str) or not relation.endswith(")"):
+        return relation
+    try:
+        name, parameters = call(relation)
+        item = find("relation", name)
+        return getattr(import_module(item.module), item.symbol)(**parameters)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"relation={relation!r}: {error}") from None
+
+
 def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | None = None) -> Relation:
     """A relation by name, or as a builder makes it from the features; the error says how to give one."""
+    relation = parsed(relation)
     if callable(relation):
         return relation(data, n_jobs=n_jobs)
     if not isinstance(relation, str):
@@ -154,10 +170,10 @@ class RelationalWrapper(WrapsRanker):
         The ranker f: an estimator, which is copied, or the name of one. None uses ``GradientRanker()``, a linear model
         with the logistic pair loss.
     relation
-        Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)``, which makes it from the features
-        of whatever is scored.
+        Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)`` (also as text), which makes it from
+        the features of whatever is scored.
     beta
-        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1 or 3 by five-fold
+        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
         cross-validation over the training queries with `eval_measure`: f is trained without the relation in each fold.
         For fewer than ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
     through
@@ -189,7 +205,7 @@ class RelationalWrapper(WrapsRanker):
     def _related(self, data: RankingDataset) -> RankingDataset:
         """The data with the relation in it, built once."""
         relation = relation_of(data, self.relation, type(self).__name__, self.n_jobs)
-        if callable(self.relation):
+        if callable(parsed(self.relation)):
             return data.replace(relations={**(data.relations or {}), self._BUILT: relation})
         return data
 
@@ -247,7 +263,7 @@ class RelationalWrapper(WrapsRanker):
         f = self.base_._score_rows(data)
         make = self._maker(self.beta_)  # also without strength: data without the relation are an error, not a surprise
         if self.beta_ == 0.0:
-            if not callable(self.relation):
+            if not callable(parsed(self.relation)):
                 relation_of(data, self.relation, type(self).__name__)
             return f
         return make(data).scores(f)

@@ -14,7 +14,7 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._base import WrapsRanker, relation_of
+from plackett.rankers.relational._base import WrapsRanker, parsed, relation_of
 from plackett.rankers.relational._functions import QuadraticFunction
 from plackett.rankers.relational._through import differentiable
 from plackett.rankers.relational.topic_distillation import lift
@@ -108,7 +108,7 @@ class RelationalRanker(WrapsRanker):
         built = {
             _name(number): relation
             for number, (relation, (key, _, _)) in enumerate(zip(self._relations(data), self._terms(), strict=True))
-            if callable(key)
+            if callable(parsed(key))
         }
         return data.replace(relations={**(data.relations or {}), **built}) if built else data
 

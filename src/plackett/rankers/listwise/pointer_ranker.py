@@ -1,0 +1,272 @@
+"""A ranker that emits the order itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel
+from plackett._random import mix
+from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
+from plackett.losses.base import finite_gains
+from plackett.models.linear import spread
+from plackett.models.search_space import Real, SearchSpace
+from plackett.rankers.base import Ranker
+from plackett.rankers.diverse.sequential_diversity import ideal_orders
+from plackett.scorers.pointer import PointerScorer, _values
+from plackett.solvers.monitor import Monitor
+
+__all__ = ["OrderLikelihood", "PointerRanker"]
+
+_TRAINING = ("likelihood", "policy")
+#: Features, above which the table of interactions would be too large.
+_MOST_FEATURES = 300
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PointerRanker(Ranker):
+    r"""A policy that writes the order place by place, each choice depending on the documents chosen before,
+
+    .. math:: P(\pi) = \prod_i \frac{\exp g(\pi_i \mid \pi_{<i})}{\sum_{d \text{ left}} \exp g(d \mid \pi_{<i})}, \qquad
+              g(d \mid \pi_{<i}) = w \cdot x_d + x_d^\top M \bar x_{<i},
+
+    where :math:`\bar x_{<i}` is the mean of the documents above place i. With M = 0 it is the Plackett–Luce model, and
+    decoding is sorting. Prediction gives the places of the decoded order, counted from the end.
+
+    Parameters
+    ----------
+    training
+        ``"likelihood"`` (teacher forcing: the likelihood of the orders of the labels; convex), or ``"policy"``: then
+        also by policy gradient on nDCG, from orders drawn from the policy, each compared with the others drawn for the
+        same query.
+    beam
+        Prefixes kept while decoding; 1 is the greedy order.
+    k
+        Places of an order to learn from, and the cut-off of nDCG; None for all.
+    alpha
+        Penalty of the weights, for standardised features.
+    max_iter, tol
+        For the likelihood: maximum number of iterations of L-BFGS, and the change at which to stop.
+    n_epochs, n_samples, learning_rate
+        For the policy gradient: passes over the data, orders drawn for each query (2 or more), and step size of Adam.
+
+    Examples
+    --------
+    >>> ranker = PointerRanker().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
+    >>> ranker.rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+
+    References
+    ----------
+    Vinyals, Fortunato, Jaitly: Pointer networks. NIPS 2015.
+    Bello, Kulkarni, Jain, Boutilier, Chi, Eban, Luo, Mackey, Meshi: Seq2Slate: re-ranking and slate optimization with
+    RNNs. 2018.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("models.permutation",)
+    paper: ClassVar[str] = "Vinyals, Fortunato, Jaitly 2015; Bello et al. 2018"
+    allow_nan: ClassVar[bool] = False
+    effort: ClassVar[str | None] = "max_iter"
+    search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-3, 1.0, log=True)}
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"beam": 3}, {"training": "policy", "n_epochs": 3})
+
+    training: str = "likelihood"
+    beam: int = 1
+    k: int | None = 10
+    alpha: float = 1e-2
+    max_iter: int = 200
+    tol: float = 1e-7
+    n_epochs: int = 20
+    n_samples: int = 8
+    learning_rate: float = 0.02
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """Whether what is drawn depends on how often a query is given."""
+        return self.training == "policy"
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        from scipy.optimize import minimize
+
+        self._check()
+        if data.n_features > _MOST_FEATURES:
+            raise DataError(
+                f"{data.n_features} features; PointerRanker takes {_MOST_FEATURES} at most, select some first"
+            )
+        scale = spread(data.X, data.row_weight, self.n_jobs)
+        function = OrderLikelihood(data, dense(data.X).astype(np.float64) / scale)
+        orders = ideal_orders(data.replace(subtopics=None), self.k, 0.5)
+        d, total = data.n_features, function.total
+
+        def scorer(parameters: np.ndarray) -> PointerScorer:
+            return PointerScorer(parameters[:d].copy(), parameters[d:].reshape(d, d).copy(), scale, self.beam)
+
+        def objective(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = function.evaluate(parameters, *orders)
+            penalty = 0.5 * self.alpha * float(parameters @ parameters)
+            return value / total + penalty, gradient / total + self.alpha * parameters
+
+        def callback(parameters: np.ndarray) -> None:
+            last[:] = parameters
+            if monitor.keep(scorer(parameters)):
+                raise StopIteration
+
+        last = np.zeros(d + d * d)
+        policy = self.training == "policy"
+        options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol}
+        with monitor.training(self.max_iter + policy * self.n_epochs, "PointerRanker"):
+            found = minimize(objective, last, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            if monitor.n_rounds == 0:  # there was nothing to do
+                monitor.keep(scorer(last))
+            if policy and not monitor.out_of_patience and not monitor.called_off:
+                self._follow(function, data, found.x, monitor, scorer)
+        self.scorer_ = monitor.best
+
+    def _check(self) -> None:
+        if self.training not in _TRAINING:
+            raise DataError(f"training={self.training!r}; give {' or '.join(map(repr, _TRAINING))}")
+        for name, least in (("beam", 1), ("k", 1), ("n_epochs", 1), ("n_samples", 2)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise DataError(f"{name}={value}; give {least} or more")
+        if not 0.0 <= self.alpha < np.inf:
+            raise DataError(f"alpha={self.alpha}; give a penalty of 0 or more")
+
+    def _follow(
+        self, function: OrderLikelihood, data: RankingDataset, start: np.ndarray, monitor: Monitor, scorer: Any
+    ) -> None:
+        """Adam on the policy gradient."""
+        gains = finite_gains(np.where(data.labels >= 0, data.labels, 0.0), "exp2", type(self).__name__)
+        rng = np.random.default_rng(self.random_state)
+        parameters, mean, square = start.copy(), np.zeros_like(start), np.zeros_like(start)
+        for epoch in range(1, self.n_epochs + 1):
+            gradient = function.policy_gradient(parameters, gains, self.k, self.n_samples, int(rng.integers(1 << 62)))
+            gradient = gradient / function.total + self.alpha * parameters
+            mean = 0.9 * mean + 0.1 * gradient
+            square = 0.99 * square + 0.01 * gradient**2
+            step = (mean / (1 - 0.9**epoch)) / (np.sqrt(square / (1 - 0.99**epoch)) + 1e-8)
+            parameters = parameters - self.learning_rate * step
+            if monitor.keep(scorer(parameters)):
+                break
+
+
+class OrderLikelihood:
+    """Negative log likelihood of orders under the policy, its gradient, and the policy gradient of nDCG."""
+
+    def __init__(self, data: RankingDataset, x: np.ndarray) -> None:
+        self.data, self.x = data, np.ascontiguousarray(x)
+        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        self.weight = np.where(data.labels >= 0, weight, 0.0)
+        self.query_weight = np.ones(data.n_queries) if data.query_weight is None else np.array(data.query_weight)
+        self.total = max(float(self.query_weight.sum()), np.finfo(float).tiny)
+
+    def evaluate(self, parameters: np.ndarray, order: np.ndarray, length: np.ndarray) -> tuple[float, np.ndarray]:
+        """Sum over queries of −log P of the first ``length`` places of their orders, and its gradient."""
+        d = self.x.shape[1]
+        gradient, values = np.zeros(d + d * d), np.zeros(self.data.n_queries)
+        _walk(self.data.offsets, self.x, parameters[:d], np.ascontiguousarray(parameters[d:].reshape(d, d)), order,
+              length, self.weight, self.query_weight, values, gradient)  # fmt: skip
+        return float(values.sum()), gradient
+
+    def policy_gradient(
+        self, parameters: np.ndarray, gains: np.ndarray, k: int | None, n_samples: int, seed: int
+    ) -> np.ndarray:
+        """Estimate of the gradient of −Σ nDCG@k from drawn orders, each compared with the mean of the others."""
+        d = self.x.shape[1]
+        table = np.ascontiguousarray(parameters[d:].reshape(d, d))
+        drawn, rewards = [], []
+        for sample in range(n_samples):
+            order, reward = np.empty(self.data.n_rows, np.int64), np.zeros(self.data.n_queries)
+            _draw(self.data.offsets, self.x, parameters[:d], table, self.weight, gains, k or 1 << 60, seed + sample,
+                  order, reward)  # fmt: skip
+            drawn.append(order)
+            rewards.append(reward)
+        values = np.array(rewards)
+        advantage = (values - values.mean(axis=0)) * n_samples / (n_samples - 1)  # against the mean of the others
+        gradient, nothing = np.zeros(d + d * d), np.zeros(self.data.n_queries)
+        length = np.minimum(self.data.group, k or 1 << 60)
+        ones = (self.weight > 0).astype(np.float64)
+        for order, each in zip(drawn, advantage, strict=True):
+            _walk(self.data.offsets, self.x, parameters[:d], table, order, length, ones,
+                  self.query_weight * each / n_samples, nothing, gradient)  # fmt: skip
+        return gradient
+
+
+@kernel
+def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
+    """−log P of given orders; a step weighs as much as the document that it takes, and one of weight 0 is not there."""
+    d = weights.size
+    for q in range(offsets.size - 1):
+        first, n = offsets[q], offsets[q + 1] - offsets[q]
+        gone, context, g, pull = np.zeros(n, np.bool_), np.zeros(d), np.empty(n), np.empty(d)
+        for i in range(n):
+            gone[i] = weight[first + i] <= 0
+        place = 0
+        for p in range(length[q]):
+            chosen = order[first + p] - first
+            if chosen < 0 or gone[chosen]:
+                continue
+            _values(x, first, n, gone, context, place, weights, matrix, g)
+            top, mass = -np.inf, 0.0
+            for i in range(n):
+                if not gone[i]:
+                    top = max(top, g[i])
+            for i in range(n):
+                if not gone[i]:
+                    mass += np.exp(g[i] - top)
+            factor = query_weight[q] * weight[first + chosen]
+            value[q] += factor * (np.log(mass) + top - g[chosen])
+            for j in range(d):
+                pull[j] = -x[first + chosen, j]
+            for i in range(n):
+                if not gone[i]:
+                    share = np.exp(g[i] - top) / mass
+                    for j in range(d):
+                        pull[j] += share * x[first + i, j]
+            for j in range(d):
+                gradient[j] += factor * pull[j]
+                if place > 0:
+                    for t in range(d):
+                        gradient[d + j * d + t] += factor * pull[j] * context[t] / place
+            gone[chosen] = True
+            for j in range(d):
+                context[j] += x[first + chosen, j]
+            place += 1
+
+
+@kernel
+def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  # type: ignore[no-untyped-def]
+    """Draw an order of each query from the policy, by the largest of g plus Gumbel noise; its nDCG@k."""
+    d, key = weights.size, mix(np.uint64(seed))
+    for q in range(offsets.size - 1):
+        first, n = offsets[q], offsets[q + 1] - offsets[q]
+        gone, context, g = np.zeros(n, np.bool_), np.zeros(d), np.empty(n)
+        kept = 0
+        for i in range(n):
+            gone[i] = weight[first + i] <= 0
+            kept += not gone[i]
+            order[first + i] = -1
+        ideal = np.sort(gains[first : first + n])[::-1]
+        best = 0.0
+        for p in range(min(n, k)):
+            best += ideal[p] / np.log2(2.0 + p)
+        for place in range(min(kept, k)):
+            _values(x, first, n, gone, context, place, weights, matrix, g)
+            chosen, most = -1, -np.inf
+            for i in range(n):
+                if not gone[i]:
+                    key = mix(key)
+                    uniform = (float(key >> np.uint64(11)) + 0.5) * 2.0**-53  # above 0 and below 1
+                    noisy = g[i] - np.log(-np.log(uniform))
+                    if noisy > most:
+                        chosen, most = i, noisy
+            order[first + place] = first + chosen
+            gone[chosen] = True
+            if best > 0.0:
+                reward[q] += gains[first + chosen] / np.log2(2.0 + place) / best
+            for j in range(d):
+                context[j] += x[first + chosen, j]

@@ -1,0 +1,138 @@
+"""Orders that are written place by place: each choice depends on the documents above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett.data.dense import dense
+
+__all__ = ["PointerScorer"]
+
+
+@dataclass(frozen=True)
+class PointerScorer:
+    """g(d | prefix) = w·x_d + x_d·M c, where c is the mean of the documents of the prefix; decoded by a beam."""
+
+    kind: ClassVar[str] = "pointer"
+    list_aware: ClassVar[bool] = True
+    weights: np.ndarray
+    matrix: np.ndarray
+    scale: np.ndarray
+    beam: int = 1
+
+    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Places of the documents, counted from the end of the list; documents that tie to the end share theirs."""
+        x = np.ascontiguousarray(dense(X).astype(np.float64) / self.scale)
+        out = np.empty(x.shape[0])
+        over_queries(_decode, offsets, x, self.weights, self.matrix, self.beam, out, n_jobs=n_jobs, rows_per_thread=500)
+        return out
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The scorer as named arrays."""
+        arrays = {name: getattr(self, name) for name in ("weights", "matrix", "scale")}
+        return arrays | {"beam": np.array([self.beam])}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> PointerScorer:
+        """The scorer that `to_arrays` wrote."""
+        weights, matrix, scale, beam = (np.array(arrays.get(name)) for name in ("weights", "matrix", "scale", "beam"))
+        d = weights.size
+        right = weights.shape == scale.shape == (d,) and matrix.shape == (d, d) and beam.shape == (1,)
+        if not right or any(a.dtype != np.float64 for a in (weights, matrix, scale)) or not 1 <= int(beam[0]) <= 10_000:
+            raise DataError("the weights of the pointer model are damaged")
+        return cls(weights, matrix, scale, int(beam[0]))
+
+
+@kernel
+def _values(x, first, n, taken, context, place, weights, matrix, out):  # type: ignore[no-untyped-def]
+    """G of each document that is left, after ``place`` documents whose sum is ``context``."""
+    d = weights.size
+    tilt = np.empty(d)
+    for j in range(d):
+        total = weights[j]
+        if place > 0:
+            for t in range(d):
+                total += matrix[j, t] * context[t] / place
+        tilt[j] = total
+    for i in range(n):
+        if not taken[i]:
+            total = 0.0
+            for j in range(d):
+                total += tilt[j] * x[first + i, j]
+            out[i] = total
+
+
+@kernel
+def _decode(lo, hi, offsets, x, weights, matrix, beam, out):  # type: ignore[no-untyped-def]
+    d = weights.size
+    for q in range(lo, hi):
+        first, n = offsets[q], offsets[q + 1] - offsets[q]
+        if n == 0:
+            continue
+        width = min(beam, 1 << min(n, 30))
+        orders, new_orders = np.empty((width, n), np.int64), np.empty((width, n), np.int64)
+        taken, new_taken = np.zeros((width, n), np.bool_), np.zeros((width, n), np.bool_)
+        contexts, new_contexts = np.zeros((width, d)), np.zeros((width, d))
+        logs, new_logs = np.zeros(width), np.zeros(width)
+        alive = 1
+        g, totals = np.empty(n), np.empty(width * n)
+        for place in range(n):
+            totals[:] = -np.inf
+            for h in range(alive):
+                _values(x, first, n, taken[h], contexts[h], place, weights, matrix, g)
+                top = -np.inf
+                for i in range(n):
+                    if not taken[h, i]:
+                        top = max(top, g[i])
+                mass = 0.0
+                for i in range(n):
+                    if not taken[h, i]:
+                        mass += np.exp(g[i] - top)
+                for i in range(n):
+                    if not taken[h, i]:
+                        totals[h * n + i] = logs[h] + g[i] - top - np.log(mass)
+            found = 0
+            while found < width:
+                best = -1
+                for c in range(alive * n):
+                    if totals[c] > -np.inf and (best < 0 or totals[c] > totals[best]):
+                        best = c
+                if best < 0:
+                    break
+                h, i = best // n, best % n
+                new_orders[found, :place] = orders[h, :place]
+                new_orders[found, place] = i
+                new_taken[found] = taken[h]
+                new_taken[found, i] = True
+                for j in range(d):
+                    new_contexts[found, j] = contexts[h, j] + x[first + i, j]
+                new_logs[found] = totals[best]
+                totals[best] = -np.inf
+                found += 1
+            alive = found
+            orders, new_orders = new_orders, orders
+            taken, new_taken = new_taken, taken
+            contexts, new_contexts = new_contexts, contexts
+            logs, new_logs = new_logs, logs
+        # along the best order, documents that nothing tells apart share a place
+        left, context = np.zeros(n, np.bool_), np.zeros(d)
+        for place in range(n):
+            _values(x, first, n, left, context, place, weights, matrix, g)
+            least, most = np.inf, -np.inf
+            for i in range(n):
+                if not left[i]:
+                    least, most = min(least, g[i]), max(most, g[i])
+            same = least == most
+            for p in range(place, n if same else place + 1):
+                out[first + orders[0, p]] = n - place
+            if same:
+                break
+            chosen = orders[0, place]
+            left[chosen] = True
+            for j in range(d):
+                context[j] += x[first + chosen, j]
