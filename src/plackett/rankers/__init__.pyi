@@ -29,6 +29,7 @@ from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
+from plackett.rankers.semi_supervised.graph_propagation import GraphPropagation as GraphPropagation
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
 from plackett.rankers.pointwise.immediate_threshold import ImmediateThreshold as ImmediateThreshold
@@ -39,6 +40,7 @@ from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
 from plackett.rankers.query_dependent.knn_online import KNNOnline as KNNOnline
+from plackett.rankers.semi_supervised.kernel_features import KernelFeatures as KernelFeatures
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
 from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
 from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
@@ -75,6 +77,7 @@ from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSV
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.transfer.pooled_transfer import PooledTransfer as PooledTransfer
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
+from plackett.rankers.semi_supervised.preference_propagation import PreferencePropagation as PreferencePropagation
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
 from plackett.rankers.listwise.query_rmse import QueryRMSE as QueryRMSE
 from plackett.rankers.listwise.query_softmax import QuerySoftmax as QuerySoftmax
@@ -93,7 +96,9 @@ from plackett.rankers.listwise.svm_mrr import SVMMRR as SVMMRR
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG as SVMNDCG
 from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplicit
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
+from plackett.rankers.semi_supervised.semi_supervised_rank_boost import SemiSupervisedRankBoost as SemiSupervisedRankBoost
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
+from plackett.rankers.semi_supervised.similarity_propagation import SimilarityPropagation as SimilarityPropagation
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
 from plackett.rankers.listwise.softrank import SoftRank as SoftRank
@@ -109,6 +114,7 @@ from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.query_dependent.two_layer import TwoLayer as TwoLayer
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
+from plackett.rankers.semi_supervised.weak_supervision import WeakSupervision as WeakSupervision
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG

@@ -13,6 +13,7 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.parameters import from_plain, to_plain
 from plackett.scorers._members import member_scores, unlabelled
+from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from plackett.rankers.base import Ranker
 
 __all__ = ["KNNOnlineScorer"]
-
-_FIELDS = ("y", "sample_weight", "query_weight")
 
 
 @dataclass(frozen=True)
@@ -84,17 +83,10 @@ class KNNOnlineScorer:
         text = json.dumps(to_plain(self.base, "base"), ensure_ascii=False).encode()
         arrays = {
             "base": np.frombuffer(text, np.uint8),
-            "offsets": self.data.offsets,
             "points": self.points,
             "k": np.array([self.k, self.max_models]),
         }
-        X = self.data.X
-        if isinstance(X, np.ndarray):
-            arrays["X"] = X
-        else:
-            arrays |= {"X.data": X.data, "X.indices": X.indices, "X.indptr": X.indptr, "X.shape": np.array(X.shape)}
-        arrays |= {name: getattr(self.data, name) for name in _FIELDS if getattr(self.data, name) is not None}
-        return arrays | self.query_map.to_arrays()
+        return arrays | pack_data(self.data) | self.query_map.to_arrays()
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KNNOnlineScorer:
@@ -102,29 +94,12 @@ class KNNOnlineScorer:
         from plackett.rankers.base import Ranker
 
         base = from_plain(json.loads(arrays["base"].tobytes()))
-        offsets, points, sizes = (np.array(arrays[name]) for name in ("offsets", "points", "k"))
-        if not isinstance(base, Ranker) or offsets.dtype != np.int64 or offsets.ndim != 1 or sizes.shape != (2,):
-            raise DataError("the training data of the model are damaged")
-        query_map = QueryMap.from_arrays(arrays)
-        X = _table(arrays)
-        group = np.diff(offsets)
-        if (group < 0).any() or offsets.size < 2 or offsets[0] != 0 or offsets[-1] != X.shape[0]:
-            raise DataError("the training data of the model are damaged")
-        if points.shape != (group.size, query_map.n_features) or points.dtype != np.float64:
-            raise DataError(f"{group.size} training queries with features of shape {points.shape}")
-        if not (1 <= sizes[0] <= group.size and sizes[1] >= 1):
-            raise DataError(f"{sizes[0]} neighbours among {group.size} training queries")
-        fields = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
-        data = RankingDataset.from_arrays(X, fields.pop("y", None), group=group, **fields)
+        points, sizes = (np.array(arrays[name]) for name in ("points", "k"))
+        if not isinstance(base, Ranker) or sizes.shape != (2,):
+            raise DataError("the base ranker of the model is damaged")
+        query_map, data = QueryMap.from_arrays(arrays), unpack_data(arrays)
+        if points.shape != (data.n_queries, query_map.n_features) or points.dtype != np.float64:
+            raise DataError(f"{data.n_queries} training queries with features of shape {points.shape}")
+        if not (1 <= sizes[0] <= data.n_queries and sizes[1] >= 1):
+            raise DataError(f"{sizes[0]} neighbours among {data.n_queries} training queries")
         return cls(base, data, query_map, points, int(sizes[0]), int(sizes[1]))
-
-
-def _table(arrays: dict[str, np.ndarray]) -> Any:
-    if "X" in arrays:
-        return np.array(arrays["X"])
-    from scipy.sparse import csr_matrix
-
-    shape = tuple(int(n) for n in arrays["X.shape"])
-    table = csr_matrix((arrays["X.data"], arrays["X.indices"], arrays["X.indptr"]), shape=shape)
-    table.check_format()
-    return table
