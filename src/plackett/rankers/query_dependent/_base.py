@@ -166,7 +166,10 @@ class LocalRankers(QueryDependent):
         def scorer(share: float) -> RoutedScorer:
             if share == 1.0 or len(members) == 1:
                 return RoutedScorer((members[0],), np.ones(1), 0.0, None, None)
-            return RoutedScorer(tuple(members), factors, share, query_map, router)
+            # a single member's scores need no common scale
+            alone = share == 0.0 and getattr(router, "hard", True)
+            used = np.ones(len(members)) if alone else factors
+            return RoutedScorer(tuple(members), used, share, query_map, router)
 
         if self.shrink != "auto":
             shares: tuple[float, ...] = (float(self.shrink),)

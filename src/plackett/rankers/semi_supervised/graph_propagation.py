@@ -42,8 +42,9 @@ class GraphPropagation(SemiSupervised):
     metric
         As in `SimilarityPropagation`.
     round_labels
-        Round automatic labels to the nearest label that people gave. Without it, they are real numbers, which
-        regressions can use.
+        Give automatic labels in the proportions of the human labels of the list, the highest grades to the highest
+        values (class mass normalisation): with few labels the values lie close together and say little about the level.
+        Without it, labels are the values, real numbers, which regressions can use.
     weight
         Weight of an automatically labelled document.
 
@@ -100,10 +101,23 @@ class GraphPropagation(SemiSupervised):
             unlike = _graph(data, row, other, self.kappa * np.maximum(1.0 - value, 0.0))
         labels = harmonic_labels(data.labels, similar, unlike)
         if self.round_labels:
-            grades = np.unique(data.labels[data.labels >= 0])
-            middle = (grades[1:] + grades[:-1]) / 2.0
-            labels = np.where(labels >= 0, grades[np.searchsorted(middle, labels)], -1.0)
+            labels = _in_proportion(data, labels)
         return np.where(data.labels >= 0, data.labels, labels)
+
+
+def _in_proportion(data: RankingDataset, values: np.ndarray) -> np.ndarray:
+    """Human labels handed out to the automatic values of a list in the order of these; −1 where there is no value."""
+    free = np.flatnonzero((data.labels < 0) & (values >= 0))
+    of = data.query_of_row[free]
+    order = np.lexsort((-values[free], of))
+    free, of = free[order], of[order]
+    count = np.bincount(of, minlength=data.n_queries)
+    first = np.concatenate(([0], np.cumsum(count)))[:-1]
+    share = (np.arange(free.size) - first[of] + 0.5) / count[of]
+    human = np.bincount(data.query_of_row, data.labels >= 0, data.n_queries).astype(np.int64)
+    labels = np.full(data.n_rows, -1.0)
+    labels[free] = data.sorted_labels[data.offsets[of] + (share * human[of]).astype(np.int64)]
+    return labels
 
 
 def _graph(data: RankingDataset, row: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
