@@ -11,8 +11,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.parameters import from_plain, to_plain
-from plackett.scorers._members import member_scores, unlabelled
+from plackett.models.parameters import to_plain
+from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
@@ -55,13 +55,11 @@ class KNNOnlineScorer:
         return [(np.flatnonzero(which == i), self._model(chosen)) for i, chosen in enumerate(sets)]
 
     def _model(self, queries: np.ndarray) -> Ranker:
-        from plackett.rankers.wrapper import train_quietly
-
         key = queries.astype(np.int64).tobytes()
         known = self.models.pop(key, None)
         if known is None:
             part = self.data if queries.size == self.data.n_queries else self.data.select(queries)
-            known = train_quietly(self.base, part)
+            known = trained_member(self.base, part)
         self.models[key] = known
         while len(self.models) > self.max_models:
             self.models.popitem(last=False)
@@ -91,12 +89,10 @@ class KNNOnlineScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KNNOnlineScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.base import Ranker
-
-        base = from_plain(json.loads(arrays["base"].tobytes()))
+        base = unpack_base(json.loads(arrays["base"].tobytes()))
         points, sizes = (np.array(arrays[name]) for name in ("points", "k"))
-        if not isinstance(base, Ranker) or sizes.shape != (2,):
-            raise DataError("the base ranker of the model is damaged")
+        if sizes.shape != (2,):
+            raise DataError("the number of neighbours is damaged")
         query_map, data = QueryMap.from_arrays(arrays), unpack_data(arrays)
         if points.shape != (data.n_queries, query_map.n_features) or points.dtype != np.float64:
             raise DataError(f"{data.n_queries} training queries with features of shape {points.shape}")

@@ -12,8 +12,8 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.parameters import from_plain, to_plain
-from plackett.scorers._members import member_scores, unlabelled
+from plackett.models.parameters import to_plain
+from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.kernel_pca import KERNELS, kernel_components
 
@@ -37,14 +37,12 @@ class TransductiveScorer:
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; trains once per list."""
-        from plackett.rankers.wrapper import train_quietly
-
         scores = np.zeros(X.shape[0])
         for lo, hi in pairwise(offsets.tolist()):
             if hi > lo:
                 part = X[lo:hi]
                 own, train = self.widened(part)
-                ranker = train_quietly(self.base, train)
+                ranker = trained_member(self.base, train)
                 scores[lo:hi] = member_scores(ranker, unlabelled(own, np.array([0, hi - lo])), n_jobs)
         return scores
 
@@ -68,12 +66,10 @@ class TransductiveScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TransductiveScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.base import Ranker
-
         head = json.loads(arrays["head"].tobytes())
-        base, kernels, n = from_plain(head["base"]), tuple(head["kernels"]), int(head["n"])
+        base, kernels, n = unpack_base(head["base"]), tuple(head["kernels"]), int(head["n"])
         data, scale = unpack_data(arrays), np.array(arrays["scale"])
-        if not isinstance(base, Ranker) or not set(kernels) <= set(KERNELS) or not 0 <= n < 1000:
+        if not set(kernels) <= set(KERNELS) or not 0 <= n < 1000:
             raise DataError("the kernels of the model are damaged")
         if scale.shape != (data.n_features,) or not (scale > 0).all():
             raise DataError(f"{data.n_features} features with scales of shape {scale.shape}")
