@@ -206,7 +206,9 @@ FUNCTIONS = {
     "read_run": lambda c: c.rows(
         c.written(pk.write_run, pk.read_run, "a.run", c.runs["x"]).select("qid", "docid", "score")
     ),
-    "relatedness": lambda c: str(pk.relatedness(c.data.select([0, 1, 2]), c.data.select([3, 4, 5]), "LinearRegression")),
+    "relatedness": lambda c: str(
+        pk.relatedness(c.data.select([0, 1, 2]), c.data.select([3, 4, 5]), "LinearRegression")
+    ),
     "response_times": lambda c: c.q(pk.response_times(
         pk.KNNOffline2(base="LinearRegression", k=2).fit(c.data), c.data
     )["qid"].to_numpy()),

@@ -22,7 +22,7 @@ def few_labels(
     n_labelled: int = 2,
     labelled_queries: int | None = None,
     n_draws: int = 10,
-    reference: int = 0,
+    reference: int | None = None,
     measure: str = "nDCG@10",
     random_state: int = 0,
     n_jobs: int | None = 1,
@@ -38,7 +38,8 @@ def few_labels(
     Parameters
     ----------
     reference
-        The column that teaches the lists without labels (weak supervision), for ``data``.
+        The column that teaches the lists without labels (weak supervision), for ``data``; None takes the one that
+        orders the labelled documents of the training queries best.
     """
     import polars as pl
 
@@ -57,7 +58,8 @@ def few_labels(
             for number, fold in enumerate(folds.values()):
                 count = max(2, fold.train.n_queries // 10) if labelled_queries is None else labelled_queries
                 hidden = _hidden(fold.train, n_labelled, count, [random_state, number])
-                gains.run(_rankers(hidden, reference, n_jobs), fold.test)
+                teacher = _best_column(hidden) if reference is None else reference
+                gains.run(_rankers(hidden, teacher, n_jobs), fold.test)
             rows += gains.rows()
     notes = (
         "Gain over the labelled documents alone; share of queries that gain minus share that lose; p of Fisher's "
@@ -87,6 +89,15 @@ def _rankers(train: RankingDataset, reference: int | None, n_jobs: int | None) -
     if reference is not None:
         found["weak teacher"] = semi(made.WeakSupervision, reference=reference)
     return found
+
+
+def _best_column(data: RankingDataset) -> int:
+    """The feature by which most pairs of labelled documents are in the right order."""
+    from plackett.data.preferences import Preferences
+
+    pairs = Preferences.from_labels(data, margin=False)
+    X = data.dense()
+    return int((np.sign(X[pairs.winner] - X[pairs.loser]).sum(axis=0)).argmax())
 
 
 def _hidden(data: RankingDataset, n_labelled: int, n_queries: int, seed: Any) -> RankingDataset:
