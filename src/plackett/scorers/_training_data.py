@@ -33,7 +33,7 @@ def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:
     group = np.diff(offsets)
     if (group < 0).any() or offsets[-1] != X.shape[0]:
         raise DataError("the training data of the model are damaged")
-    fields = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
+    fields: dict[str, Any] = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
     return RankingDataset.from_arrays(X, fields.pop("y", None), group=group, **fields)
 
 
