@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 
 __all__ = ["pack_data", "unpack_data"]
 
-_FIELDS = ("y", "sample_weight", "query_weight")
+_FIELDS = ("y", "sample_weight", "query_weight", "query_features")
 
 
 def pack_data(data: RankingDataset) -> dict[str, np.ndarray]:

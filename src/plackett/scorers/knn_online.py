@@ -29,6 +29,8 @@ class KNNOnlineScorer:
     """The training data, and a copy of the base ranker to train; trained rankers are kept by their neighbours."""
 
     kind: ClassVar[str] = "knn_online"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
     base: Ranker
     data: RankingDataset
     query_map: QueryMap
@@ -45,7 +47,7 @@ class KNNOnlineScorer:
     ) -> np.ndarray:
         """Score of each row."""
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Ranker]]:
         """The rankers for the queries, trained where needed: the queries that share one, and it."""
@@ -66,10 +68,15 @@ class KNNOnlineScorer:
         return known
 
     def score(
-        self, chosen: list[tuple[np.ndarray, Ranker]], X: Any, offsets: np.ndarray, n_jobs: int | None
+        self,
+        chosen: list[tuple[np.ndarray, Ranker]],
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None,
+        query_features: np.ndarray | None = None,
     ) -> np.ndarray:
         """Score of each row by the ranker of its query."""
-        whole, scores = unlabelled(X, offsets), np.zeros(X.shape[0])
+        whole, scores = unlabelled(X, offsets, query_features), np.zeros(X.shape[0])
         for queries, ranker in chosen:
             part = whole.select(queries)
             rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)

@@ -240,3 +240,13 @@ def test_online_trains_once_per_neighbourhood(train, test):
     assert next(iter(ranker.scorer_.models.values())) is before
     ranker.predict(test)
     assert isinstance(ranker.scorer_, KNNOnlineScorer) and len(ranker.scorer_.models) == 3
+
+
+@pytest.mark.parametrize("cls", [*KNN, pk.ClassRankers])
+def test_query_features_reach_rankers_inside_rankers(cls, train, test):
+    nested = cls(base=pk.TwoLayer(base=BASE)).fit(train)
+    assert np.isfinite(nested.predict(test)).all()
+    with pytest.raises(DataError, match="trained with query features"):
+        nested.predict(test.replace(query_features=None))
+    blend = pk.Blend(members=[pk.TwoLayer(base=BASE), pk.ListNet()], weights=(1, 1e-9)).fit(train)
+    np.testing.assert_array_equal(blend.rank(test), pk.TwoLayer(base=BASE).fit(train).rank(test))

@@ -86,9 +86,6 @@ class UsesQueryFeatures(Ranker):
             raise DataError(f"query_features: column {name!r} varies within a query; it does not describe the query")
         return columns
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QueryDependent(UsesQueryFeatures, Wrapper):
