@@ -169,6 +169,7 @@ FUNCTIONS = {
     "compare_runs": lambda c: pk.compare_runs(c.qrels, c.runs, "nDCG@3").pairs["p"].to_list(),
     "concat": lambda c: _dataset(c, pk.concat([c.data.select([0, 1]), c.data.select([2, 3, 4, 5])])),
     "cross_validate": lambda c: _per_query(c, pk.cross_validate(c.data, pk.LinearRegression(), "AP", folds=3)),
+    "domains": lambda c: [c.q(part.qids) for part in pk.domains(c.data, np.arange(c.data.n_queries) % 2).values()],
     "evaluate": lambda c: _per_query(c, pk.evaluate(c.data, c.scores, ["nDCG@3", "AP"])),
     "evaluate_run": lambda c: _per_query(c, pk.evaluate_run(c.qrels, c.runs["x"], ["nDCG@3", "AP"])),
     "experiment": _experiment,
@@ -192,6 +193,7 @@ FUNCTIONS = {
     "prune": lambda c: pk.prune(
         pk.LambdaMART(n_estimators=4, num_leaves=3, min_child_samples=1, n_jobs=1).fit(c.data), c.data, 2
     ).predict(c.data).tolist(),
+    "query_features": lambda c: pk.query_features(c.data).tolist(),
     "rbo": lambda c: list(pk.rbo(c.scores, c.other, c.data.qid)),
     "read": lambda c: _dataset(c, c.written(pk.write, pk.read, "a.plackett", c.data)),
     "read_letor": lambda c: _letor(c, pk.read_letor),
@@ -204,6 +206,12 @@ FUNCTIONS = {
     "read_run": lambda c: c.rows(
         c.written(pk.write_run, pk.read_run, "a.run", c.runs["x"]).select("qid", "docid", "score")
     ),
+    "relatedness": lambda c: str(
+        pk.relatedness(c.data.select([0, 1, 2]), c.data.select([3, 4, 5]), "LinearRegression")
+    ),
+    "response_times": lambda c: c.q(pk.response_times(
+        pk.KNNOffline2(base="LinearRegression", k=2).fit(c.data), c.data
+    )["qid"].to_numpy()),
     "roc_curve": lambda c: str(pk.roc_curve(c.data, c.scores)),
     "run_frame": lambda c: c.rows(c.runs["x"]),
     "sample_order": lambda c: pk.sample_order(c.data, 0).tolist(),
@@ -230,7 +238,7 @@ WITHOUT_IDS = {
     "load",
     "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib",
     "read_svm_rank", "scorer",
-    "trisk", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",
+    "trisk", "url_type", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",
 }  # fmt: skip
 #: Those whose files need columns of their own; see `test_folds_and_subtopics`.
 #: `diversify`, and documents with their own ids: tests/diversity and tests/text; relations: tests/graph, tests/data.

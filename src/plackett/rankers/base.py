@@ -472,6 +472,8 @@ class Ranker(FittedAttributes, Estimator):
         return self.calibration_.probability(self.predict(X, qid=qid))
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        if getattr(self.scorer_, "reads_queries", False):
+            return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
         return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
 
     def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:

@@ -86,7 +86,12 @@ class Wrapper(Ranker):
 class SingleMember(Wrapper):
     """Base class of wrappers that end with one trained base ranker, on the features as given."""
 
-    sums_features: ClassVar[bool] = True
+    @property
+    def sums_features(self) -> bool:  # type: ignore[override]
+        """Whether scores are sums over features: if those of the base ranker are."""
+        if not hasattr(self, "scorer_") or self.scorer_.kind != "blend":
+            return True
+        return all(ranker.scorer_.kind in ("linear", "trees", "blend") for ranker in self.scorer_.rankers)
 
     def _end_with(self, member: Ranker) -> None:
         """Use this ranker."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.models.parameters import from_plain
 from plackett.rankers.base import Ranker
 
-__all__ = ["member_scores", "pack_members", "unlabelled", "unpack_members"]
+__all__ = ["member_scores", "pack_members", "trained_member", "unlabelled", "unpack_base", "unpack_members"]
 
 
 def unlabelled(X: Any, offsets: np.ndarray, query_features: np.ndarray | None = None) -> RankingDataset:
@@ -27,6 +28,21 @@ def member_scores(ranker: Ranker, data: RankingDataset, n_jobs: int | None) -> n
     member = copy(ranker)
     member.n_jobs = n_jobs
     return member._score_rows(data)
+
+
+def trained_member(base: Ranker, data: RankingDataset) -> Ranker:
+    """A copy of a ranker, trained, for scorers that train when they are asked."""
+    from plackett.rankers.wrapper import train_quietly
+
+    return train_quietly(base, data)
+
+
+def unpack_base(text: Any) -> Ranker:
+    """A ranker that is not trained, from its parameters as `to_plain` writes them."""
+    base = from_plain(text)
+    if not isinstance(base, Ranker):
+        raise DataError("the base ranker of the model is damaged")
+    return base
 
 
 def pack_members(rankers: Sequence[Ranker]) -> dict[str, np.ndarray]:

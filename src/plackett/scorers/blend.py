@@ -21,6 +21,8 @@ class BlendScorer:
     """Trained rankers, and the factor of each one's score in the sum."""
 
     kind: ClassVar[str] = "blend"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
     rankers: tuple[Ranker, ...]
     factors: np.ndarray
 

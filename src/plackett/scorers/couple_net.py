@@ -20,6 +20,8 @@ class CoupleNetScorer:
     """Scores x · (w₀ + B tanh(A z + a))."""
 
     kind: ClassVar[str] = "couple_net"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
     list_aware: ClassVar[bool] = True
     query_map: QueryMap
     #: Columns w₀ and B: features × (1 + hidden).

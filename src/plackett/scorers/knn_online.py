@@ -11,8 +11,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.parameters import from_plain, to_plain
-from plackett.scorers._members import member_scores, unlabelled
+from plackett.models.parameters import to_plain
+from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
+from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["KNNOnlineScorer"]
 
-_FIELDS = ("y", "sample_weight", "query_weight")
-
 
 @dataclass(frozen=True)
 class KNNOnlineScorer:
     """The training data, and a copy of the base ranker to train; trained rankers are kept by their neighbours."""
 
     kind: ClassVar[str] = "knn_online"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
     base: Ranker
     data: RankingDataset
     query_map: QueryMap
@@ -46,7 +47,7 @@ class KNNOnlineScorer:
     ) -> np.ndarray:
         """Score of each row."""
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Ranker]]:
         """The rankers for the queries, trained where needed: the queries that share one, and it."""
@@ -56,23 +57,26 @@ class KNNOnlineScorer:
         return [(np.flatnonzero(which == i), self._model(chosen)) for i, chosen in enumerate(sets)]
 
     def _model(self, queries: np.ndarray) -> Ranker:
-        from plackett.rankers.wrapper import train_quietly
-
         key = queries.astype(np.int64).tobytes()
         known = self.models.pop(key, None)
         if known is None:
             part = self.data if queries.size == self.data.n_queries else self.data.select(queries)
-            known = train_quietly(self.base, part)
+            known = trained_member(self.base, part)
         self.models[key] = known
         while len(self.models) > self.max_models:
             self.models.popitem(last=False)
         return known
 
     def score(
-        self, chosen: list[tuple[np.ndarray, Ranker]], X: Any, offsets: np.ndarray, n_jobs: int | None
+        self,
+        chosen: list[tuple[np.ndarray, Ranker]],
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None,
+        query_features: np.ndarray | None = None,
     ) -> np.ndarray:
         """Score of each row by the ranker of its query."""
-        whole, scores = unlabelled(X, offsets), np.zeros(X.shape[0])
+        whole, scores = unlabelled(X, offsets, query_features), np.zeros(X.shape[0])
         for queries, ranker in chosen:
             part = whole.select(queries)
             rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)
@@ -84,47 +88,21 @@ class KNNOnlineScorer:
         text = json.dumps(to_plain(self.base, "base"), ensure_ascii=False).encode()
         arrays = {
             "base": np.frombuffer(text, np.uint8),
-            "offsets": self.data.offsets,
             "points": self.points,
             "k": np.array([self.k, self.max_models]),
         }
-        X = self.data.X
-        if isinstance(X, np.ndarray):
-            arrays["X"] = X
-        else:
-            arrays |= {"X.data": X.data, "X.indices": X.indices, "X.indptr": X.indptr, "X.shape": np.array(X.shape)}
-        arrays |= {name: getattr(self.data, name) for name in _FIELDS if getattr(self.data, name) is not None}
-        return arrays | self.query_map.to_arrays()
+        return arrays | pack_data(self.data) | self.query_map.to_arrays()
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KNNOnlineScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.rankers.base import Ranker
-
-        base = from_plain(json.loads(arrays["base"].tobytes()))
-        offsets, points, sizes = (np.array(arrays[name]) for name in ("offsets", "points", "k"))
-        if not isinstance(base, Ranker) or offsets.dtype != np.int64 or offsets.ndim != 1 or sizes.shape != (2,):
-            raise DataError("the training data of the model are damaged")
-        query_map = QueryMap.from_arrays(arrays)
-        X = _table(arrays)
-        group = np.diff(offsets)
-        if (group < 0).any() or offsets.size < 2 or offsets[0] != 0 or offsets[-1] != X.shape[0]:
-            raise DataError("the training data of the model are damaged")
-        if points.shape != (group.size, query_map.n_features) or points.dtype != np.float64:
-            raise DataError(f"{group.size} training queries with features of shape {points.shape}")
-        if not (1 <= sizes[0] <= group.size and sizes[1] >= 1):
-            raise DataError(f"{sizes[0]} neighbours among {group.size} training queries")
-        fields = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
-        data = RankingDataset.from_arrays(X, fields.pop("y", None), group=group, **fields)
+        base = unpack_base(json.loads(arrays["base"].tobytes()))
+        points, sizes = (np.array(arrays[name]) for name in ("points", "k"))
+        if sizes.shape != (2,):
+            raise DataError("the number of neighbours is damaged")
+        query_map, data = QueryMap.from_arrays(arrays), unpack_data(arrays)
+        if points.shape != (data.n_queries, query_map.n_features) or points.dtype != np.float64:
+            raise DataError(f"{data.n_queries} training queries with features of shape {points.shape}")
+        if not (1 <= sizes[0] <= data.n_queries and sizes[1] >= 1):
+            raise DataError(f"{sizes[0]} neighbours among {data.n_queries} training queries")
         return cls(base, data, query_map, points, int(sizes[0]), int(sizes[1]))
-
-
-def _table(arrays: dict[str, np.ndarray]) -> Any:
-    if "X" in arrays:
-        return np.array(arrays["X"])
-    from scipy.sparse import csr_matrix
-
-    shape = tuple(int(n) for n in arrays["X.shape"])
-    table = csr_matrix((arrays["X.data"], arrays["X.indices"], arrays["X.indptr"]), shape=shape)
-    table.check_format()
-    return table

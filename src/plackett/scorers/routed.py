@@ -54,6 +54,8 @@ class RoutedScorer:
     """
 
     kind: ClassVar[str] = "routed"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
     rankers: tuple[Ranker, ...]
     factors: np.ndarray
     shrink: float
@@ -72,7 +74,7 @@ class RoutedScorer:
         if len(self.rankers) == 1:
             return member_scores(self.rankers[0], unlabelled(X, offsets, query_features), n_jobs)
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query, or a table of weights, queries × members."""
@@ -80,9 +82,16 @@ class RoutedScorer:
             return np.zeros(offsets.size - 1, np.int64)
         return self.router(X, offsets, z)
 
-    def score(self, chosen: np.ndarray, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    def score(
+        self,
+        chosen: np.ndarray,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None,
+        query_features: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Score of each row by the chosen members."""
-        whole = unlabelled(X, offsets)
+        whole = unlabelled(X, offsets, query_features)
         scores = np.zeros(X.shape[0])
         local = 1.0 - self.shrink
         for number, queries, weight in _uses(chosen):

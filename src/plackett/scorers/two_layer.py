@@ -36,6 +36,8 @@ class TwoLayerScorer:
     """A ranker trained on products, and the map from a query to the features that documents are multiplied with."""
 
     kind: ClassVar[str] = "two_layer"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
     ranker: Ranker
     query_map: QueryMap
     #: From the standardised query features to those used, features × components.
@@ -51,15 +53,23 @@ class TwoLayerScorer:
     ) -> np.ndarray:
         """Score of each row."""
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The query layer: what the documents of each query are multiplied with."""
         return table_times(np.ascontiguousarray(z, np.float32), self.projection)
 
-    def score(self, chosen: np.ndarray, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    def score(
+        self,
+        chosen: np.ndarray,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None,
+        query_features: np.ndarray | None = None,
+    ) -> np.ndarray:
         """The document layer."""
-        return member_scores(self.ranker, unlabelled(products(X, offsets, chosen), offsets), n_jobs)
+        data = unlabelled(products(X, offsets, chosen), offsets, query_features)
+        return member_scores(self.ranker, data, n_jobs)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""

@@ -96,13 +96,13 @@ class QueryIntent:
         emphasised, plain
             Titles and anchor texts, and body texts, of the collection, for the third signal.
         """
-        home, topic = [self._words(text) for text in home], [self._words(text) for text in topic]
-        if not home or not topic:
+        at_home, on_topic = [self._words(text) for text in home], [self._words(text) for text in topic]
+        if not at_home or not on_topic:
             raise DataError("QueryIntent needs at least one query of each kind")
         if self.smoothing <= 0.0:
             raise DataError(f"smoothing={self.smoothing}; give a number above 0")
-        words = {w for text in (*home, *topic) for w in text}
-        self._models = tuple(_Model(texts, len(words), self.smoothing) for texts in (home, topic))
+        words = {w for text in (*at_home, *on_topic) for w in text}
+        self._models = tuple(_Model(texts, len(words), self.smoothing) for texts in (at_home, on_topic))
         self._strong = Counter(w for text in emphasised for w in self._words(text))
         self._weak = Counter(w for text in plain for w in self._words(text))
         if self.weights is not None:
@@ -110,7 +110,7 @@ class QueryIntent:
             if table.shape != (5,):
                 raise DataError(f"weights has shape {table.shape}; give one for each of four signals, and an intercept")
         else:
-            table = self._learned([*home, *topic], np.repeat([1.0, 0.0], [len(home), len(topic)]))
+            table = self._learned([*at_home, *on_topic], np.repeat([1.0, 0.0], [len(at_home), len(on_topic)]))
         self.coef_, self.intercept_ = table[:4], float(table[4])
         return self
 

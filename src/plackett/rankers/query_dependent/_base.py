@@ -86,9 +86,6 @@ class UsesQueryFeatures(Ranker):
             raise DataError(f"query_features: column {name!r} varies within a query; it does not describe the query")
         return columns
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QueryDependent(UsesQueryFeatures, Wrapper):
@@ -166,7 +163,10 @@ class LocalRankers(QueryDependent):
         def scorer(share: float) -> RoutedScorer:
             if share == 1.0 or len(members) == 1:
                 return RoutedScorer((members[0],), np.ones(1), 0.0, None, None)
-            return RoutedScorer(tuple(members), factors, share, query_map, router)
+            # a single member's scores need no common scale
+            alone = share == 0.0 and getattr(router, "hard", True)
+            used = np.ones(len(members)) if alone else factors
+            return RoutedScorer(tuple(members), used, share, query_map, router)
 
         if self.shrink != "auto":
             shares: tuple[float, ...] = (float(self.shrink),)

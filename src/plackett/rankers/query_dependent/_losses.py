@@ -51,10 +51,10 @@ class MixedLoss(Loss):
 class _Mixed(BoundLoss):
     def __init__(self, loss: MixedLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
-        shares = data.query_features
-        if shares is None or shares.shape[1] != len(loss.losses):
-            found = "none" if shares is None else f"{shares.shape[1]} columns"
-            raise DataError(f"{len(loss.losses)} losses need as many probabilities per query, got {found}")
+        n = len(loss.losses)
+        shares = np.full((data.n_queries, n), 1.0 / n) if data.query_features is None else data.query_features
+        if shares.shape[1] != n:
+            raise DataError(f"{n} losses need as many probabilities per query, got {shares.shape[1]}")
         weight = self.query_weight
         self.bound = []
         for c, one in enumerate(loss.losses):

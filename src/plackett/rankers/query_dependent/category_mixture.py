@@ -91,6 +91,3 @@ class CategoryMixture(GradientRanker):
                 "negative and sum to 1"
             )
         return data
-
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self.scorer_.predict(data.X, data.offsets, self.n_jobs)

@@ -128,11 +128,6 @@ class CoupleNet(UsesQueryFeatures):
             minimize(layers.objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
         return scorer(best)
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        if self.scorer_.kind == "linear":  # the queries do not differ
-            return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
-        return super()._score_rows(data)
-
 
 class Layers:
     """The penalised mean loss as a function of both layers, in one flat vector."""

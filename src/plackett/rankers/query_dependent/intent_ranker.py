@@ -142,9 +142,6 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         self.gate_, self.losses_ = gate, np.array(values)
         return share
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
-
 
 def gate_objective(
     gate: np.ndarray, z: np.ndarray, losses: np.ndarray, weight: np.ndarray, prior: float, strength: float

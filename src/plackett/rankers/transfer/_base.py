@@ -89,7 +89,7 @@ class TransferRanker(SingleMember):
             if part.y is None:
                 raise DataError(f"source {domain!r} has no labels")
             if part.n_queries:
-                ready[domain] = super()._prepared(part, name)
+                ready[domain] = super()._prepared(part.replace(feature_names=data.feature_names), name)
         self._sources = ready
         return super()._prepared(data, name)
 

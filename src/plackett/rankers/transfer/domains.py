@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
 
 __all__ = ["domains", "plain", "pooled", "source_domains"]
 __public__ = ["domains"]
@@ -84,17 +85,13 @@ def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDa
         own = np.ones(part.n_queries) if part.query_weight is None else part.query_weight
         words: dict[str, Any] = {"query_weight": own * weight}
         words["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
-        if preferences and part.preferences is None:
-            from plackett.data.preferences import Preferences
-
-            words["preferences"] = Preferences.from_labels(part, margin=False)
         if not features:
             words["query_features"] = None
         if preferences:
-            pairs = words.get("preferences", part.preferences)
-            ones = np.ones(len(pairs))
-            weight_of = ones if pairs.weight is None else pairs.weight
-            words["preferences"] = replace(pairs, margin=None, weight=weight_of)
+            given = part.preferences
+            pairs = Preferences.from_labels(part, margin=False) if given is None else given
+            of_pairs = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+            words["preferences"] = replace(pairs, margin=None, weight=of_pairs)
         joined.append(plain(part, first).replace(**words))
         first += part.n_queries
     return concat(joined)

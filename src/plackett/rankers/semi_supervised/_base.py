@@ -1,0 +1,63 @@
+"""Shared by the semi-supervised rankers: labels that are made, and a watch over whether they help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from plackett.data.dataset import RankingDataset
+from plackett.rankers.wrapper import SingleMember
+from plackett.solvers.monitor import Monitor
+
+__all__ = ["SemiSupervised"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SemiSupervised(SingleMember):
+    """Base class of rankers that learn from documents without labels (label below 0) too.
+
+    Parameters
+    ----------
+    fallback
+        Compare with the base ranker trained on the labelled documents alone, on the validation data, and keep that one
+        if unlabelled documents do not help. Without validation data nothing is compared.
+
+    Attributes
+    ----------
+    unlabelled_helps_
+        Whether the unlabelled documents improved `eval_measure` on the validation data; None if that is not known.
+    """
+
+    fallback: bool = True
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self.unlabelled_helps_: bool | None = None
+        self._more: dict[str, Any] = {}
+        changed = self._augmented(data)
+        alone = None
+        if changed is None or (self.fallback and monitor.valid is not None):
+            alone = self._trained(data, monitor.valid)
+            self._end_with(alone)
+            _, stop = monitor.judge(self._score_rows)
+            if changed is None or stop:
+                return
+        self._end_with(self._trained(changed, monitor.valid))
+        better, _ = monitor.judge(self._score_rows)
+        if alone is not None:
+            self.unlabelled_helps_ = better
+            if not better:
+                self._end_with(alone)
+
+    def _augmented(self, data: RankingDataset) -> RankingDataset | None:
+        """The data with what was learned about unlabelled documents; None if there is nothing to add.
+
+        Numbers for the model card go into ``self._more``.
+        """
+        raise NotImplementedError
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        labels = {"labelled": int((data.labels >= 0).sum()), "unlabelled": int((data.labels < 0).sum())}
+        more = self.__dict__.pop("_more", {})
+        if self.unlabelled_helps_ is not None:
+            more |= {"labelled alone": monitor.history[0], "with unlabelled": monitor.history[1]}
+        return super()._card(data, monitor) | {"documents": labels | more}

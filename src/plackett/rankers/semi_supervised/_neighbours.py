@@ -1,0 +1,95 @@
+"""Nearest documents of the same list, by scaled Euclidean or cosine similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett.data.dataset import RankingDataset
+
+__all__ = ["METRICS", "check_neighbours", "list_neighbours", "scaled"]
+
+METRICS = ("euclidean", "cosine")
+
+
+def check_neighbours(ranker: Any) -> None:
+    """Reject parameters that say nothing."""
+    if ranker.n_neighbors < 0 or ranker.metric not in METRICS:
+        raise DataError(
+            f"n_neighbors={ranker.n_neighbors}, metric={ranker.metric!r}; give 0 or more, and one of {METRICS}"
+        )
+
+
+def scaled(data: RankingDataset, metric: str) -> np.ndarray:
+    """Features in which the dot product of two rows is their cosine, or whose distance is the scaled Euclidean one."""
+    X = np.asarray(data.dense(), np.float64)
+    if np.isnan(X).any():
+        X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    deviation = X.std(axis=0)
+    X = X / np.where(deviation > 1e-12 * np.maximum(np.abs(X).max(axis=0, initial=0.0), 1e-300), deviation, 1.0)
+    if metric == "cosine":
+        length = np.sqrt((X**2).sum(axis=1, keepdims=True))
+        return X / np.where(length > 0, length, 1.0)
+    return X / np.sqrt(max(X.shape[1], 1))
+
+
+def list_neighbours(
+    data: RankingDataset, X: np.ndarray, k: int, rows: np.ndarray, others: np.ndarray, metric: str, *, far: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each of some rows its k nearest rows among others of the same list (farthest with ``far``).
+
+    Returns the rows, their neighbours and the similarities: exp(−d²) or the cosine. ``rows`` and ``others`` are masks.
+    """
+    near = np.full((data.n_rows, k), -1, np.int64)
+    value = np.zeros((data.n_rows, k))
+    over_queries(
+        _nearest,
+        data.offsets,
+        np.ascontiguousarray(X),
+        np.ascontiguousarray(rows),
+        np.ascontiguousarray(others),
+        metric == "cosine",
+        far,
+        near,
+        value,
+        n_jobs=1,
+    )
+    row, place = np.nonzero(near >= 0)
+    return row, near[row, place], value[row, place]
+
+
+@kernel
+def _nearest(lo, hi, offsets, X, rows, others, cosine, far, near, value):  # type: ignore[no-untyped-def]
+    k = near.shape[1]
+    for q in range(lo, hi):
+        for u in range(offsets[q], offsets[q + 1]):
+            if not rows[u]:
+                continue
+            found = 0
+            for v in range(offsets[q], offsets[q + 1]):
+                if v == u or not others[v]:
+                    continue
+                total = 0.0
+                if cosine:
+                    for j in range(X.shape[1]):
+                        total += X[u, j] * X[v, j]
+                    similar = total
+                else:
+                    for j in range(X.shape[1]):
+                        total += (X[u, j] - X[v, j]) ** 2
+                    similar = np.exp(-total)
+                key = -similar if far else similar
+                place = found
+                while place > 0 and (-value[u, place - 1] if far else value[u, place - 1]) < key:
+                    if place < k:
+                        value[u, place] = value[u, place - 1]
+                        near[u, place] = near[u, place - 1]
+                    place -= 1
+                if place < k:
+                    value[u, place] = similar
+                    near[u, place] = v
+                    if found < k:
+                        found += 1

@@ -1,0 +1,100 @@
+"""Features found in the test list itself: kernel principal components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.linear import spread
+from plackett.models.search_space import SearchSpace
+from plackett.rankers.wrapper import Wrapper
+from plackett.scorers.blend import BlendScorer
+from plackett.scorers.kernel_pca import KERNELS
+from plackett.scorers.transductive import TransductiveScorer
+from plackett.solvers.monitor import Monitor
+
+__all__ = ["KernelFeatures"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelFeatures(Wrapper):
+    """Transductive: for each list to rank, features from kernel PCA of its own documents, and a ranker trained on them.
+
+    **It sees the test lists, without their labels,** when it scores: `predict` runs kernel PCA on the documents of a
+    list, projects training and test documents on the components, appends them to the features, trains the base ranker
+    again and ranks the list. What varies in this list may matter for it. The price is one training per list, and a
+    model file that holds the training data; not every list improves. With 0 components it is the base ranker.
+
+    Parameters
+    ----------
+    kernels
+        Names of kernels: ``"linear"`` (ordinary PCA), ``"polynomial"``, ``"rbf"``, ``"diffusion"``.
+    n_components
+        Number of components of each.
+    base
+        The ranker; None uses `RankBoost`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(n_queries=20, docs_per_query=8, n_features=5, random_state=0)
+    >>> ranker = KernelFeatures(base="LinearRegression", n_components=2).fit(data.select(range(15)))
+    >>> ranker.predict(data.select([17])).shape, ranker.card_["transductive"]
+    ((8,), True)
+
+    References
+    ----------
+    Duh, Kirchhoff: Learning to rank with partially-labeled data. SIGIR 2008.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("semi.kpca",)
+    paper: ClassVar[str] = "Duh, Kirchhoff 2008"
+    search_space: ClassVar[SearchSpace] = {"n_components": (1, 3, 5)}
+    _usual_base: ClassVar[str] = "RankBoost"
+    _test_settings: ClassVar[dict[str, Any]] = {
+        "base": "LinearRegression",
+        "kernels": ("linear", "rbf"),
+        "n_components": 1,
+    }
+    # scales of features are those of the documents, whatever they weigh; an interrupt ends a member
+    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
+
+    kernels: Sequence[str] = ("linear", "polynomial", "rbf")
+    n_components: int = 3
+
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        unknown = [name for name in self.kernels if name not in KERNELS]
+        if isinstance(self.kernels, str) or unknown:
+            raise DataError(f"kernels={self.kernels!r}; give a list of names out of {', '.join(KERNELS)}")
+        if self.n_components < 0:
+            raise DataError(f"n_components={self.n_components}; give 0 or more")
+        alone = self._trained(data, monitor.valid)  # bad parameters of the base ranker show now
+        if self.n_components == 0 or not self.kernels:
+            self.scorer_: Any = BlendScorer((alone,), np.ones(1))
+        else:
+            base = self._member(alone)
+            base.early_stopping_rounds = base.calibration = None  # no validation data when a list is scored
+            scale = spread(data.X, data.row_weight, self.n_jobs)
+            kept = RankingDataset(
+                X=data.X,
+                y=data.y,
+                offsets=data.offsets,
+                qids=data.qids,
+                sample_weight=data.sample_weight,
+                query_weight=data.query_weight,
+            )
+            self.scorer_ = TransductiveScorer(base, kept, tuple(self.kernels), self.n_components, scale)
+        monitor.judge(self._score_rows)
+
+    @property
+    def allow_nan(self) -> bool:  # type: ignore[override]
+        """No: kernels need all values."""
+        return False
+
+    def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
+        return super()._card(data, monitor) | {"transductive": self.scorer_.kind == "transductive"}

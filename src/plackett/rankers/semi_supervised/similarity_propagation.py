@@ -1,0 +1,87 @@
+"""Labels given to the most similar unlabelled documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.search_space import SearchSpace
+from plackett.rankers.semi_supervised._base import SemiSupervised
+from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
+
+__all__ = ["SimilarityPropagation", "propagated_labels"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SimilarityPropagation(SemiSupervised):
+    """Unlabelled documents take the label of the most similar labelled document of their query.
+
+    Each labelled document gives its label to its nearest unlabelled documents; where several claim a document, the
+    nearest wins. Labels of people are never changed. The base ranker is then trained on human and automatic labels
+    together, as if all were human; the errors of the automatic ones make this a baseline. With 0 neighbours it is the
+    base ranker.
+
+    Parameters
+    ----------
+    n_neighbors
+        Number of unlabelled documents that a labelled one gives its label to.
+    metric
+        ``"euclidean"`` (of standardised features; the similarity is :math:`e^{-d^2 / p}` with p features) or
+        ``"cosine"``.
+    threshold
+        Least similarity.
+    weight
+        Weight of an automatically labelled document; human labels weigh 1.
+
+    Examples
+    --------
+    >>> X, y, qid = [[0.0], [0.1], [1.0], [1.1]], [0, -1, 1, -1], [7, 7, 7, 7]
+    >>> ranker = SimilarityPropagation(n_neighbors=1).fit(X, y, qid=qid)
+    >>> ranker.card_["documents"]["automatic labels"]
+    2
+
+    References
+    ----------
+    Amini, Truong, Goutte: A boosting algorithm for learning bipartite ranking functions with partially labeled data.
+    SIGIR 2008.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("semi.propagate", "semi.mix")
+    paper: ClassVar[str] = "Amini, Truong, Goutte 2008"
+    search_space: ClassVar[SearchSpace] = {"n_neighbors": (1, 2, 4), "weight": (0.1, 0.3, 1.0)}
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
+
+    n_neighbors: int = 1
+    metric: str = "euclidean"
+    threshold: float = 0.0
+    weight: float = 1.0
+
+    def _augmented(self, data: RankingDataset) -> RankingDataset | None:
+        check_neighbours(self)
+        if not self.weight > 0.0:
+            raise DataError(f"weight={self.weight}; give a number above 0")
+        labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
+        automatic = (labels >= 0) & (data.labels < 0)
+        self._more["automatic labels"] = int(automatic.sum())
+        if not automatic.any():
+            return None
+        own = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        return data.replace(y=labels, sample_weight=np.where(automatic, self.weight, 1.0) * own)
+
+
+def propagated_labels(data: RankingDataset, n_neighbors: int, metric: str, threshold: float = 0.0) -> np.ndarray:
+    """The labels, with those that labelled documents give to unlabelled ones."""
+    judged = data.labels >= 0
+    labels = data.labels.copy()
+    if n_neighbors == 0 or judged.all() or not judged.any():
+        return labels
+    giver, taker, similar = list_neighbours(data, scaled(data, metric), n_neighbors, judged, ~judged, metric)
+    kept = similar >= threshold
+    giver, taker, similar = giver[kept], taker[kept], similar[kept]
+    order = np.argsort(similar, kind="stable")  # the last assignment wins: the most similar
+    labels[taker[order]] = data.labels[giver[order]]
+    return labels

@@ -1,0 +1,252 @@
+"""Rankers for parts of the queries: neutral settings, naive routing, storage, shrinkage, planted data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.rankers.query_dependent.planted import rotating
+
+import plackett as pk
+from plackett import DataError
+from plackett.scorers.routers import OverlapRouter, nearest
+from plackett.scorers.subspaces import directions, similarities
+
+BASE = pk.RankSVM(C=0.01, n_jobs=1)
+TREES = pk.LambdaMART(n_estimators=5, num_leaves=4, min_child_samples=1, n_jobs=1)
+KNN = (pk.KNNOnline, pk.KNNOffline1, pk.KNNOffline2)
+
+
+@pytest.fixture(scope="module")
+def train():
+    return rotating(60, 0)
+
+
+@pytest.fixture(scope="module")
+def test():
+    return rotating(60, 1)
+
+
+@pytest.mark.spec("qdep.knn.online")
+@pytest.mark.spec("qdep.knn.offline1")
+@pytest.mark.spec("qdep.knn.offline2")
+@pytest.mark.spec("qdep.cluster")
+@pytest.mark.spec("qdep.classify.ranker")
+@pytest.mark.spec("qdep.modelcluster")
+@pytest.mark.parametrize("base", [BASE, TREES], ids=["linear", "trees"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda base: pk.KNNOnline(base=base, k=60), id="online"),
+        pytest.param(lambda base: pk.KNNOffline1(base=base, k=60), id="offline1"),
+        pytest.param(lambda base: pk.KNNOffline2(base=base, k=60), id="offline2"),
+        pytest.param(lambda base: pk.SubspaceClusters(base=base, n_clusters=1), id="subspace"),
+        pytest.param(lambda base: pk.ClassRankers(base=base, n_classes=1), id="classes"),
+        pytest.param(lambda base: pk.ModelClusters(base=base, n_clusters=1), id="model"),
+        pytest.param(lambda base: pk.KNNOffline2(base=base, k=5, shrink=1.0), id="shrunk"),
+        pytest.param(lambda base: pk.KNNOffline2(base=base, k=5, min_queries=6), id="too small"),
+    ],
+)
+def test_neutral_setting_is_the_base_ranker(make, base, train, test):
+    expected = base.fit(train).predict(test)
+    np.testing.assert_array_equal(make(base).fit(train).predict(test), expected)
+
+
+@pytest.mark.spec("qdep.knn.online")
+@pytest.mark.spec("qdep.knn.offline1")
+@pytest.mark.spec("qdep.knn.offline2")
+def test_neighbours_by_hand(train, test):
+    """Each query by the ranker of a naive search; a training query asked again has full overlap with itself."""
+    k = 12
+    z = train.query_features.astype(float)
+    z = (z - z.mean(axis=0)) / z.std(axis=0)
+    of_test = (test.query_features.astype(float) - train.query_features.mean(axis=0)) / train.query_features.std(axis=0)
+
+    def order(point):
+        return np.argsort(((z - point) ** 2).sum(axis=1), kind="stable")
+
+    def scores(queries, q):
+        return BASE.fit(train.select(np.sort(queries))).predict(test.select([q]))
+
+    online, first, second = (
+        cls(base=BASE, k=k, shrink=0.0) if cls is not pk.KNNOnline else cls(base=BASE, k=k) for cls in KNN
+    )
+    models = [ranker.fit(train) for ranker in (online, first, second)]
+    sets = [set(order(point)[:k].tolist()) for point in z]
+    for q in range(0, 60, 7):
+        near = order(of_test[q])
+        overlap = [len(set(near[:k].tolist()) & own) for own in sets]
+        best = max(range(60), key=lambda i: (overlap[i], -np.flatnonzero(near == i)[0]))
+        expected = near[:k], np.array(sorted(sets[best])), np.array(sorted(sets[near[0]]))
+        for model, queries in zip(models, expected, strict=True):
+            np.testing.assert_allclose(model.predict(test.select([q])), scores(queries, q), rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(models[0].predict(train), models[2].predict(train))
+    assert len(models[2].members_) <= 1 + len({frozenset(own) for own in sets})
+
+
+def test_overlap_counts_equal_a_loop():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(30, 3))
+    near = nearest(points, points, 6)
+    router = OverlapRouter(points, np.arange(30), near)
+    z = rng.normal(size=(40, 3))
+    chosen = router(None, np.arange(41), z)
+    for q in range(40):
+        far = ((points - z[q]) ** 2).sum(axis=1)
+        mine = set(np.argsort(far)[:6].tolist())
+        overlap = np.array([len(mine & set(own.tolist())) for own in near])
+        best = np.flatnonzero(overlap == overlap.max())
+        assert chosen[q] == best[far[best].argmin()]
+
+
+@pytest.mark.spec("qdep.regularise")
+def test_shrinkage_mixes_scores_and_validation_falls_back(train, test):
+    parts = {s: pk.KNNOffline2(base=BASE, k=10, shrink=s).fit(train).predict(test) for s in (0.0, 0.5, 1.0)}
+    local = 2 * parts[0.5] - parts[1.0]  # the local scores, each on the scale of the global ranker
+    for q in range(test.n_queries):
+        rows = slice(test.offsets[q], test.offsets[q + 1])
+        np.testing.assert_allclose(np.corrcoef(local[rows], parts[0.0][rows])[0, 1], 1.0)
+    auto = pk.KNNOffline2(base=BASE, k=10).fit(train, eval_set=rotating(40, 2))
+    assert auto.shrink_ < 1.0 and auto.best_score_["valid_0"]["nDCG@10"] == max(auto.history_)
+    # where queries do not differ, nothing beats the global ranker for sure: it is tried first and wins ties
+    same = rotating(40, 3).replace(query_features=np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32))
+    global_ = same.replace(y=(same.X[:, 2] > 0.5).astype(float))
+    found = pk.KNNOffline2(base=BASE, k=3).fit(global_, eval_set=global_.select(range(20)))
+    assert found.history_[0] <= max(found.history_)
+    assert set(found.settled()) >= {"shrink"}
+
+
+@pytest.mark.spec("qdep.cluster")
+def test_subspace_similarity():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4)) * [3.0, 2.0, 1.0, 0.5]
+    offsets = np.array([0, 10, 20, 30])
+    own = directions(X, offsets, 3, np.ones(4))
+    found = similarities(own, own)
+    naive = [[np.mean([abs(a[p] @ b[p]) for p in range(3)]) for b in own] for a in own]
+    np.testing.assert_allclose(found, naive)
+    np.testing.assert_allclose(np.diag(found), 1.0)
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    turned = directions(X @ turn, offsets, 3, np.ones(4))
+    np.testing.assert_allclose(similarities(turned, turned), found, atol=1e-9)
+    np.testing.assert_allclose(similarities(-own, own), found)
+    short = directions(X[:12], np.array([0, 1, 2, 12]), 3, np.ones(4))
+    assert (similarities(short, short)[0] == 0).all()  # one document has no direction
+
+
+@pytest.mark.spec("qdep.cluster")
+def test_clusters_are_those_of_complete_linkage(train):
+    ranker = pk.SubspaceClusters(base=BASE, n_clusters=4).fit(train)
+    from plackett.data.canonical import canonical_order
+
+    data = canonical_order(train)
+    own = directions(data.X, data.offsets, 2, data.X.astype(float).std(axis=0))
+    far = 1 - similarities(own, own)
+    groups = [{i} for i in range(60)]
+    while len(groups) > 4:  # the two groups whose farthest members are nearest
+        pairs = [
+            (max(far[i, j] for i in a for j in b), x, y)
+            for x, a in enumerate(groups)
+            for y, b in enumerate(groups)
+            if x < y
+        ]
+        _, x, y = min(pairs)
+        groups[x] |= groups.pop(y)
+    found = {frozenset(np.flatnonzero(ranker.clusters_ == c).tolist()) for c in range(4)}
+    assert found == {frozenset(group) for group in groups}
+
+
+@pytest.mark.spec("qdep.modelcluster")
+def test_model_clusters_find_opposite_weights():
+    train, test = rotating(60, 0, two=True), rotating(60, 1, two=True)
+    ranker = pk.ModelClusters(base=BASE).fit(train)
+    assert (np.diff(ranker.losses_) <= 0).all()
+    alone = BASE.fit(train).score(test)
+    assert ranker.score(test) > 0.9 > alone + 0.1
+    soft = pk.ModelClusters(base=BASE, routing="soft").fit(train)
+    assert soft.score(test) > 0.9
+
+
+@pytest.mark.spec("qdep.classify.ranker")
+def test_given_classes_train_their_own_rankers():
+    train, test = rotating(60, 0, two=True), rotating(60, 1, two=True)
+    kinds = np.where(train.query_features[:, 0] > 0, "home", "topic")
+    ranker = pk.ClassRankers(base=BASE).fit(train, query_class=kinds)
+    assert ranker.classes_.tolist() == ["home", "topic"]
+    mine = BASE.fit(train.select(kinds == "home")).coef_
+    np.testing.assert_array_equal(ranker.members_[1].coef_, mine)
+    assert ranker.score(test) > 0.9 > BASE.fit(train).score(test) + 0.1
+    kept = pk.ClassRankers(base=BASE, validation_fraction=0.3).fit(train, query_class=kinds)
+    assert kept.score(test) > 0.85
+    with pytest.raises(DataError, match="query_class has shape"):
+        ranker.fit(train, query_class=kinds[1:])
+    with pytest.raises(DataError, match="routing='both'"):
+        pk.ClassRankers(routing="both").fit(train)
+
+
+@pytest.mark.parametrize(
+    "cls", [*KNN, pk.ClassRankers, pk.SubspaceClusters, pk.ModelClusters, pk.TwoLayer, pk.CoupleNet]
+)
+def test_saved_with_given_query_features(cls, train, test, tmp_path):
+    words = {} if cls is pk.CoupleNet else {"base": BASE}
+    ranker = cls(**words).fit(train)
+    ranker.save(tmp_path / "model.plackett")
+    again = pk.load(tmp_path / "model.plackett")
+    np.testing.assert_array_equal(again.predict(test), ranker.predict(test))
+
+
+@pytest.mark.parametrize(("cls", "words"), [(pk.KNNOffline2, {"k": 8}), (pk.KNNOffline1, {"k": 8}), (pk.TwoLayer, {})])
+def test_beats_the_global_ranker_where_weights_turn(cls, words, train, test):
+    local = cls(base=BASE, **words).fit(train).score(test)
+    assert local > BASE.fit(train).score(test) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("ranker", "message"),
+    [
+        (pk.KNNOnline(k=0), "k=0"),
+        (pk.KNNOffline2(shrink=2.0), "shrink=2.0"),
+        (pk.KNNOffline2(min_queries=0), "min_queries=0"),
+        (pk.SubspaceClusters(n_clusters=0), "n_clusters=0"),
+        (pk.TwoLayer(n_components=0), "n_components=0"),
+        (pk.KNNOffline2(base=3), "base=3 is not a plackett ranker"),
+        (pk.KNNOffline2(base="RankSVN"), "unknown ranker 'RankSVN'"),
+    ],
+)
+def test_bad_parameters(ranker, message, train):
+    with pytest.raises(DataError, match=message):
+        ranker.fit(train)
+
+
+@pytest.mark.spec("qdep.latency")
+def test_response_times_add_up(train, test):
+    for cls in (pk.KNNOnline, pk.KNNOffline2, pk.TwoLayer):
+        times = pk.response_times(cls(base=BASE).fit(train), test.select(range(5)))
+        assert times["qid"].to_list() == test.qids[:5].tolist()
+        parts = times["features"] + times["choice"] + times["scoring"]
+        np.testing.assert_allclose(parts.to_numpy(), times["total"].to_numpy())
+    with pytest.raises(DataError, match="does not look at the query first"):
+        pk.response_times(BASE.fit(train), test)
+
+
+@pytest.mark.spec("qdep.latency")
+def test_online_trains_once_per_neighbourhood(train, test):
+    from plackett.scorers.knn_online import KNNOnlineScorer
+
+    ranker = pk.KNNOnline(base=BASE, k=10, max_models=3).fit(train)
+    ranker.scorer_.models.clear()
+    ranker.predict(test.select([0]))
+    before = next(iter(ranker.scorer_.models.values()))
+    ranker.predict(test.select([0]))
+    assert next(iter(ranker.scorer_.models.values())) is before
+    ranker.predict(test)
+    assert isinstance(ranker.scorer_, KNNOnlineScorer) and len(ranker.scorer_.models) == 3
+
+
+@pytest.mark.parametrize("cls", [*KNN, pk.ClassRankers])
+def test_query_features_reach_rankers_inside_rankers(cls, train, test):
+    nested = cls(base=pk.TwoLayer(base=BASE)).fit(train)
+    assert np.isfinite(nested.predict(test)).all()
+    with pytest.raises(DataError, match="trained with query features"):
+        nested.predict(test.replace(query_features=None))
+    blend = pk.Blend(members=[pk.TwoLayer(base=BASE), pk.ListNet()], weights=(1, 1e-9)).fit(train)
+    np.testing.assert_array_equal(blend.rank(test), pk.TwoLayer(base=BASE).fit(train).rank(test))
