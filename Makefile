@@ -9,7 +9,7 @@ WORKERS ?= 2
 .PHONY: demo test test-full test-minimum lint bench letor docs site dist clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/report
+demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test
@@ -63,8 +63,9 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@$(PIP) -e .
 	@touch $@
 
-$(VENV)/report: $(VENV)/core
-	@$(PIP) -e ".[report]"
+# The demo needs a stemmer, not the readers of file formats that the extra text also brings.
+$(VENV)/demo: $(VENV)/core
+	@$(PIP) -e ".[report,serve]" PyStemmer
 	@touch $@
 
 $(VENV)/test: $(VENV)/core
