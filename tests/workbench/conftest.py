@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from asgi_client import get, post
 
 import plackett as pk
+from asgi_client import get, post
 from plackett.text import Document, Index
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench

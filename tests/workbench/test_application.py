@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from workbench.conftest import QUERIES, Client, documents, index_bench, judged
 
 import plackett as pk
 from plackett.workbench.application import ACTIONS, application
+from workbench.conftest import QUERIES, Client, documents, index_bench, judged
 
 
 def query(**parameters):
@@ -172,7 +172,7 @@ def test_query_sets_are_imported_in_many_forms(client, bench, text, queries, jud
         ("/api/sets/import", {"name": "mine", "text": "  "}, "nothing in it"),
         ("/api/sets/import", {"name": "given", "text": "x"}, "choose a name"),
         ("/api/judgements/import", {"rater": "a", "text": "q1 0 d1"}, "the file:1: expected 'query iteration"),
-        ("/api/judgements/import", {"rater": "a", "text": "qid,docid,grade\nq,d,high"}, "the file:2: the grade is 'high'"),
+        ("/api/judgements/import", {"rater": "a", "text": "qid,docid,grade\nq,d,high"}, "the grade is 'high'"),
         ("/api/judgements/import", {"rater": "a", "text": "x,y\n1,2"}, "no column qid"),
         ("/api/judge", {"rater": "", "docid": "d", "q": "x"}, "name of its rater"),
         ("/api/judge", {"rater": "a", "docid": "d"}, "needs a query"),

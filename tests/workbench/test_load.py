@@ -12,10 +12,10 @@ import threading
 import urllib.request
 
 import pytest
-from workbench.conftest import QUERIES, Client, index_bench, served
 
 from plackett.workbench.application import ACTIONS, application, openapi
 from plackett.workbench.store import Store
+from workbench.conftest import QUERIES, Client, index_bench, served
 
 
 def work(port, client, requests, sent, failed, graded):
