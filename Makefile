@@ -64,9 +64,12 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@touch $@
 
 # The demo needs a stemmer, not the readers of file formats that the extra text also brings.
-$(VENV)/demo: $(VENV)/core
+# One run of pip: this is also all that $(VENV)/core needs.
+$(VENV)/demo: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once, about a minute) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) -e ".[report,serve]" PyStemmer
-	@touch $@
+	@touch $(VENV)/core $@
 
 $(VENV)/test: $(VENV)/core
 	@$(PIP) -e ".[test,neural,report,text,serve,cluster,export]"

@@ -20,7 +20,7 @@ from rich.table import Table
 import plackett as pk
 from plackett.text import Index, SearchPipeline, extract
 
-RANKERS = ["LinearRegression", "ListNet", "LambdaMART"]
+RANKERS = ["LinearRegression", "LambdaMART"]
 MEASURES = ["nDCG@10", "AP", "RR"]
 FEATURES = [
     {"model": "BM25", "fields": ["title", "name", "signature", "text", "all"]},
@@ -97,9 +97,9 @@ def main() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     with console.status("indexing, computing features …"):
         index, data = prepare(console)
-    with console.status("training three rankers in five folds …"):
+    with console.status("training two rankers in three folds …"):
         found = pk.experiment(
-            {"pydocs": data}, RANKERS, MEASURES, select="nDCG@10", search=None, folds=5, out=OUT, random_state=7
+            {"pydocs": data}, RANKERS, MEASURES, select="nDCG@10", search=None, folds=3, out=OUT, random_state=7
         )
     folds = found.folds["pydocs"]
     tested = pk.concat([split.test for split in folds.values()])
@@ -113,7 +113,7 @@ def main() -> None:
     best, fold = found.best(), next(iter(folds))
     ranker, test = found.cell(best, fold).model(), folds[fold].test
     why = pk.explain(ranker, test, test.qids[0])
-    first, second = (why.documents[i] for i in np.argsort(-why.scores)[:2].tolist())
+    first, second = (why.documents[i] for i in np.argsort(-why.scores)[[0, 4]].tolist())
     reason = why.pair(first, second).row(0, named=True)
     console.print(f"\n[bold]Chosen[/bold]   {best}, by the queries set aside for choosing, not by the tested ones")
     console.print(
