@@ -7,8 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from asgi_client import get
 from typer.testing import CliRunner
+
+from asgi_client import get
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "workbench.md"
 STEP = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
