@@ -57,6 +57,16 @@ def test_error_in_one_column_leaves_the_others(client):
     assert found["columns"][1]["error"] is None and found["columns"][1]["ids"]
 
 
+def test_query_of_a_set_finds_the_same_wherever_it_is_asked(client, bench):
+    texts = {"a": '"whale near"', "b": "whale (", "c": "nobody: whale -ice", "d": "whale -ice"}
+    bench.store.add_queries("odd", texts)
+    for name in ("BM25", "RM3"):
+        run = bench.run(name, "odd", 20)
+        for qid, text in texts.items():
+            found = client.get("/api/search?" + query(qid=qid, q=text, columns=name, k=20)).json["columns"][0]
+            assert found["error"] is None and found["ids"] == list(run[qid])
+
+
 def test_explanation_adds_up_to_the_score(client):
     found = client.get("/api/search?" + query(q="whale ice", columns="BM25")).json["columns"][0]
     a, b = found["ids"][0], found["ids"][-1]
