@@ -80,7 +80,7 @@ def following(
 ) -> dict[str, Any]:  # fmt: skip
     """The queries of a set by what is left to judge for a rater: the one that matters most first."""
     graded = {(one.qid, one.docid) for one in bench.store.judgements(rater=_rater(rater)) if one.grade is not None}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for qid, text in bench.query_set(set).items():
         found = _pool(bench, set, qid, strategy, depth, columns)
         open_ones = [p for p in found if (qid, p.docid) not in graded]
@@ -111,7 +111,8 @@ def agreed(bench: Workbench) -> dict[str, Any]:
 def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20) -> dict[str, Any]:
     """Relevant documents that rankers do not have among their first, by query."""
     names = columns or list(bench.source.columns)
-    labels, rows = bench.labels(), []
+    labels = bench.labels()
+    rows: list[dict[str, Any]] = []
     for qid, text in bench.query_set(set).items():
         relevant = {docid: label for docid, label in labels.get(qid, {}).items() if label > 0}
         for docid, label in relevant.items():
