@@ -211,6 +211,8 @@ def test_exports_are_read_back(client, bench, tmp_path):
     table = client.get("/export/csv").body.decode()
     assert '"a ""b"", c"' in table
     assert client.post("/api/judgements/import", {"rater": "x", "text": table}).json == {"judgements": 3}
+    client.post("/api/judge", {"rater": "bob", "docid": "d01", "grade": 2, "qid": "q0", "note": "=1+1"})
+    assert ",'=1+1," in client.get("/export/csv?rater=bob").body.decode()
     (tmp_path / "x.txt").write_bytes(client.get("/export/letor?rater=ann").body)
     data = pk.read_letor(tmp_path / "x.txt")
     assert sorted(data.y.tolist()) == [0.0, 1.0, 2.0] and data.docids.tolist() == ["d01", "d02", "d03"]

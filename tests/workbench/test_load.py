@@ -55,7 +55,7 @@ def clients(bench, requests):
 
 
 def test_eight_clients_lose_nothing(index, tmp_path):
-    clients(index_bench(index, Store(tmp_path / "store.sqlite")), 400)
+    clients(index_bench(index, Store(tmp_path / "store.sqlite")), 160)
 
 
 @pytest.mark.full

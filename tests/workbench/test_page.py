@@ -219,7 +219,7 @@ def test_runs_and_datasets_have_the_same_page(runs_bench, dataset_bench, open_pa
 VIEWS = ["?q=whale+ice", "?view=judge", "?view=queries", "?view=snapshots", "?view=train"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_pages_are_accessible(site, open_page, axe, scheme):
     site.bench.store.add_snapshot("s", "BM25", "given", 10, {})
     site.bench.store.judge("ann", "q0", "d01", 3)
