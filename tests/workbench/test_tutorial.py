@@ -35,7 +35,7 @@ def test_every_step_of_the_tutorial_runs(tmp_path, monkeypatch):
             result = CliRunner().invoke(app, shlex.split(line.removeprefix("$ plackett ")))
             assert result.exit_code == 0, (line, result.output, result.exception)
             commands += 1
-    assert commands == 10
+    assert commands == 11
     first, second, service = opened
     assert list(first.source.columns) == ["BM25", "RM3"] and len(first.source.queries) == 40
     assert list(second.source.columns) == ["BM25", "engine"] and len(second.given) == 40
