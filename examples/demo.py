@@ -97,9 +97,9 @@ def main() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     with console.status("indexing, computing features …"):
         index, data = prepare(console)
-    with console.status("training two rankers in three folds …"):
+    with console.status("training two rankers in five folds …"):
         found = pk.experiment(
-            {"pydocs": data}, RANKERS, MEASURES, select="nDCG@10", search=None, folds=3, out=OUT, random_state=7
+            {"pydocs": data}, RANKERS, MEASURES, select="nDCG@10", search=None, folds=5, out=OUT, random_state=7
         )
     folds = found.folds["pydocs"]
     tested = pk.concat([split.test for split in folds.values()])
