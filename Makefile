@@ -9,7 +9,7 @@ WORKERS ?= 2
 .PHONY: demo test test-full test-minimum lint bench letor docs site dist clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/report
+demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test
@@ -63,9 +63,13 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@$(PIP) -e .
 	@touch $@
 
-$(VENV)/report: $(VENV)/core
-	@$(PIP) -e ".[report]"
-	@touch $@
+# The demo needs a stemmer, not the readers of file formats that the extra text also brings.
+# One run of pip: this is also all that $(VENV)/core needs.
+$(VENV)/demo: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once, about a minute) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) -e ".[report,serve]" PyStemmer
+	@touch $(VENV)/core $@
 
 $(VENV)/test: $(VENV)/core
 	@$(PIP) -e ".[test,neural,report,text,serve,cluster,export]"

@@ -1,10 +1,15 @@
-"""The demo: five ways to learn a ranking, which of them is best here, by how much, and can it be trusted?
+"""The demo: from documents to a ranker that was compared, explained and can be searched with.
 
-Run it with ``make demo``; it needs no data and no network. It leaves a report in ``out/demo``.
+Run it with ``make demo``; it needs no data and no network. The documents are those of Python's standard library. It
+leaves an index, features, a report and a search engine in ``out/demo``.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,40 +18,62 @@ from rich.console import Console
 from rich.table import Table
 
 import plackett as pk
+from plackett.text import Index, SearchPipeline, extract
 
-RANKERS = ["LinearRegression", "RankSVM", "RankBoost", "ListNet", "LambdaMART"]
-MEASURES = ["nDCG@10", "AP", "RR", "ERR@10"]
+RANKERS = ["LinearRegression", "LambdaMART"]
+MEASURES = ["nDCG@10", "AP", "RR"]
+FEATURES = [
+    {"model": "BM25", "fields": ["title", "name", "signature", "text", "all"]},
+    {"model": "RM3", "field": "all"},
+    {"length": "text"},
+    {"length": "name"},
+    {"links": "inlinks"},
+    {"query": "length"},
+]
+QUERY = "wait for several coroutines at once"
 OUT = Path("out/demo")
 
 
-def describe(console: Console, data: pk.RankingDataset, parts: tuple[pk.RankingDataset, ...]) -> None:
-    """Say what the data are."""
-    labels, counts = np.unique(data.y, return_counts=True)
-    shares = ", ".join(f"{int(label)}: {count / data.n_rows:.0%}" for label, count in zip(labels, counts, strict=True))
+def prepare(console: Console) -> tuple[Index, pk.RankingDataset]:
+    """Index the documents, and compute features of the candidates of every query."""
+    collection = pk.datasets.load("pydocs")
+    index = Index.create(OUT / "index", collection.documents, kinds=collection.kinds)
+    (OUT / "features.json").write_text(json.dumps(FEATURES, indent=1), encoding="utf-8")
+    data = extract(index, dict(collection.queries), FEATURES, judgements=collection.judgements, k=100)
     console.print(
-        f"\n[bold]Data[/bold]     {data.n_queries} queries, {data.n_rows:,} documents, {data.n_features} features"
+        f"\n[bold]Documents[/bold]  {index.n_documents:,} of Python's standard library, indexed in {OUT / 'index'}"
     )
-    console.print(f"         labels {shares}")
-    train, valid, test = (part.n_queries for part in parts)
-    console.print(f"         {train} queries to train on, {valid} to choose settings by, {test} to test\n")
+    console.print(
+        f"[bold]Queries[/bold]    {data.n_queries}, with graded judgements by a rule (see the guide to the workbench)"
+    )
+    console.print(
+        f"[bold]Features[/bold]   {data.n_features} of {data.n_rows:,} candidates: the 100 best by BM25 of each query"
+    )
+    return index, data
 
 
-def leaderboard(found: pk.Experiment) -> Table:
-    """The rankers, best first, each with its confidence interval and its time."""
-    board = found.leaderboard
+def verdict(compared: pk.evaluation.Comparison, system: str) -> str:
+    """What the test says about a system and BM25."""
+    pair = compared.pairs.filter(measure=MEASURES[0], a=system)
+    if pair.is_empty() or not pair["significant"].item():
+        return "" if pair.is_empty() else "not told apart"
+    return "better than BM25" if pair["better"].item() == system else "worse than BM25"
+
+
+def board(compared: pk.evaluation.Comparison) -> Table:
+    """The systems, best first, and how each compares with BM25."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("ranker", *MEASURES, f"95 % of {MEASURES[0]}", "against the best", "training"):
-        table.add_column(column, justify="left" if column == "ranker" or column.startswith("95") else "right")
-    first = board.filter(measure=MEASURES[0])
+    for column in ("ranker", *MEASURES, f"95 % of {MEASURES[0]}", "significantly"):
+        table.add_column(column, justify="right" if column in MEASURES else "left")
+    first = compared.table.filter(measure=MEASURES[0]).sort("mean", descending=True)
     low, high = first["low"].min(), first["high"].max()
     for row in first.iter_rows(named=True):
-        values = board.filter(ranker=row["ranker"])
-        means = [values.filter(measure=measure)["mean_over_queries"].item() for measure in MEASURES]
-        verdict = "best" if row["best"] else ("worse" if row["significantly_worse"] else "not told apart")
+        values = compared.table.filter(system=row["system"])
+        means = [values.filter(measure=measure)["mean"].item() for measure in MEASURES]
         cells = [f"{mean:.3f}" for mean in means]
         interval = _interval(row["low"], row["high"], means[0], low, high)
         style = "bold green" if row["best"] else None
-        table.add_row(row["ranker"], *cells, interval, verdict, f"{row['train_seconds']:.2f} s", style=style)
+        table.add_row(row["system"], *cells, interval, verdict(compared, row["system"]), style=style)
     return table
 
 
@@ -63,30 +90,46 @@ def _interval(low: float, high: float, mean: float, least: float, most: float, w
 
 
 def main() -> None:
-    """Make data, compare five rankers, print the table, write the report."""
+    """Index, extract, train, compare, report, search."""
     console = Console(width=None if Console().is_terminal else 120, highlight=False)
     start = time.perf_counter()
-    console.rule("[bold]plackett[/bold]: which ranker is best here, and can I trust it?")
-    data = pk.datasets.make_ranking(n_queries=500, docs_per_query=(20, 80), n_features=30, random_state=7)
-    parts = pk.split_queries(data, (0.6, 0.2, 0.2), random_state=7)
-    describe(console, data, parts)
+    console.rule("[bold]plackett[/bold]: from documents to a ranker that you can trust")
+    shutil.rmtree(OUT, ignore_errors=True)
+    with console.status("indexing, computing features …"):
+        index, data = prepare(console)
+    with console.status("training two rankers in five folds …"):
+        found = pk.experiment(
+            {"pydocs": data}, RANKERS, MEASURES, select="nDCG@10", search=None, folds=5, out=OUT, random_state=7
+        )
+    folds = found.folds["pydocs"]
+    tested = pk.concat([split.test for split in folds.values()])
+    names = list(data.feature_names)
+    scores = {"BM25": tested.X[:, names.index("BM25() all")], "RM3": tested.X[:, names.index("RM3() all")]}
+    for ranker in RANKERS:
+        scores[ranker] = np.concatenate([found.cell(ranker, fold).scores for fold in folds])
+    console.print(f"\n[bold]Tested[/bold] on {tested.n_queries} queries, each by rankers that had not seen it:\n")
+    console.print(board(pk.compare(tested, scores, MEASURES, baseline="BM25")))
 
-    with console.status("training five rankers, three settings each …"):
-        found = pk.experiment({"demo": parts}, RANKERS, MEASURES, select="nDCG@10", n_trials=3, out=OUT, random_state=7)
-    console.print(leaderboard(found))
-
-    best = found.best()
-    ranker, test = found.cell(best, *found.folds["demo"]).model(), parts[2]
+    best, fold = found.best(), next(iter(folds))
+    ranker, test = found.cell(best, fold).model(), folds[fold].test
     why = pk.explain(ranker, test, test.qids[0])
-    first, second = np.argsort(-why.scores)[:2].tolist()
+    first, second = (why.documents[i] for i in np.argsort(-why.scores)[[0, 4]].tolist())
     reason = why.pair(first, second).row(0, named=True)
     console.print(f"\n[bold]Chosen[/bold]   {best}, by the queries set aside for choosing, not by the tested ones")
     console.print(
-        f"[bold]Why[/bold]      query {test.qids[0]}: document {first} is above {second}, most of all for "
+        f"[bold]Why[/bold]      query {test.qids[0]}: {first} is above {second}, most of all for "
         f"{reason['feature']} ({reason['above']:.2f} against {reason['below']:.2f})"
     )
-    report = found.report(OUT)
-    console.print(f"[bold]Report[/bold]   {report}  (open it in a browser; also as Markdown and LaTeX beside it)")
+    console.print(
+        f"[bold]Report[/bold]   {found.report(OUT)}  (open it in a browser; also as Markdown and LaTeX beside it)"
+    )
+
+    SearchPipeline(index, ranker, FEATURES).save(OUT / "search")
+    console.print(f'[bold]Search[/bold]   plackett search {OUT / "search"} "{QUERY}" -k 3\n')
+    command = [sys.executable, "-m", "plackett", "search", str(OUT / "search"), QUERY, "-k", "3"]
+    print(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    console.print("[bold]Workbench[/bold]: search, compare, judge, explain and train in a browser:")
+    console.print(f"         {Path(sys.executable).parent / 'plackett'} workbench {OUT / 'search'}", soft_wrap=True)
     console.print(f"\n{time.perf_counter() - start:.1f} s. Next: README.md, docs/, `plackett --help`.")
 
 

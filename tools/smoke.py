@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,10 @@ def main() -> None:
     assert Path(pk.__file__).is_relative_to(sys.prefix), f"{pk.__file__} is not the installed package"
     assert pk.__version__ == version("plackett")
     assert (Path(pk.__file__).parent / "py.typed").exists(), "type checkers would not see the types"
+
+    for name in ("index.html", "main.js", "style.css"):
+        assert files("plackett.workbench").joinpath("page", name).is_file(), f"the page of the workbench lacks {name}"
+    assert len(pk.datasets.load("pydocs", variant="judged").queries) == 40
 
     data = pk.datasets.make_ranking(n_queries=30, docs_per_query=10, n_features=4, random_state=0)
     train, test = pk.split_queries(data, (0.7, 0.3), random_state=0)

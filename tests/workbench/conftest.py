@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from asgi_client import get, post
 
 import plackett as pk
+from asgi_client import get, post
 from plackett.text import Document, Index
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench
@@ -157,8 +157,9 @@ def _browser():
     return playwright.sync_playwright(), found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """For one file of tests: while Playwright runs, an event loop does, and `asyncio.run` would not work elsewhere."""
     starter, path = _browser()
     with starter as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from workbench.conftest import QUERIES, Client, documents, index_bench, judged
 
 import plackett as pk
 from plackett.workbench.application import ACTIONS, application
+from workbench.conftest import QUERIES, Client, documents, index_bench, judged
 
 
 def query(**parameters):
@@ -55,6 +55,16 @@ def test_error_in_one_column_leaves_the_others(client):
     found = client.get("/api/search?" + query(q="whale (", columns=["BM25", "RM3"])).json
     assert "parenthes" in found["columns"][0]["error"] or found["columns"][0]["error"]
     assert found["columns"][1]["error"] is None and found["columns"][1]["ids"]
+
+
+def test_query_of_a_set_finds_the_same_wherever_it_is_asked(client, bench):
+    texts = {"a": '"whale near"', "b": "whale (", "c": "nobody: whale -ice", "d": "whale -ice"}
+    bench.store.add_queries("odd", texts)
+    for name in ("BM25", "RM3"):
+        run = bench.run(name, "odd", 20)
+        for qid, text in texts.items():
+            found = client.get("/api/search?" + query(qid=qid, q=text, columns=name, k=20)).json["columns"][0]
+            assert found["error"] is None and found["ids"] == list(run[qid])
 
 
 def test_explanation_adds_up_to_the_score(client):
@@ -172,7 +182,7 @@ def test_query_sets_are_imported_in_many_forms(client, bench, text, queries, jud
         ("/api/sets/import", {"name": "mine", "text": "  "}, "nothing in it"),
         ("/api/sets/import", {"name": "given", "text": "x"}, "choose a name"),
         ("/api/judgements/import", {"rater": "a", "text": "q1 0 d1"}, "the file:1: expected 'query iteration"),
-        ("/api/judgements/import", {"rater": "a", "text": "qid,docid,grade\nq,d,high"}, "the file:2: the grade is 'high'"),
+        ("/api/judgements/import", {"rater": "a", "text": "qid,docid,grade\nq,d,high"}, "the grade is 'high'"),
         ("/api/judgements/import", {"rater": "a", "text": "x,y\n1,2"}, "no column qid"),
         ("/api/judge", {"rater": "", "docid": "d", "q": "x"}, "name of its rater"),
         ("/api/judge", {"rater": "a", "docid": "d"}, "needs a query"),
@@ -201,6 +211,8 @@ def test_exports_are_read_back(client, bench, tmp_path):
     table = client.get("/export/csv").body.decode()
     assert '"a ""b"", c"' in table
     assert client.post("/api/judgements/import", {"rater": "x", "text": table}).json == {"judgements": 3}
+    client.post("/api/judge", {"rater": "bob", "docid": "d01", "grade": 2, "qid": "q0", "note": "=1+1"})
+    assert ",'=1+1," in client.get("/export/csv?rater=bob").body.decode()
     (tmp_path / "x.txt").write_bytes(client.get("/export/letor?rater=ann").body)
     data = pk.read_letor(tmp_path / "x.txt")
     assert sorted(data.y.tolist()) == [0.0, 1.0, 2.0] and data.docids.tolist() == ["d01", "d02", "d03"]

@@ -12,10 +12,10 @@ import threading
 import urllib.request
 
 import pytest
-from workbench.conftest import QUERIES, Client, index_bench, served
 
 from plackett.workbench.application import ACTIONS, application, openapi
 from plackett.workbench.store import Store
+from workbench.conftest import QUERIES, Client, index_bench, served
 
 
 def work(port, client, requests, sent, failed, graded):
@@ -55,7 +55,7 @@ def clients(bench, requests):
 
 
 def test_eight_clients_lose_nothing(index, tmp_path):
-    clients(index_bench(index, Store(tmp_path / "store.sqlite")), 400)
+    clients(index_bench(index, Store(tmp_path / "store.sqlite")), 160)
 
 
 @pytest.mark.full

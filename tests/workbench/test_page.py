@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from workbench.conftest import QUERIES, served
 
 from plackett.workbench.store import Store
+from workbench.conftest import QUERIES, served
 
 #: Seconds are plenty; the machine may be busy.
 PATIENCE = 30_000
@@ -161,7 +162,7 @@ def test_two_raters_see_where_they_differ(site, open_page):
     until(page, "document.querySelector('.panel').innerText.includes('nowhere')")
     with page.expect_download() as download:
         page.locator("a", has_text="qrels").click()
-    assert "q0 0 nowhere 3" in open(download.value.path()).read()
+    assert "q0 0 nowhere 3" in Path(download.value.path()).read_text()
 
 
 def test_snapshots_are_compared(site, open_page, shot):
@@ -218,7 +219,7 @@ def test_runs_and_datasets_have_the_same_page(runs_bench, dataset_bench, open_pa
 VIEWS = ["?q=whale+ice", "?view=judge", "?view=queries", "?view=snapshots", "?view=train"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_pages_are_accessible(site, open_page, axe, scheme):
     site.bench.store.add_snapshot("s", "BM25", "given", 10, {})
     site.bench.store.judge("ann", "q0", "d01", 3)

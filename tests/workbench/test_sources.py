@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from workbench.conftest import Client, documents
 
 import plackett as pk
 from plackett.workbench.application import application
@@ -12,6 +11,7 @@ from plackett.workbench.bench import Workbench
 from plackett.workbench.sources.opening import open_source
 from plackett.workbench.sources.runs import read_labels
 from plackett.workbench.store import Store
+from workbench.conftest import Client, documents
 
 
 def test_runs_alone_are_searched_judged_and_measured(runs_bench):

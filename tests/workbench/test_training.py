@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from workbench.conftest import Client
 
 import plackett as pk
 from plackett.workbench.application import application
+from workbench.conftest import Client
 
 
 def wait(client, number, seconds=120):

@@ -108,7 +108,9 @@ def _embedded(variant: str | None, **refused: object) -> TextCollection:
 
 
 def available(root: str | os.PathLike[str] | None = None) -> pl.DataFrame:
-    """List the datasets that `load` knows, with the folder in which each was found, or null.
+    """List the datasets that `load` reads from files, with the folder in which each was found, or null.
+
+    The embedded collection ``"pydocs"`` has no files and is not listed.
 
     >>> available().filter(name="mq2008").select("version", "queries", "documents", "features").row(0)
     ('LETOR 4.0', 784, 15211, 46)

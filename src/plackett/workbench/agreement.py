@@ -73,7 +73,7 @@ def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
             first, second = zip(*both, strict=True)
             same = sum(x == y for x, y in both) / len(both)
             pairs.append({"a": a, "b": b, "n": len(both), "same": same, "kappa": kappa(first, second)})
-    conflicts = [
+    conflicts: list[dict[str, Any]] = [
         {
             "qid": qid,
             "docid": docid,
@@ -83,6 +83,7 @@ def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
         for (qid, docid), given in by_pair.items()
         if len({found.grade for found in given.values()}) > 1
     ]
-    conflicts.sort(key=lambda c: min(c["grades"].values()) - max(c["grades"].values()))
-    everyone = alpha({pair: [found.grade for found in given.values()] for pair, given in by_pair.items()})
+    conflicts.sort(key=lambda one: min(one["grades"].values()) - max(one["grades"].values()))
+    grades = {pair: [float(found.grade or 0.0) for found in given.values()] for pair, given in by_pair.items()}
+    everyone = alpha(grades)
     return {"alpha": everyone, "pairs": pairs, "conflicts": conflicts}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import tempfile
 from pathlib import Path
 
 from plackett._errors import DataError
+from plackett._spreadsheet import harmless
 from plackett.data.letor.write import write_letor
 from plackett.text.retrieval.reading import read_queries
 from plackett.workbench.bench import Workbench
@@ -140,16 +140,27 @@ def _as_qrels(bench: Workbench, rater: str | None) -> tuple[str, str]:
 
 
 def _as_csv(bench: Workbench, rater: str | None) -> tuple[str, str]:
+    import polars as pl
+
     texts = {qid: text for own in bench.sets().values() for qid, text in own.items()}
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["qid", "query", "docid", "grade", "rater", "note", "time"])
-    for one in bench.store.judgements(rater=rater):
-        if one.grade is not None or one.note:
-            grade = "" if one.grade is None else f"{one.grade:g}"
-            values = (one.qid, texts.get(one.qid, ""), one.docid, grade, one.rater, one.note, f"{one.time:.3f}")
-            writer.writerow(values)
-    return out.getvalue(), "text/csv; charset=utf-8"
+    rows = [
+        {
+            "qid": one.qid,
+            "query": texts.get(one.qid, ""),
+            "docid": one.docid,
+            "grade": "" if one.grade is None else f"{one.grade:g}",
+            "rater": one.rater,
+            "note": one.note,
+            "time": f"{one.time:.3f}",
+        }
+        for one in bench.store.judgements(rater=rater)
+        if one.grade is not None or one.note
+    ]
+    names = ("qid", "query", "docid", "grade", "rater", "note", "time")
+    table = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
+    # what people wrote must not run in a spreadsheet; ids stay as they are, to be read back
+    table = table.with_columns(harmless(table.select("query", "rater", "note")))
+    return table.write_csv(), "text/csv; charset=utf-8"
 
 
 def _as_letor(bench: Workbench, rater: str | None) -> tuple[str, str]:

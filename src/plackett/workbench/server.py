@@ -48,7 +48,7 @@ def serve(bench: Workbench, *, host: str = "127.0.0.1", port: int = 8765, token:
     _check_free(host, port)
     app = application(bench, token=token)
     warm_up(bench)
-    shown = f"[{host}]" if ":" in host else host
+    shown = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     print(f"The workbench is at http://{shown}:{port}/{f'?token={token}' if token else ''}", flush=True)
     print(f"Judgements are kept in {bench.store.path}. Ctrl-C ends it.", flush=True)
     config = uvicorn.Config(

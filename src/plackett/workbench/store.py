@@ -87,8 +87,8 @@ class Store:
     def __init__(self, path: str | os.PathLike[str] = ":memory:") -> None:
         self.path = str(path)
         self._lock = threading.RLock()
-        #: Counts the changes of judgements: what was computed from older ones is out of date.
-        self.version = 0
+        #: The query sets, read once; they are asked for with every search.
+        self._sets: dict[str, dict[str, str]] | None = None
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -152,7 +152,6 @@ class Store:
             "INSERT INTO judgements (time, rater, qid, docid, grade, note) VALUES (?, ?, ?, ?, ?, ?)",
             (now, rater, qid, docid, None if grade is None else float(grade), note),
         )
-        self.version += 1
         return Judgement(int(cursor.lastrowid or 0), now, rater, qid, docid, grade, note)
 
     def undo(self, rater: str) -> Judgement | None:
@@ -166,7 +165,6 @@ class Store:
             if row is None:
                 return None
             connection.execute("UPDATE judgements SET undone=1 WHERE number=?", (row[0],))
-            self.version += 1
         return Judgement(*row)
 
     def judgements(self, qid: str | None = None, rater: str | None = None) -> list[Judgement]:
@@ -206,21 +204,24 @@ class Store:
                 "INSERT INTO queries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text",
                 [(name, qid, text) for qid, text in queries.items()],
             )
-            self.version += 1
+            self._sets = None
 
     def remove_set(self, name: str) -> bool:
         """Remove a set of queries; judgements stay. Return whether there was one."""
         with self._commit() as connection:
-            self.version += 1
+            self._sets = None
             return connection.execute("DELETE FROM sets WHERE name=?", (name,)).rowcount > 0
 
     def sets(self) -> dict[str, dict[str, str]]:
         """All sets: texts by id, in the order in which they were added."""
-        names = self._rows("SELECT name FROM sets ORDER BY created")
-        found: dict[str, dict[str, str]] = {name: {} for (name,) in names}
-        for name, qid, text in self._rows("SELECT set_name, qid, text FROM queries ORDER BY rowid"):
-            found[name][qid] = text
-        return found
+        with self._lock:
+            if self._sets is None:
+                names = self._rows("SELECT name FROM sets ORDER BY created")
+                found: dict[str, dict[str, str]] = {name: {} for (name,) in names}
+                for name, qid, text in self._rows("SELECT set_name, qid, text FROM queries ORDER BY rowid"):
+                    found[name][qid] = text
+                self._sets = found
+            return self._sets
 
     # ------------------------------------------------------------------------------------------------------ snapshots
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ __all__ = ["Job", "Jobs"]
 
 #: Lines of progress that are kept.
 _LINES = 500
+_PROGRESS = re.compile(r"\[(\d+)/(\d+)\]")
 
 
 @dataclass
@@ -43,12 +45,13 @@ class Job:
 
     def describe(self) -> dict[str, Any]:
         """What the page shows."""
+        done, total = self._progress()
         return {
             "number": self.number,
             "state": self.state,
             "lines": self.lines[-50:],
-            "done": sum(line.startswith("[") for line in self.lines),
-            "total": self.result.get("total") or self._total(),
+            "done": done,
+            "total": total,
             "error": self.error,
             "seconds": (self.ended or time.time()) - self.began,
             "settings": self.settings,
@@ -57,13 +60,13 @@ class Job:
             "report": self.state == "done" and (self.folder / "report" / "report.html").is_file(),
         }
 
-    def _total(self) -> int | None:
-        """The number of cells, from a line of progress such as ``[3/15] …``."""
+    def _progress(self) -> tuple[int, int | None]:
+        """Finished cells and all cells, from the last line of progress such as ``[3/15] …``."""
         for line in reversed(self.lines):
-            if line.startswith("[") and "/" in line:
-                total = line[1:].partition("]")[0].partition("/")[2]
-                return int(total) if total.isdigit() else None
-        return None
+            found = _PROGRESS.match(line)
+            if found:
+                return int(found[1]), int(found[2])
+        return 0, None
 
 
 class Jobs:

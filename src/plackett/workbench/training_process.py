@@ -14,7 +14,8 @@ __all__ = ["main"]
 def main(folder: Path) -> None:
     """Run the experiment in ``job.json`` on ``data.plackett``; write report, winner and ``result.json``."""
     os.environ.setdefault("COLUMNS", "200")
-    os.nice(5)  # the page goes first
+    if hasattr(os, "nice"):
+        os.nice(5)  # the page goes first
     from plackett.data.native import open_dataset
     from plackett.experiments.experiment import experiment
 

@@ -280,6 +280,14 @@ def test_chinese_is_found_by_pairs():
     assert {hit.id for hit in search(index, '"東京都"', 5)} == {"1"}
 
 
+def test_snippet_skips_fields_that_are_shown_anyway():
+    index = Index.build([Document("a", {"title": "Blue whale, blue whale", "body": "It is a whale that sings."})])
+    (hit,) = search(index, "blue whale")
+    assert hit.snippet() == "**Blue whale**, **blue whale**"
+    assert hit.snippet(skip=("title",)) == "It is a **whale** that sings."
+    assert hit.snippet(skip=("title", "body")) == ""
+
+
 def test_snippets_show_the_best_part():
     text = (
         "Wings lift. "

@@ -15,6 +15,8 @@ import pkgutil
 import re
 import sys
 import warnings
+from collections.abc import Iterator
+from typing import Any
 
 #: Modules with effects (a browser, a window, printed verse), tests, and parts that are for other programs.
 SKIPPED = re.compile(
@@ -27,7 +29,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _SHORTEST = 20
 
 
-def modules():
+def modules() -> Iterator[str]:
     """Names of the public modules and their public submodules, sorted."""
     names = {name for name in sys.stdlib_module_names if not name.startswith("_")}
     for name in sorted(names):
@@ -46,7 +48,7 @@ def modules():
                 yield entry.name
 
 
-def text_of(value):
+def text_of(value: Any) -> str:
     """The docstring of an object itself, not of its class or of what it inherits from."""
     try:
         own = value.__doc__
@@ -57,7 +59,7 @@ def text_of(value):
     return _ADDRESS.sub("", inspect.cleandoc(own)).strip()
 
 
-def signature_of(value):
+def signature_of(value: Any) -> str:
     """The signature as text, without addresses of objects."""
     try:
         return _ADDRESS.sub("", str(inspect.signature(value)))[:300]
@@ -65,7 +67,7 @@ def signature_of(value):
         return ""
 
 
-def record(path, name, kind, module, parent, value, text):
+def record(path: str, name: str, kind: str, module: str, parent: str, value: Any, text: str) -> dict[str, str]:
     """A document."""
     return {
         "id": path, "name": name, "kind": kind, "module": module, "parent": parent, "text": text,
@@ -73,7 +75,7 @@ def record(path, name, kind, module, parent, value, text):
     }  # fmt: skip
 
 
-def kind_of(value):
+def kind_of(value: Any) -> str | None:
     """What an object is, or None if it is data."""
     if inspect.isclass(value):
         return "class"
@@ -82,7 +84,7 @@ def kind_of(value):
     return None
 
 
-def members(module, found):
+def members(module: str, found: Any) -> Iterator[tuple[dict[str, str], Any]]:
     """Documents of the functions and classes that a module defines, and of their methods."""
     named = getattr(found, "__all__", None)
     names = sorted(set(named) if named else {n for n in vars(found) if not n.startswith("_")})
@@ -112,10 +114,10 @@ def members(module, found):
                     yield record(path, f"{name}.{part}", "method", module, f"{module}.{name}", inner, text), inner
 
 
-def collect():
+def collect() -> list[dict[str, str]]:
     """All documents in the order of their ids; an object that several modules offer is taken once."""
-    found = {}
-    homes = {}
+    found: dict[str, dict[str, str]] = {}
+    homes: dict[int, str] = {}
     for module in modules():
         try:
             loaded = importlib.import_module(module)
@@ -138,7 +140,7 @@ def collect():
 
 
 #: Objects seen: their ids are compared, so they must live on.
-keep = []
+keep: list[Any] = []
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from plackett.serve.http import RefusedError
@@ -23,7 +24,7 @@ from plackett.workbench.pooling import STRATEGIES, Pooled, pool
 
 __all__ = ["ACTIONS"]
 
-Depth = Annotated[int, Param("whole", 1, 200)]
+Depth = Annotated[int, Param("whole", 1, 100)]
 
 
 @action("POST", "/api/judge")
@@ -55,7 +56,7 @@ def pooled(
     queries = bench.query_set(set)
     if qid not in queries:
         raise RefusedError(404, f"the set {set!r} has no query {qid!r}")
-    found = _pool(bench, set, qid, strategy, depth, columns)
+    found = _pool(_runs(bench, set, columns), qid, strategy, depth)
     query = bench.query("", qid)
     mine = {one.docid: one for one in bench.store.judgements(qid, rater)} if rater else {}
     labels = bench.labels(qid=qid).get(qid, {})
@@ -80,9 +81,10 @@ def following(
 ) -> dict[str, Any]:  # fmt: skip
     """The queries of a set by what is left to judge for a rater: the one that matters most first."""
     graded = {(one.qid, one.docid) for one in bench.store.judgements(rater=_rater(rater)) if one.grade is not None}
-    rows = []
+    rows: list[dict[str, Any]] = []
+    runs = _runs(bench, set, columns)
     for qid, text in bench.query_set(set).items():
-        found = _pool(bench, set, qid, strategy, depth, columns)
+        found = _pool(runs, qid, strategy, depth)
         open_ones = [p for p in found if (qid, p.docid) not in graded]
         worth = max((p.priority for p in open_ones), default=0.0)
         rows.append({"qid": qid, "text": text, "left": len(open_ones), "pool": len(found), "worth": worth})
@@ -91,11 +93,14 @@ def following(
     return {"next": first, "queries": rows, "left": sum(row["left"] for row in rows)}
 
 
-def _pool(bench: Workbench, set_name: str, qid: str, strategy: str, depth: int, columns: Names) -> list[Pooled]:
+def _runs(bench: Workbench, set_name: str, columns: Names) -> dict[str, dict[str, dict[str, float]]]:
+    return {name: bench.run(name, set_name, 100) for name in columns or list(bench.source.columns)}
+
+
+def _pool(runs: Mapping[str, Mapping[str, Any]], qid: str, strategy: str, depth: int) -> list[Pooled]:
     if strategy not in STRATEGIES:
         raise RefusedError(422, f"strategy is {strategy!r}; give one of {', '.join(STRATEGIES)}")
-    names = columns or list(bench.source.columns)
-    return pool({name: list(bench.run(name, set_name, 100)[qid]) for name in names}, depth, strategy)
+    return pool({name: list(run[qid]) for name, run in runs.items()}, depth, strategy)
 
 
 @action("GET", "/api/agreement")
@@ -110,12 +115,14 @@ def agreed(bench: Workbench) -> dict[str, Any]:
 @action("GET", "/api/missing")
 def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20) -> dict[str, Any]:
     """Relevant documents that rankers do not have among their first, by query."""
-    names = columns or list(bench.source.columns)
-    labels, rows = bench.labels(), []
+    runs = _runs(bench, set, columns)
+    labels = bench.labels()
+    rows: list[dict[str, Any]] = []
     for qid, text in bench.query_set(set).items():
         relevant = {docid: label for docid, label in labels.get(qid, {}).items() if label > 0}
+        first = {name: list(run.get(qid, {}))[:depth] for name, run in runs.items()} if relevant else {}
         for docid, label in relevant.items():
-            absent = [name for name in names if docid not in list(bench.run(name, set, 100).get(qid, {}))[:depth]]
+            absent = [name for name, own in first.items() if docid not in own]
             if absent:
                 rows.append({"qid": qid, "text": text, "docid": docid, "label": label, "absent": absent})
     rows.sort(key=lambda row: (-row["label"], -len(row["absent"])))

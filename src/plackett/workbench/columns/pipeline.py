@@ -9,11 +9,12 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.text.pipeline import SearchPipeline
+from plackett.text.pipeline import RankedHit, SearchPipeline
 from plackett.text.retrieval.base import as_queries
 from plackett.text.search.searching import best_documents
 from plackett.workbench.columns.base import Column, Query, Ranked
 from plackett.workbench.columns.explained import explained
+from plackett.workbench.columns.retrieval import is_plain
 
 __all__ = ["PipelineColumn"]
 
@@ -31,8 +32,12 @@ class PipelineColumn(Column):
 
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
         """The k best documents."""
-        hits = self.pipeline.search(query.text, k, filters=filters or None)
+        hits = self._hits(query, k, filters)
         return Ranked([hit.id for hit in hits], [hit.score for hit in hits])
+
+    def _hits(self, query: Query, k: int, filters: str) -> list[RankedHit]:
+        plain = query.qid is not None and is_plain(self.pipeline.index, query.text)
+        return self.pipeline.search(query.text, k, plain=plain, filters=filters or None)
 
     def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
         """All queries at once: their candidates are scored together."""
@@ -42,7 +47,10 @@ class PipelineColumn(Column):
         asked = as_queries(dict(queries), pipeline.index)
         n = max(k, pipeline.candidates)
         if pipeline.model is None:
-            lists = [best_documents(pipeline.index, text, n, plain=True)[0] for text in queries.values()]
+            lists = [
+                best_documents(pipeline.index, text, n, plain=is_plain(pipeline.index, text))[0]
+                for text in queries.values()
+            ]
             offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
             documents = np.concatenate([np.empty(0, np.int64), *lists])
         else:
@@ -66,7 +74,7 @@ class PipelineColumn(Column):
         pipeline = self.pipeline
         if pipeline.ranker is None:
             return super().explain(query, first, second, k, filters)
-        hits = pipeline.search(query.text, max(k, pipeline.candidates), filters=filters or None)
+        hits = self._hits(query, max(k, pipeline.candidates), filters)
         if not hits:
             raise DataError("nothing was found; there is nothing to explain")
         names = list(hits[0].features)

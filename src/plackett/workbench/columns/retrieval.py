@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import RetrievalModel
 from plackett.text.search.query import parse
 from plackett.text.search.searching import Hit, best_documents
 from plackett.workbench.columns.base import Column, Query, Ranked, part
 
-__all__ = ["BM25Column", "ModelColumn"]
+__all__ = ["BM25Column", "ModelColumn", "is_plain"]
 
 
 class ModelColumn(Column):
@@ -74,21 +75,14 @@ class BM25Column(Column):
 
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
         """The k best documents."""
-        documents, scores, _ = best_documents(self.index, query.text, k, filters=filters or None)
+        plain = query.qid is not None and is_plain(self.index, query.text)
+        documents, scores, _ = best_documents(self.index, query.text, k, plain=plain, filters=filters or None)
         return _ranked(self.index, documents, scores)
-
-    def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
-        """Queries of a set are plain words: their signs are not operators."""
-        found = {}
-        for qid, text in queries.items():
-            documents, scores, _ = best_documents(self.index, text, k, plain=True)
-            own = _ranked(self.index, documents, scores)
-            found[qid] = dict(zip(own.ids, own.scores, strict=True))
-        return found
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
         """The terms of the score."""
-        _, _, terms = best_documents(self.index, query.text, 1, filters=filters or None)
+        plain = query.qid is not None and is_plain(self.index, query.text)
+        _, _, terms = best_documents(self.index, query.text, 1, plain=plain, filters=filters or None)
         sums: list[dict[str, Any]] = []
         for docid in (first, second):
             number = -1 if docid is None else int(self.index.numbers([docid])[0])
@@ -107,6 +101,15 @@ class BM25Column(Column):
         parts.sort(key=lambda p: -abs(p["contribution"] or 0))
         scores = [sum(one.weight for one in own.values()) for own in sums]
         return {"method": "terms of BM25", "parts": parts, "changes": [], "scores": scores}
+
+
+def is_plain(index: Index, text: str) -> bool:
+    """Whether a query of a set is mere words: it is none of the query language, such as ``what is (``."""
+    try:
+        parse(text, index, index.default_field)
+    except DataError:
+        return True
+    return False
 
 
 def _ranked(index: Index, documents: np.ndarray, scores: np.ndarray) -> Ranked:

@@ -118,7 +118,7 @@ class DatasetSource(Source):
         with np.errstate(invalid="ignore", divide="ignore"):
             apart = np.abs(X - np.nanmean(X, axis=0)) / np.where(spread > 0, spread, np.inf)
         place = {docid: i for i, docid in enumerate(own)}
-        cards = []
+        cards: list[dict[str, Any]] = []
         for docid in ids:
             if docid not in place:
                 cards.append({"id": docid, "title": docid, "snippet": []})
