@@ -108,6 +108,8 @@ def test_groups_that_do_not_fit():
     data = RankingDataset.from_arrays(None, None, [0, 0])
     with pytest.raises(DataError, match="2 rows"):
         hyperedges(data, ["x"])
+    with pytest.raises(DataError, match="give a group of each row"):
+        hyperedges(data, 3)
     with pytest.raises(DataError, match="more groups than documents"):
         hyperedges(data, [(i, name) for i in (0, 1) for name in "abc"])
     with pytest.raises(DataError, match="weights of groups"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,7 @@ def clustered_lists(
     qid = np.repeat(np.arange(n_queries), clusters * size)
     row = np.arange(n)
     if not informative:
-        row = row.reshape(n_queries, -1)
-        row = rng.permuted(row, axis=1).ravel()
+        row = rng.permuted(row.reshape(n_queries, -1), axis=1).ravel()
     place = np.arange(n)
     near = np.concatenate([row[place // size * size + (place + step) % size] for step in range(1, size)])
     data = RankingDataset.from_arrays(X, label, qid)
@@ -80,7 +80,7 @@ def site_lists(
 
 
 def _contestants(n_jobs: int | None) -> dict[str, dict[str, Any]]:
-    words = {"n_jobs": n_jobs}
+    words: dict[str, Any] = {"n_jobs": n_jobs}
     return {
         "similarity": {
             "the ranker alone": RelationalFeedback(beta=0.0, **words),
@@ -118,7 +118,7 @@ def relational(*, n_queries: int = 60, random_state: int = 0, n_jobs: int | None
     """
     import polars as pl
 
-    cases = {
+    cases: dict[str, tuple[str, Callable[..., RankingDataset], bool]] = {
         "similar documents": ("similarity", clustered_lists, True),
         "similarity at random": ("similarity", clustered_lists, False),
         "entry pages": ("parent", site_lists, True),

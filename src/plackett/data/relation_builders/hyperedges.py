@@ -67,7 +67,10 @@ def hyperedges(data: RankingDataset, groups: Any, *, weight: Any = None) -> Rela
 
 
 def _members(data: RankingDataset, groups: Any) -> tuple[np.ndarray, list[Any]]:
-    listed = list(groups)
+    try:
+        listed = list(groups)
+    except TypeError:
+        raise DataError(f"groups={groups!r}; give a group of each row, or pairs (row, group)") from None
     if listed and all(isinstance(entry, tuple) and len(entry) == 2 for entry in listed):
         row = np.array([entry[0] for entry in listed], np.int64)
         if row.min() < 0 or row.max() >= data.n_rows:

@@ -40,9 +40,9 @@ class SequentialDiversity(Ranker):
 
     with :math:`S_{i-1}` the documents above place i. The likelihood of the ideal orders is maximised: the orders that
     greedily gain most by α-nDCG from the judged subtopics, up to the last document that gains anything. It is convex in
-    (w, v). Prediction takes the document with the largest g, place by place; the scores are the places, counted from
-    the end. With v = 0 it is ListMLE. Without subtopics the labels give the order, and there is nothing to learn about
-    novelty.
+    (w, v). Prediction takes the document with the largest g, place by place, the first row of several; the scores are
+    the places, counted from the end. With v = 0 it is ListMLE. Without subtopics the labels give the order, and there
+    is nothing to learn about novelty.
 
     Parameters
     ----------

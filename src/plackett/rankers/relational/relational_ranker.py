@@ -118,7 +118,7 @@ class RelationalRanker(WrapsRanker):
         def make(data: RankingDataset) -> QuadraticFunction:
             terms = list(zip(self._relations(data), strengths.tolist(), strict=True))
             lifts = [lift(data, *term) for term, parents in zip(terms, up, strict=True) if parents]
-            return QuadraticFunction(Laplacian.of(data, terms, self.n_jobs), sum(lifts) if lifts else None)
+            return QuadraticFunction(Laplacian.of(data, terms, self.n_jobs), np.sum(lifts, axis=0) if lifts else None)
 
         return make
 
