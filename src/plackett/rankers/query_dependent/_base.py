@@ -201,4 +201,6 @@ class LocalRankers(QueryDependent):
         return list(self.scorer_.rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
-        return super()._card(data, monitor) | {"members": len(self.members_), "shrink": self.shrink_}
+        return super()._card(data, monitor) | {
+            "local rankers": {"rankers": len(self.members_), "share of the global one": self.shrink_}
+        }
