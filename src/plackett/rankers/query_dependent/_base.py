@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -179,16 +180,15 @@ class LocalRankers(QueryDependent):
             found = scorer(share)
             if monitor.valid is None:
                 break
-            better, stop = monitor.judge(
-                lambda valid, found=found: found.predict(
-                    valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features
-                )
-            )
+            better, stop = monitor.judge(partial(self._scored, found))
             best = share if better else best
             if stop:
                 break
         self.shrink_ = best
         self.scorer_ = scorer(best)
+
+    def _scored(self, scorer: RoutedScorer, data: RankingDataset) -> np.ndarray:
+        return scorer.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
 
     def settled(self) -> dict[str, Any]:
         """The share of the global ranker that was chosen."""
