@@ -11,6 +11,10 @@ from plackett.cli.output import print_table
 __all__ = ["print_card"]
 
 
+#: What rankers around other rankers note: of the queries, of unlabelled documents, of other domains.
+_FACTS = ("local rankers", "documents", "transfer", "transductive")
+
+
 def print_card(
     card: dict[str, Any], parameters: dict[str, Any], *, title: str, steps: Sequence[dict[str, Any]] = ()
 ) -> None:
@@ -34,9 +38,19 @@ def print_card(
         rows.append(("training", "interrupted"))
     if card.get("members"):
         rows.append(("members", ", ".join(f"{m.get('algorithm')} ({m.get('weight', 0):.3g})" for m in card["members"])))
+    for name in _FACTS:
+        if card.get(name):
+            rows.append((name, _plain(card[name])))
     rows.append(("plackett", str(card.get("plackett"))))
     rows += [(f"  {name}", repr(value)) for name, value in parameters.items()]
     print_table(("", ""), rows, title=title)
+
+
+def _plain(facts: Any) -> str:
+    """What a ranker noted about its training, in one line."""
+    if not isinstance(facts, dict):
+        return str(facts)
+    return ", ".join(f"{name}: {_plain(value)}" for name, value in facts.items()) or "none"
 
 
 def _words(parameters: dict[str, Any]) -> str:

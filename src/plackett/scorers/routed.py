@@ -21,7 +21,9 @@ __all__ = ["QueryScorer", "RoutedScorer", "features_of"]
 class QueryScorer(Protocol):
     """A scorer that looks at the query first: its features, then a model for it, then the scores."""
 
-    query_map: QueryMap | None
+    @property
+    def query_map(self) -> QueryMap | None:
+        """How the features of a query are made; None if the scorer needs none."""
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:
         """What to score each query with."""

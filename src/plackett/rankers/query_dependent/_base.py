@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -179,16 +180,15 @@ class LocalRankers(QueryDependent):
             found = scorer(share)
             if monitor.valid is None:
                 break
-            better, stop = monitor.judge(
-                lambda valid, found=found: found.predict(
-                    valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features
-                )
-            )
+            better, stop = monitor.judge(partial(self._scored, found))
             best = share if better else best
             if stop:
                 break
         self.shrink_ = best
         self.scorer_ = scorer(best)
+
+    def _scored(self, scorer: RoutedScorer, data: RankingDataset) -> np.ndarray:
+        return scorer.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
 
     def settled(self) -> dict[str, Any]:
         """The share of the global ranker that was chosen."""
@@ -201,4 +201,6 @@ class LocalRankers(QueryDependent):
         return list(self.scorer_.rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
-        return super()._card(data, monitor) | {"members": len(self.members_), "shrink": self.shrink_}
+        return super()._card(data, monitor) | {
+            "local rankers": {"rankers": len(self.members_), "share of the global one": self.shrink_}
+        }

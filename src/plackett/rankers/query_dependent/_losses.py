@@ -133,7 +133,7 @@ class _Top(BoundLoss):
             self.parts = [(1.0, self._weighed(inner, plain, terms)), (-1.0, self._weighed(inner, rest, terms))]
         elif ".pointwise." in type(inner).__module__:
             weight = self.sample_weight * top
-            terms = np.bincount(data.query_of_row, weight, data.n_queries)
+            terms = np.bincount(data.query_of_row, weight, data.n_queries).astype(np.float64)
             self.parts = [(1.0, self._weighed(inner, plain.replace(sample_weight=weight), terms))]
         else:
             raise LossError(f"{inner} is no loss of documents or pairs, nor ListMLE: it has no form for the top only")

@@ -103,7 +103,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         loss, model = self.make_loss(), self.make_model()
         if self.intent == "learned":
             share = self._learned(data, share, loss, model)
-        self.scorer_ = model.train(loss, _with_share(data, share), monitor)
+        self.scorer_ = model.train(loss, _with_share(data, share), monitor, None)
 
     def _given(self, data: RankingDataset) -> np.ndarray:
         if self.intent == "given":
@@ -132,7 +132,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         values = []
         for _ in range(self.n_sweeps):
-            scorer = model.train(loss, _with_share(data, share), SilentMonitor())
+            scorer = model.train(loss, _with_share(data, share), SilentMonitor(), None)
             scores = scorer.predict(data.X, data.offsets, self.n_jobs)
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
             arguments = z, parts, weight, self.prior, self.prior_strength
