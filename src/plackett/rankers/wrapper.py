@@ -15,7 +15,17 @@ from plackett.rankers.base import Ranker, _counted
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer
 
-__all__ = ["SingleMember", "Wrapper", "train_quietly"]
+__all__ = ["SingleMember", "Wrapper", "base_ranker", "train_quietly"]
+
+
+def base_ranker(given: Any, usual: str = "RankSVM") -> Ranker:
+    """The ranker given as one, by name, or not at all."""
+    base = usual if given is None else given
+    if isinstance(base, str):
+        base = ranker_named(base)[0]
+    if not isinstance(base, Ranker):
+        raise DataError(f"base={given!r} is not a plackett ranker; give one, such as RankSVM(), or its name")
+    return base
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,12 +52,7 @@ class Wrapper(Ranker):
 
     def base_ranker(self) -> Ranker:
         """The ranker in ``base``, as given."""
-        base = self._usual_base if self.base is None else self.base
-        if isinstance(base, str):
-            base = ranker_named(base)[0]
-        if not isinstance(base, Ranker):
-            raise DataError(f"base={self.base!r} is not a plackett ranker; give one, such as RankSVM(), or its name")
-        return base
+        return base_ranker(self.base, self._usual_base)
 
     def parts(self) -> list[Ranker]:
         """The ranker that this one trains."""

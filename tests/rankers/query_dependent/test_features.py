@@ -59,7 +59,7 @@ def test_sources_and_refusals():
         pk.KNNOffline2(query_features="given").fit(bare)
     with pytest.raises(DataError, match="column 0 varies within a query"):
         pk.KNNOffline2(query_features=[0]).fit(bare)
-    with pytest.raises(DataError, match="reference='bm25' is not the name of a feature"):
+    with pytest.raises(DataError, match="reference: there is no feature 'bm25'"):
         pk.KNNOffline2(reference="bm25").fit(bare)
     wide = np.hstack([data.X, data.query_features[data.query_of_row]])
     named = pk.RankingDataset.from_arrays(wide, data.y, data.qid, feature_names=["a", "b", "c", "d", "z0", "z1"])

@@ -20,31 +20,20 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.named import ranker_named
 from plackett.rankers.relational._functions import RelationalFunction
 from plackett.rankers.relational._through import differentiable, trained_through
+from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RelationalWrapper", "WrapsRanker", "base_ranker", "parsed", "relation_of"]
+__all__ = ["RelationalWrapper", "WrapsRanker", "parsed", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
 #: With fewer queries than this the folds say too little.
 _LEAST_QUERIES = 10
-
-
-def base_ranker(given: Any) -> Ranker:
-    """The ranker inside: the default, the one of a name, or the one given."""
-    if given is None:
-        return GradientRanker()
-    ranker = ranker_named(given)[0] if isinstance(given, str) else given
-    if not isinstance(ranker, Ranker):
-        raise DataError(f"base={given!r} is not a plackett ranker")
-    return ranker
 
 
 def parsed(relation: Any) -> Any:
@@ -78,7 +67,7 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class WrapsRanker(Ranker):
+class WrapsRanker(Wrapper):
     """A ranker around another one, whose scores it changes by the relations of the documents.
 
     Parameters
@@ -88,16 +77,8 @@ class WrapsRanker(Ranker):
         model with the logistic pair loss.
     """
 
-    effort: ClassVar[str | None] = None
-    sums_features: ClassVar[bool] = False
     _test_skips: ClassVar[tuple[str, ...]] = ()
-
-    base: Any = None
-
-    @property
-    def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are treated as missing values: where the ranker inside does."""
-        return base_ranker(self.base).allow_nan
+    _usual_base: ClassVar[str] = "GradientRanker"
 
     @property
     def base_(self) -> Ranker:
@@ -105,19 +86,15 @@ class WrapsRanker(Ranker):
         self._check_fitted()
         return self.scorer_.rankers[0]  # type: ignore[no-any-return]
 
-    def parts(self) -> list[Ranker]:
-        """The ranker inside, as given."""
-        return [base_ranker(self.base)]
-
     def _refits(self) -> bool:
-        return base_ranker(self.base)._refits()
+        return self.base_ranker()._refits()
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
-        return base_ranker(self.base)._categories(X)
+        return self.base_ranker()._categories(X)
 
     def _fresh(self) -> Ranker:
         """A copy of the ranker inside to train."""
-        base: Ranker = clone(base_ranker(self.base))
+        base: Ranker = clone(self.base_ranker())
         base._set_categories(self.__dict__.get("categories_"))
         base.n_jobs, base.verbose = self.n_jobs, False
         if self.base is None or isinstance(self.base, str):
@@ -149,9 +126,6 @@ class WrapsRanker(Ranker):
         """The settled parameters of the ranker inside."""
         base = clone(self.base_)
         return super().settled() | {"base": base.set_params(**self.base_.settled())}
-
-    def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        return {}  # rounds belong to the ranker inside
 
 
 def _linear(ranker: Ranker) -> Any:

@@ -19,8 +19,9 @@ from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import base_ranker, relation_of
+from plackett.rankers.relational._base import relation_of
 from plackett.rankers.relational.topic_distillation import lift
+from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.related import RelatedScorer
