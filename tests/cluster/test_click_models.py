@@ -42,6 +42,29 @@ def test_models_are_those_of_the_whole_log(name, log):
     assert np.isclose(found.log_likelihood(log), alone.log_likelihood(log), rtol=1e-9)
 
 
+def by_query(log, n):
+    """Parts of whole queries."""
+    return [log.select(np.flatnonzero(log.query % n == i)) for i in range(n)]
+
+
+@pytest.mark.spec("scale.parallel")
+@pytest.mark.parametrize("name", [name for name in model_names() if make_model(name).has_passes])
+def test_passes_over_shards_of_whole_queries(name, log, monkeypatch):
+    """The workers keep their pages: only sums travel."""
+    monkeypatch.setattr(click_models, "_distinct_pages", None)
+    alone = make_model(name, max_iter=8).fit(log)
+    found = pk.cluster.fit_click_model(make_model(name, max_iter=8), SerialShards(by_query(log, 3)))
+    assert np.allclose(parameters(found), parameters(alone), rtol=1e-6, atol=1e-9)
+    assert np.isclose(found.log_likelihood(log), alone.log_likelihood(log), rtol=1e-9)
+
+
+def test_passes_in_processes(log):
+    with LocalShards(by_query(log, 2)) as shards:
+        found = pk.cluster.fit_click_model(make_model("UBM", max_iter=5), shards)
+    alone = make_model("UBM", max_iter=5).fit(log)
+    assert np.allclose(parameters(found), parameters(alone), rtol=1e-6, atol=1e-9)
+
+
 def kill_once(shard, path):
     if not os.path.exists(path):
         with open(path, "w"):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from typing import Any, TypeVar
+
+import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
+from plackett.clicks.models.statistics import Sums, Totals
 from plackett.cluster.shards import Shards
 
 __all__ = ["fit_click_model"]
@@ -19,10 +24,10 @@ Model = TypeVar("Model", bound=ClickModel)
 def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> Model:
     """Fit a click model to a log in shards.
 
-    The statistics that EM needs are sums over pages, and equal pages have equal terms. So each worker counts its
-    distinct pages (same query, documents and clicked ones), the counts of all workers are added up here, and the passes
-    run over distinct pages. This holds for every click model; the result is that of `fit` on the whole log, up to the
-    rounding of sums in another order.
+    A pass of EM needs sums over pages. If every query is in one shard only, the workers keep the pages: each pass sends
+    them the parameters and adds up their sums. If pages of a query are in several shards, or the model is not fitted by
+    passes, each worker counts its distinct pages (same query, documents and clicks), and the model is fitted here to
+    the counts of all workers. The result is that of `fit` on the whole log, up to the rounding of sums in another order.
 
     Parameters
     ----------
@@ -36,8 +41,8 @@ def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> M
 
     Notes
     -----
-    What travels, and is in memory here, are the distinct pages. Logs of real engines have far fewer of them than pages,
-    as most pages belong to frequent queries; where each page is shown once, nothing is saved.
+    In memory here are the pairs of query and document with their parameters, which travel to each worker in each pass;
+    with queries in several shards also the distinct pages, of which real logs have far fewer than pages.
 
     Examples
     --------
@@ -52,11 +57,63 @@ def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> M
     """
     if not isinstance(model, ClickModel):
         raise DataError(f"{type(model).__name__} is no click model")
-    parts = shards.gather(_distinct_pages)
-    return model.fit(ClickLog.concat(parts).collapse(), verbose=verbose)
+    ranks, queries = zip(*shards.gather(_ranks_and_queries), strict=True)
+    asked = [query for part in queries for query in part]
+    if not model.has_passes or len(set(asked)) < len(asked):
+        return model.fit(ClickLog.concat(shards.gather(_distinct_pages)).collapse(), verbose=verbose)
+    n_ranks = max(ranks)
+    parts = [part for part in shards.gather(_totals, (model, n_ranks)) if part is not None]
+    ends = np.cumsum([0, *(len(part.pairs) for part in parts)]).tolist()
+    # a shard is known by its first query
+    firsts = [part[0] for part in queries if part]
+    block = dict(zip(firsts, itertools.pairwise(ends), strict=True))
+
+    def statistics(parameters: dict[str, Any]) -> Sums:
+        sums = shards.gather(_statistics, (model, n_ranks, parameters, block))
+        return Sums.join([each for each in sums if each is not None])
+
+    return model.fit_blocks(Totals.join(parts), statistics, verbose=verbose)
+
+
+def _log(shard: Any) -> ClickLog:
+    if not isinstance(shard, ClickLog):
+        raise DataError("a click model is fitted to shards of a click log; these are shards of a dataset")
+    return shard
+
+
+def _ranks_and_queries(shard: Any, _: Any) -> tuple[int, list[Any]]:
+    log = _log(shard)
+    lengths = np.diff(log.offsets)
+    return int(lengths.max(initial=0)), np.unique(log.queries[np.unique(log.query)]).tolist()
 
 
 def _distinct_pages(shard: Any, _: Any) -> ClickLog:
-    if not isinstance(shard, ClickLog):
-        raise DataError("a click model is fitted to shards of a click log; these are shards of a dataset")
-    return shard.collapse()
+    return _log(shard).collapse()
+
+
+#: Pages in the form that passes take, for the shards of this process and the model they were made for.
+_PREPARED: weakref.WeakKeyDictionary[ClickLog, tuple[str, Any]] = weakref.WeakKeyDictionary()
+
+
+def _pages(model: ClickModel, log: ClickLog, n_ranks: int) -> Any:
+    key = f"{model!r} {n_ranks}"
+    known = _PREPARED.get(log)
+    if known is None or known[0] != key:
+        known = key, model.prepare(log, n_ranks)
+        _PREPARED[log] = known
+    return known[1]
+
+
+def _totals(shard: Any, argument: tuple[ClickModel, int]) -> Totals | None:
+    model, n_ranks = argument
+    return model.totals(shard, n_ranks) if shard.n_pages else None
+
+
+def _statistics(
+    shard: Any, argument: tuple[ClickModel, int, dict[str, Any], dict[Any, tuple[int, int]]]
+) -> Sums | None:
+    model, n_ranks, parameters, block = argument
+    if not shard.n_pages:
+        return None
+    start, stop = block[_ranks_and_queries(shard, None)[1][0]]
+    return model.statistics(_pages(model, shard, n_ranks), model.block_parameters(parameters, start, stop))

@@ -168,8 +168,13 @@ class ClickModel:
         model.__dict__.update(parameters)
         return model._expect(pages)
 
+    @property
+    def has_passes(self) -> bool:
+        """Whether it is fitted by passes of EM, each of which needs sums over pages only."""
+        return type(self)._fit is ClickModel._fit
+
     def _check_passes(self) -> None:
-        if type(self)._fit is not ClickModel._fit:
+        if not self.has_passes:
             raise DataError(f"{self.name} is fitted in one pass over one log, not by sums over blocks")
 
     def partial_fit(self, log: ClickLog, *, decay: float = 1.0) -> Self:
