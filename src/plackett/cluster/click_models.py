@@ -27,7 +27,7 @@ def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> M
     A pass of EM needs sums over pages. If every query is in one shard only, the workers keep the pages: each pass sends
     them the parameters and adds up their sums. If pages of a query are in several shards, or the model is not fitted by
     passes, each worker counts its distinct pages (same query, documents and clicks), and the model is fitted here to
-    the counts of all workers. The result is that of `fit` on the whole log, up to the rounding of sums in another order.
+    the counts of all workers. The result is that of `fit` on the whole log, up to rounding of sums in another order.
 
     Parameters
     ----------
