@@ -254,8 +254,8 @@ class Cascade(Ranker):
         import polars as pl
 
         self._check_fitted()
-        schema = {"keep": pl.List(pl.Int64), "cost": pl.Float64, "value": pl.Float64, "loss": pl.Float64,
-                  "frontier": pl.Boolean}  # fmt: skip
+        schema: dict[str, Any] = {"keep": pl.List(pl.Int64)} | dict.fromkeys(("cost", "value", "loss"), pl.Float64)
+        schema["frontier"] = pl.Boolean
         return pl.DataFrame(self.card_["cascade"]["tried"], schema=schema)
 
 
