@@ -5,4 +5,11 @@ from plackett.online.interleaving.balanced import Balanced as Balanced
 from plackett.online.interleaving.optimised import Optimised as Optimised
 from plackett.online.interleaving.probabilistic import Probabilistic as Probabilistic
 from plackett.online.interleaving.team_draft import TeamDraft as TeamDraft
+from plackett.online.ab_test import ab_test as ab_test
 from plackett.online.interleaving.interleave import interleave as interleave
+from plackett.online.sequential import mean_sequence as mean_sequence
+from plackett.online.power import power as power
+from plackett.online.power import sample_size as sample_size
+from plackett.online.interleaving.files import score_events as score_events
+from plackett.online.sequential import sign_sequence as sign_sequence
+from plackett.online.interleaving.files import write_lists as write_lists

@@ -44,7 +44,7 @@ class Balanced(Interleaving):
     --------
     >>> shown = Balanced().make([["a", "b", "c"], ["b", "d", "a"]], 3, Random(2))
     >>> shown.documents, shown.score(["d"])
-    (['a', 'b', 'd'], [0.0, 1.0])
+    (['b', 'a', 'd'], [0.0, 1.0])
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)

@@ -56,9 +56,9 @@ def interleave(
     --------
     >>> shown = interleave([["a", "b", "c"], ["c", "a", "d"]], k=3, seed="session 1")
     >>> shown.documents
-    ['c', 'a', 'd']
-    >>> shown.score({"c": 1, "d": 5})  # a click and an order that is worth five
-    [0.0, 6.0]
+    ['a', 'c', 'b']
+    >>> shown.score({"c": 1, "b": 5})  # a click, and an order that is worth five
+    [5.0, 1.0]
     """
     if len(lists) < 2:
         raise DataError(f"the lists of at least two rankers are needed, {len(lists)} given")
