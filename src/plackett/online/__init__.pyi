@@ -2,7 +2,10 @@
 from typing import Any
 
 from plackett.online.interleaving.balanced import Balanced as Balanced
+from plackett.online.learners.dbgd import DBGD as DBGD
+from plackett.online.learners.base import LinearLearner as LinearLearner
 from plackett.online.interleaving.optimised import Optimised as Optimised
+from plackett.online.learners.pdgd import PDGD as PDGD
 from plackett.online.interleaving.probabilistic import Probabilistic as Probabilistic
 from plackett.online.interleaving.team_draft import TeamDraft as TeamDraft
 from plackett.online.ab_test import ab_test as ab_test
@@ -12,4 +15,6 @@ from plackett.online.power import power as power
 from plackett.online.power import sample_size as sample_size
 from plackett.online.interleaving.files import score_events as score_events
 from plackett.online.sequential import sign_sequence as sign_sequence
+from plackett.online.simulate import simulate_online as simulate_online
+from plackett.online.users import user_model as user_model
 from plackett.online.interleaving.files import write_lists as write_lists
