@@ -3,15 +3,22 @@ from typing import Any
 
 from plackett.online.interleaving.balanced import Balanced as Balanced
 from plackett.online.learners.dbgd import DBGD as DBGD
+from plackett.online.bandits.linear import LinearBandit as LinearBandit
 from plackett.online.learners.base import LinearLearner as LinearLearner
 from plackett.online.interleaving.optimised import Optimised as Optimised
 from plackett.online.learners.pdgd import PDGD as PDGD
 from plackett.online.interleaving.probabilistic import Probabilistic as Probabilistic
+from plackett.online.bandits.ranked_bandits import RankedBandits as RankedBandits
+from plackett.online.bandits.explore_commit import RankedExploreCommit as RankedExploreCommit
+from plackett.online.recency import RecencyRanker as RecencyRanker
 from plackett.online.interleaving.team_draft import TeamDraft as TeamDraft
+from plackett.online.bandits.top_k import TopKBandit as TopKBandit
 from plackett.online.ab_test import ab_test as ab_test
+from plackett.online.stability import bounded_update as bounded_update
 from plackett.online.interleaving.interleave import interleave as interleave
 from plackett.online.sequential import mean_sequence as mean_sequence
 from plackett.online.power import power as power
+from plackett.online.stability import rank_change as rank_change
 from plackett.online.power import sample_size as sample_size
 from plackett.online.interleaving.files import score_events as score_events
 from plackett.online.sequential import sign_sequence as sign_sequence
