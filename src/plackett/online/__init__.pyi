@@ -3,6 +3,7 @@ from typing import Any
 
 from plackett.online.interleaving.balanced import Balanced as Balanced
 from plackett.online.learners.dbgd import DBGD as DBGD
+from plackett.online.journal import Journal as Journal
 from plackett.online.bandits.linear import LinearBandit as LinearBandit
 from plackett.online.learners.base import LinearLearner as LinearLearner
 from plackett.online.interleaving.optimised import Optimised as Optimised
@@ -19,6 +20,7 @@ from plackett.online.interleaving.interleave import interleave as interleave
 from plackett.online.sequential import mean_sequence as mean_sequence
 from plackett.online.power import power as power
 from plackett.online.stability import rank_change as rank_change
+from plackett.online.journal import restore as restore
 from plackett.online.power import sample_size as sample_size
 from plackett.online.interleaving.files import score_events as score_events
 from plackett.online.sequential import sign_sequence as sign_sequence

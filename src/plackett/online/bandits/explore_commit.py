@@ -18,8 +18,9 @@ __all__ = ["RankedExploreCommit"]
 class RankedExploreCommit:
     """From the top rank down, every document is shown equally often; then the most clicked one stays there for ever.
 
-    Each document that is not committed yet is tried T₀ = ⌈2 k² ε⁻² log(2k / δ)⌉ times at each rank. If users and documents do not change, with
-    probability 1 − δ the clicks on T pages are at least (1 − 1/e) OPT − εT − O(n k³ ε⁻² log(k/δ)).
+    Each document that is not committed yet is tried T₀ = ⌈2 k² ε⁻² log(2k / δ)⌉ times at each rank. If users and
+    documents do not change, with probability 1 − δ the clicks on T pages are at least
+    (1 − 1/e) OPT − εT − O(n k³ ε⁻² log(k/δ)).
 
     Parameters
     ----------

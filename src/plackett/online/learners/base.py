@@ -107,6 +107,19 @@ class LinearLearner:
             )  # fmt: skip
         return self
 
+    def event(self, X: Any, page: Page, clicks: Any) -> dict[str, Any]:
+        """What happened on a page, as plain values for `Journal.record`."""
+        return {
+            "X": np.asarray(X, np.float64).tolist(),
+            "order": page.order.tolist(),
+            "detail": page.detail,
+            "clicks": np.asarray(clicks, bool).tolist(),
+        }
+
+    def apply(self, event: dict[str, Any]) -> None:
+        """Learn from what `event` gave."""
+        self.learn(event["X"], Page(np.array(event["order"], np.int64), event["detail"]), event["clicks"])
+
     def predict(self, X: Any) -> np.ndarray:
         """Scores, higher is better."""
         return self._checked(X) @ self.weights
