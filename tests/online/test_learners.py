@@ -6,14 +6,17 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 import plackett as pk
 from plackett._errors import DataError
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.simulate import simulate_log
+from plackett.online.incremental import incremental_update
 from plackett.online.learners.base import Page
 from plackett.online.learners.dbgd import DBGD
 from plackett.online.learners.pdgd import PDGD
+from plackett.online.learners.perceptron import ClickPerceptron
 from plackett.online.simulate import simulate_online
 from plackett.online.users import USERS, user_model
 
@@ -212,6 +215,40 @@ def test_users_of_a_fitted_model(data):
     model = user_model(PBM(max_iter=5).fit(log), data, k=6)
     assert model.look.size == 6 and model.look[5] == model.look[3] and model.attraction.size == data.n_rows
     assert np.corrcoef(model.attraction, data.labels)[0, 1] > 0.5
+
+
+@pytest.mark.spec("apps.ads.online")
+def test_click_perceptron_takes_the_steps_of_the_definition(data):
+    rng = np.random.default_rng(0)
+    learner, w = ClickPerceptron(3, learning_rate=0.5, k=5, margin=0.3), np.zeros(3)
+    for _ in range(30):
+        X, clicks = rng.normal(size=(7, 3)), rng.random(5) < 0.4
+        page = learner.show(X)
+        assert np.array_equal(page.order, np.argsort(-(X @ w), kind="stable")[:5])
+        step = np.zeros(3)
+        for i, j in itertools.product(range(5), repeat=2):
+            a, b = X[page.order[i]], X[page.order[j]]
+            if j < i and clicks[i] and not clicks[j] and (a - b) @ w <= 0.3:
+                step += 0.5 * (a - b)
+        w += step
+        np.testing.assert_allclose(learner.learn(X, page, clicks).weights, w, atol=1e-9)
+    curves = simulate_online(ClickPerceptron(5, k=1 + 4), data, users="cascade", n_interactions=2000, runs=2, marks=4)
+    assert curves.online[:, -1].mean() > curves.online[:, 0].mean()  # every page is judged before it is learned from
+
+
+@pytest.mark.spec("robust.incremental")
+def test_incremental_updates_go_from_the_old_model_to_a_fresh_one(data):
+    old = np.array([1.0, -1.0, 0.0, 0.5, 0.0])
+    X = np.asarray(data.X, float)
+    taus, way = [], []
+    for rho in (0.0, 0.05, 1.0, 1e6):
+        w = incremental_update(data, old, rho=rho)
+        taus.append(kendalltau(X @ w, X @ old).statistic)
+        way.append(np.linalg.norm(w - old))
+    assert np.all(np.diff(taus) > 0) and np.all(np.diff(way) < 0)
+    np.testing.assert_allclose(w, old, atol=1e-4)
+    other = incremental_update(data, np.zeros(5), rho=0.0)
+    np.testing.assert_allclose(incremental_update(data, old, rho=0.0), other, atol=0.05)
 
 
 def test_wrong_input_is_named(data):

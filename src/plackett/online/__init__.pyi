@@ -2,6 +2,7 @@
 from typing import Any
 
 from plackett.online.interleaving.balanced import Balanced as Balanced
+from plackett.online.learners.perceptron import ClickPerceptron as ClickPerceptron
 from plackett.online.learners.dbgd import DBGD as DBGD
 from plackett.online.journal import Journal as Journal
 from plackett.online.bandits.linear import LinearBandit as LinearBandit
@@ -16,6 +17,7 @@ from plackett.online.interleaving.team_draft import TeamDraft as TeamDraft
 from plackett.online.bandits.top_k import TopKBandit as TopKBandit
 from plackett.online.ab_test import ab_test as ab_test
 from plackett.online.stability import bounded_update as bounded_update
+from plackett.online.incremental import incremental_update as incremental_update
 from plackett.online.interleaving.interleave import interleave as interleave
 from plackett.online.sequential import mean_sequence as mean_sequence
 from plackett.online.power import power as power
