@@ -238,8 +238,9 @@ def simulate_online(
     memory = np.tile(learner.new_memory(), (runs, 1, 1))
     seeds = np.random.SeedSequence(random_state).generate_state(runs, np.uint64)
     first = models[0]
+    kind: Any = type(learner)
     over_queries(
-        _kernel_for(type(learner)), np.arange(runs + 1), seeds, X, np.asarray(data.offsets, np.int64), gains,
+        _kernel_for(kind), np.arange(runs + 1), seeds, X, np.asarray(data.offsets, np.int64), gains,
         np.array([each.attraction for each in models])[:, served], np.array([each.stop for each in models])[:, served],
         first.look, first.right, first.wrong, float(first.leave), there, learner.k, at, test_X,
         np.asarray(test_offsets, np.int64), test_gains, learner.parameters(), curves.weights, memory,

@@ -34,7 +34,7 @@ class UserModel:
 
 
 #: Probabilities of a click and of a stop after it by grade, for judgements of 3 and of 5 grades.
-_TABLES = {
+_TABLES: dict[str, dict[int, Any]] = {
     "perfect": {3: ((0, 0.5, 1), (0, 0, 0)), 5: ((0, 0.2, 0.4, 0.8, 1), (0, 0, 0, 0, 0))},
     "navigational": {
         3: ((0.05, 0.5, 0.95), (0.2, 0.5, 0.9)),
