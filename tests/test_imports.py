@@ -20,7 +20,7 @@ LAYERS = (
     ("losses",),
     ("scorers", "solvers", "models"),
     ("rankers", "text", "graph", "clicks", "selection"),
-    ("explanations", "export"),
+    ("explanations", "export", "online"),
     ("experiments",),
     ("studies", "plot", "theory"),
     ("testing", "serve", "workbench", "cluster"),

@@ -292,6 +292,7 @@ from plackett import explanations as explanations
 from plackett import export as export
 from plackett import graph as graph
 from plackett import models as models
+from plackett import online as online
 from plackett import permutation_models as permutation_models
 from plackett import plot as plot
 from plackett import scorers as scorers

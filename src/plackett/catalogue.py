@@ -52,6 +52,7 @@ KINDS = {
     "graph": "graph",
     "clicks": "clicks",
     "clicks/models": "click model",
+    "online": "online",
     "selection": "selection",
     "theory": "theory",
     "export": "export",

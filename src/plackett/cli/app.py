@@ -26,6 +26,7 @@ from plackett.cli import (
     fuse,
     index,
     info,
+    interleave,
     links,
     plan,
     predict,
@@ -93,3 +94,4 @@ for name, command in COMMANDS.items():
 for alias, name in ALIASES.items():
     app.command(alias, hidden=True)(interruptible(COMMANDS[name]))
 app.add_typer(clicks.clicks, name="clicks", no_args_is_help=True)
+app.add_typer(interleave.interleave, name="interleave", no_args_is_help=True)

@@ -17,6 +17,7 @@ from plackett.studies.linear_weights import linear_weights as linear_weights
 from plackett.studies.listnet_curve import listnet_curve as listnet_curve
 from plackett.studies.measure_relations import measure_relations as measure_relations
 from plackett.studies.measure_surfaces import measure_surfaces as measure_surfaces
+from plackett.studies.online import online as online
 from plackett.studies.optimise_and_test import optimise_and_test as optimise_and_test
 from plackett.studies.pair_dependence import pair_dependence as pair_dependence
 from plackett.studies.pair_gap import pair_gap as pair_gap

@@ -1,0 +1,83 @@
+"""Kernels on one list of candidates: random numbers, the best k, drawn lists, clicks, nDCG."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett._random import mix
+
+__all__ = ["best_first", "click", "dcg", "draw_list", "normal", "scores_of", "uniform"]
+
+
+@kernel
+def uniform(state):  # type: ignore[no-untyped-def]
+    """The next number in (0, 1) of the sequence that ``state[0]`` stands in."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    return (np.float64(mix(state[0]) >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+@kernel
+def normal(state):  # type: ignore[no-untyped-def]
+    """A normal number."""
+    return np.sqrt(-2.0 * np.log(uniform(state))) * np.cos(2.0 * np.pi * uniform(state))
+
+
+@kernel
+def scores_of(w, X, rows, n, out):  # type: ignore[no-untyped-def]
+    """Linear scores of the rows."""
+    for j in range(n):
+        s = 0.0
+        for f in range(w.size):
+            s += w[f] * X[rows[j], f]
+        out[j] = s
+
+
+@kernel
+def best_first(keys, n, k, order):  # type: ignore[no-untyped-def]
+    """Numbers of the k largest keys, the first of equal ones first; the keys are used up. Returns how many."""
+    k = min(k, n)
+    for i in range(k):
+        best = 0
+        for j in range(1, n):
+            if keys[j] > keys[best]:
+                best = j
+        order[i] = best
+        keys[best] = -np.inf
+    return k
+
+
+@kernel
+def draw_list(scores, n, k, state, keys, order):  # type: ignore[no-untyped-def]
+    """The first k of a Plackett–Luce list with strengths exp(score). Returns how many."""
+    for j in range(n):
+        keys[j] = scores[j] - np.log(-np.log(uniform(state)))
+    return best_first(keys, n, k, order)
+
+
+@kernel
+def click(rows, order, k, attraction, stop, look, right, wrong, leave, state, clicks):  # type: ignore[no-untyped-def]
+    """What a user clicks of the list. Returns the number of clicks."""
+    total, reading = 0, True
+    for i in range(k):
+        clicks[i] = False
+        if not reading:
+            continue
+        row = rows[order[i]]
+        a = attraction[row]
+        if uniform(state) < look[i] * (right[i] * a + wrong[i] * (1.0 - a)):
+            clicks[i] = True
+            total += 1
+            reading = uniform(state) >= stop[row]
+        if leave > 0.0 and uniform(state) < leave:
+            reading = False
+    return total
+
+
+@kernel
+def dcg(rows, order, k, gains):  # type: ignore[no-untyped-def]
+    """DCG of the first k of the list."""
+    total = 0.0
+    for i in range(k):
+        total += gains[rows[order[i]]] / np.log2(i + 2.0)
+    return total

@@ -1,0 +1,1 @@
+"""Bandits that learn an order of known documents, or of documents with features, from clicks."""

@@ -1,0 +1,104 @@
+"""Ranked bandits: one bandit per rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.online.learners.base import Page
+
+__all__ = ["RankedBandits"]
+
+
+def _exp3(bandit: RankedBandits, i: int, rng: np.random.Generator) -> tuple[int, float]:
+    p = bandit.probabilities(i)
+    arm = int(rng.choice(p.size, p=p))
+    return arm, float(p[arm])
+
+
+def _ucb(bandit: RankedBandits, i: int, rng: np.random.Generator) -> tuple[int, float]:
+    pulls, wins = bandit.pulls[i], bandit.wins[i]
+    if (pulls == 0).any():
+        return int(np.argmin(pulls)), 1.0
+    return int(np.argmax(wins / pulls + np.sqrt(2 * np.log(pulls.sum()) / pulls))), 1.0
+
+
+def _thompson(bandit: RankedBandits, i: int, rng: np.random.Generator) -> tuple[int, float]:
+    return int(np.argmax(rng.beta(1 + bandit.wins[i], 1 + bandit.pulls[i] - bandit.wins[i]))), 1.0
+
+
+_POLICIES = {"exp3": _exp3, "ucb": _ucb, "thompson": _thompson}
+
+
+@dataclass(eq=False)
+class RankedBandits:
+    """Each rank has a bandit of its own that proposes a document; it is rewarded if its proposal was clicked there.
+
+    If the proposal is in the list already, another document that is not is shown, and the bandit gets 0. So the bandit
+    at rank i learns what satisfies the users whom the documents above do not: the list becomes diverse. With EXP3 the
+    clicks on T pages, at most one per page, are at least (1 − 1/e) OPT − O(k √(T n log n)) for any sequence of users.
+
+    Parameters
+    ----------
+    n_documents
+        Documents to choose from.
+    k
+        Documents shown.
+    policy
+        ``exp3`` (has the guarantee), ``ucb`` or ``thompson`` (faster with users who do not change).
+    horizon
+        Pages that EXP3 is tuned to.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("diverse.rba",)
+    paper: ClassVar[str] = "Radlinski, Kleinberg, Joachims 2008"
+
+    n_documents: int
+    k: int = 5
+    policy: str = "exp3"
+    horizon: int = 10_000
+    random_state: Any = None
+    pulls: np.ndarray = field(init=False, repr=False)
+    wins: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.policy not in _POLICIES:
+            raise DataError(f"policy={self.policy!r}; give {', '.join(_POLICIES)}")
+        if not 1 <= self.k <= self.n_documents:
+            raise DataError(f"k={self.k}; give 1 to {self.n_documents}, the number of documents")
+        n = self.n_documents
+        self._rng = np.random.default_rng(self.random_state)
+        self.pulls, self.wins, self._log_weights = (np.zeros((self.k, n)) for _ in range(3))
+        self._mixing = min(1.0, float(np.sqrt(n * np.log(max(n, 2)) / ((np.e - 1) * self.horizon))))
+
+    def probabilities(self, i: int) -> np.ndarray:
+        """With which EXP3 proposes each document for rank i (from 0)."""
+        w = np.exp(self._log_weights[i] - self._log_weights[i].max())
+        return (1 - self._mixing) * w / w.sum() + self._mixing / self.n_documents
+
+    def show(self) -> Page:
+        """Make a page."""
+        order: list[int] = []
+        proposals, chances = [], []
+        for i in range(self.k):
+            arm, p = _POLICIES[self.policy](self, i, self._rng)
+            proposals.append(arm)
+            chances.append(p)
+            if arm in order:
+                left = np.setdiff1d(np.arange(self.n_documents), order)
+                arm = int(self._rng.choice(left))
+            order.append(arm)
+        return Page(np.array(order), {"proposals": proposals, "chances": chances})
+
+    def learn(self, page: Page, clicks: Any) -> Self:
+        """Reward the bandits: 1 where the proposal itself was shown and clicked."""
+        clicked = np.asarray(clicks, bool)
+        for i, (arm, chance) in enumerate(zip(page.detail["proposals"], page.detail["chances"], strict=True)):
+            reward = float(clicked[i] and page.order[i] == arm)
+            self.pulls[i, arm] += 1
+            self.wins[i, arm] += reward
+            self._log_weights[i, arm] += self._mixing * reward / chance / self.n_documents
+        return self

@@ -1,0 +1,97 @@
+"""Re-ranking of the top of a list by a bandit, near the production order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.online.learners.base import Page
+
+__all__ = ["TopKBandit"]
+
+
+@dataclass(eq=False)
+class TopKBandit:
+    """Learns the order of the first K documents of one query from clicks; the rest of the list never moves.
+
+    Each document has an attraction with a Beta prior, higher for documents that production ranks higher. A document
+    that was examined updates it. Documents are ordered by an upper confidence bound of the attraction or by a draw
+    from its posterior; before any feedback the production order is shown.
+
+    Parameters
+    ----------
+    K
+        Documents that may move.
+    distance
+        Places by which a document may be away from where production has it; None for any.
+    policy
+        ``ucb`` or ``thompson``.
+    look
+        Probability that each rank is examined (position-based users). None: users read down to the first click
+        (cascade), and everything if they click nothing.
+    prior
+        Weight of the production order, in examinations.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)
+    paper: ClassVar[str] = "Kveton, Szepesvári, Wen, Ashkan 2015; Lagrée, Vernade, Cappé 2016; Li et al. 2019"
+
+    K: int = 10
+    distance: int | None = None
+    policy: str = "ucb"
+    look: Any = None
+    prior: float = 2.0
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        if self.policy not in ("ucb", "thompson"):
+            raise DataError(f"policy={self.policy!r}; give 'ucb' or 'thompson'")
+        if self.K < 1 or not self.prior > 0 or (self.distance is not None and self.distance < 0):
+            raise DataError(f"K={self.K}, prior={self.prior}, distance={self.distance}: give positive numbers")
+        if self.look is not None and len(self.look) < self.K:
+            raise DataError(f"look has {len(self.look)} ranks, {self.K} are re-ranked")
+        self._rng = np.random.default_rng(self.random_state)
+        mean = 1.0 / (1.0 + np.arange(1, self.K + 1))  # 1/2, 1/3, …: falls with the rank in production
+        self.clicks, self.seen = self.prior * mean, np.full(self.K, float(self.prior))
+        self.n_pages = 0
+
+    def show(self, n: int) -> Page:
+        """Order of the n documents of a list in production order."""
+        K = min(self.K, n)
+        mean = np.clip(self.clicks[:K] / self.seen[:K], 1e-9, 1 - 1e-9)
+        if self.n_pages == 0:
+            index = -np.arange(K, dtype=float)
+        elif self.policy == "ucb":
+            index = mean + np.sqrt(1.5 * np.log(self.n_pages) / self.seen[:K])
+        else:
+            index = self._rng.beta(mean * self.seen[:K], (1 - mean) * self.seen[:K])
+        return Page(np.concatenate([_near(index, K if self.distance is None else self.distance), np.arange(K, n)]))
+
+    def learn(self, page: Page, clicks: Any) -> Self:
+        """Learn from the clicks on a page."""
+        K = min(self.K, page.order.size)
+        clicked = np.asarray(clicks, bool)[:K]
+        if self.look is not None:
+            seen = np.asarray(self.look, np.float64)[:K]
+        else:
+            first = int(np.argmax(clicked)) if clicked.any() else K - 1
+            seen, clicked = (np.arange(K) <= first).astype(float), clicked & (np.arange(K) <= first)
+        self.seen[page.order[:K]] += seen
+        self.clicks[page.order[:K]] += clicked
+        self.n_pages += 1
+        return self
+
+
+def _near(index: np.ndarray, distance: int) -> np.ndarray:
+    """Order by falling index in which no document is more than ``distance`` places from its number."""
+    left = list(range(index.size))
+    order = []
+    for place in range(index.size):
+        due = left[0] if left[0] <= place - distance else None
+        best = max((d for d in left if d <= place + distance), key=lambda d: index[d]) if due is None else due
+        left.remove(best)
+        order.append(best)
+    return np.array(order, np.int64)

@@ -1,0 +1,185 @@
+"""Interleaved lists for engines that read files, and the score of what users did with them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.data.trec import as_run
+from plackett.online.interleaving.interleave import find_interleaving, interleave
+from plackett.online.sequential import mean_sequence, sign_sequence
+
+__all__ = ["InterleavingScore", "score_events", "write_lists"]
+
+#: Ways of interleaving for which the sign of the credit is fair; for the others the mean credit is tested.
+_BY_SIGN = ("team-draft", "balanced")
+
+
+@dataclass(frozen=True)
+class InterleavingScore:
+    """Result of `score_events`.
+
+    Attributes
+    ----------
+    rows
+        For each pair of rankers: names, wins, losses, mean preference, lower and upper bound, always-valid p-value.
+    n_events, n_clicked, n_repeated
+        Pages, pages with clicks, and events whose id was seen before (ignored).
+    credit
+        Mean credit of each ranker per page.
+    """
+
+    rows: list[tuple[str, str, int, int, float, float, float, float]]
+    n_events: int
+    n_clicked: int
+    n_repeated: int
+    credit: dict[str, float]
+    alpha: float
+
+    @property
+    def advice(self) -> str:
+        """One sentence on what to do."""
+        best = max(self.credit, key=lambda name: self.credit[name], default="")
+        tests = [row for row in self.rows if best in row[:2]]
+        if tests and max(row[-1] for row in tests) <= self.alpha / max(len(tests), 1):
+            return f"{best} is better."
+        return "No ranker is better than all others yet: go on, or stop if the interval is narrow enough for you."
+
+    def record(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        names = ("first", "second", "wins", "losses", "preference", "lower", "upper", "p")
+        return asdict(self) | {"rows": [dict(zip(names, row, strict=True)) for row in self.rows], "advice": self.advice}
+
+
+@fulfils("online.interleave")
+def write_lists(
+    runs: Mapping[str, Any],
+    out: str | os.PathLike[str],
+    *,
+    method: str = "team-draft",
+    k: int = 10,
+    copies: int = 1,
+    seed: int = 0,
+) -> int:
+    """Write interleaved lists of runs, a line of JSON per list; returns their number.
+
+    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count.
+    """
+    by_ranker = [_rankings(run) for run in runs.values()]
+    queries = dict.fromkeys(qid for each in by_ranker for qid in each)
+    names, n = list(runs), 0
+    with replacing(out) as file:
+        for qid in queries:
+            lists = [each.get(qid, []) for each in by_ranker]
+            for copy in range(copies):
+                name = f"{qid}/{copy}"
+                shown = interleave(lists, k=k, method=method, seed=f"{seed}/{name}")
+                line = {"id": name, "qid": qid, "rankers": names, "method": method} | shown.record()
+                file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                n += 1
+    return n
+
+
+def _rankings(run: Any) -> dict[str, list[str]]:
+    """Documents of each query by falling score; equal scores in the order of the file."""
+    frame = as_run(run)
+    found: dict[str, list[str]] = {}
+    order = np.argsort(-frame["score"].to_numpy(), kind="stable")
+    for qid, docid in zip(frame["qid"].gather(order), frame["docid"].gather(order), strict=True):
+        found.setdefault(qid, []).append(docid)
+    return found
+
+
+@fulfils("online.interleave")
+def score_events(
+    events: str | os.PathLike[str], shown: str | os.PathLike[str] | None = None, *, alpha: float = 0.05
+) -> InterleavingScore:
+    """Score what users did with interleaved lists.
+
+    Parameters
+    ----------
+    events
+        Lines of JSON, one per page: ``id`` of the list, ``clicks`` as documents or ``{document: weight}``; ``event``,
+        an id of the page itself, makes repeated lines count once. Pages without clicks belong in the file too.
+    shown
+        The file that `write_lists` wrote; without it every event repeats the fields of its list.
+    alpha
+        Error rate; with several rankers the p-values are to be divided among the pairs, as `advice` does.
+    """
+    lists = None if shown is None else {_field(line, "id", shown, i): line for i, line in _lines(shown)}
+    names: list[str] | None = None
+    by_sign = True
+    differences: list[list[float]] = []
+    seen: set[Any] = set()
+    n_events = n_repeated = 0
+    for number, event in _lines(events):
+        if "event" in event:
+            if event["event"] in seen:
+                n_repeated += 1
+                continue
+            seen.add(event["event"])
+        record = event
+        if lists is not None:
+            record = lists.get(_field(event, "id", events, number), {})
+            if not record:
+                raise DataError(f"{events}, line {number}: list {event['id']!r} is not in {shown}")
+        rankers = _field(record, "rankers", events, number)
+        if names is not None and rankers != names:
+            raise DataError(f"{events}, line {number}: rankers {rankers}, but {names} before; score them apart")
+        names = rankers
+        method = _field(record, "method", events, number)
+        by_sign &= method in _BY_SIGN
+        try:
+            score = find_interleaving(method).restore(record).score(_field(event, "clicks", events, number))
+        except (DataError, TypeError, KeyError, IndexError, ValueError) as error:
+            raise DataError(f"{events}, line {number}: {error}") from None
+        n_events += 1
+        differences.append(score or [0.0] * len(names))
+    if names is None:
+        raise DataError(f"{events}: no events")
+    credit = np.array(differences, np.float64).reshape(n_events, len(names))
+    rows = []
+    for i, j in itertools.combinations(range(len(names)), 2):
+        gap = credit[:, i] - credit[:, j]
+        gap = np.where(np.abs(gap) < 1e-12, 0.0, gap)
+        won, lost = int((gap > 0).sum()), int((gap < 0).sum())
+        test = (
+            sign_sequence(won, lost, alpha=alpha)
+            if by_sign
+            else mean_sequence(gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, alpha=alpha)
+        )
+        numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
+        rows.append((names[i], names[j], won, lost, *numbers))
+    clicked = int((credit != 0).any(axis=1).sum())
+    mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
+    return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha)  # type: ignore[arg-type]
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                raise DataError(f"{path}, line {number}: not a line of JSON: {line[:60]!r}") from None
+            if not isinstance(record, dict):
+                raise DataError(f"{path}, line {number}: an object {{…}} was expected, found {line[:60]!r}")
+            yield number, record
+
+
+def _field(record: Mapping[str, Any], name: str, path: Any, number: int) -> Any:
+    if name not in record:
+        raise DataError(f"{path}, line {number}: no field {name!r}; found {', '.join(map(str, record)) or 'nothing'}")
+    return record[name]

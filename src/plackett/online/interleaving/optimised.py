@@ -1,0 +1,168 @@
+"""Optimised interleaving and multileaving."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.online.interleaving.base import Interleaved, Interleaving
+
+__all__ = ["Optimised", "Plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The lists that `Optimised` may show for some rankings, with the probability of each.
+
+    Attributes
+    ----------
+    lists
+        Numbers of documents in the pool (all documents, in order of first appearance), one row per list.
+    probability
+        Of each list.
+    credit
+        Of each ranker for each document of the pool, the mean over rankers taken off.
+    residual
+        Expected credit of each ranker for a click at each rank, whatever the document; taken off, so that clicks that
+        depend on the rank alone prefer nobody. 0 where the program has a fair solution.
+    """
+
+    lists: np.ndarray
+    probability: np.ndarray
+    credit: np.ndarray
+    residual: np.ndarray
+
+
+@dataclass(frozen=True)
+class Optimised(Interleaving):
+    """Among the lists that only ever add a ranker's best remaining document, the most sensitive fair mixture.
+
+    The probabilities of the lists solve a linear program: for every rank, the expected credit of a click there is the
+    same for all rankers, and the expected sensitivity is highest. Sensitivity of a list is the variance of the credit
+    of one click, at rank i with probability ∝ 1/i. The program depends on how the lists overlap only; solutions are
+    kept, and the first list for a new overlap takes milliseconds rather than microseconds. With many rankers no mixture
+    may be fair at every rank; then the nearest one is used, and the expected credit at each rank is taken off.
+
+    Parameters
+    ----------
+    credit
+        ``"inverse"``, 1 / rank in the ranker's list, or ``"linear"``, minus the rank.
+    most_lists
+        Lists to choose among; where more are possible, that many are drawn (always so for many rankers).
+
+    Examples
+    --------
+    >>> shown = Optimised().make([["a", "b", "c"], ["b", "c", "a"]], 3, Random(1))
+    >>> sorted(shown.documents)
+    ['a', 'b', 'c']
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
+    name: ClassVar[str] = "optimised"
+    paper: ClassVar[str] = "Radlinski, Craswell 2013; Schuth, Sietsma, Whiteson, Lefortier, de Rijke 2014"
+
+    credit: str = "inverse"
+    most_lists: int = 256
+
+    def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
+        """Draw one list of at most k documents."""
+        pool = list(dict.fromkeys(document for each in lists for document in each))
+        number = {document: i for i, document in enumerate(pool)}
+        plan = _plan(tuple(tuple(number[d] for d in each) for each in lists), k, self.credit, self.most_lists)
+        cumulated = np.cumsum(plan.probability)
+        row = plan.lists[int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))]
+        return Interleaved([pool[i] for i in row], (plan.credit[row] - plan.residual).tolist())
+
+    def plan(self, lists: Sequence[Sequence[Hashable]], k: int) -> Plan:
+        """The lists with their probabilities."""
+        number: dict[Any, int] = {}
+        coded = tuple(tuple(number.setdefault(d, len(number)) for d in each) for each in lists)
+        return _plan(coded, k, self.credit, self.most_lists)
+
+
+def _inverse(rank: np.ndarray) -> np.ndarray:
+    return 1.0 / rank
+
+
+def _linear(rank: np.ndarray) -> np.ndarray:
+    return -rank
+
+
+_CREDITS = {"inverse": _inverse, "linear": _linear}
+
+
+@lru_cache(maxsize=4096)
+def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) -> Plan:
+    if credit not in _CREDITS:
+        raise DataError(f"credit={credit!r}; give {' or '.join(map(repr, _CREDITS))}")
+    if not any(lists):
+        return Plan(np.zeros((1, 0), np.int64), np.ones(1), np.zeros((0, len(lists))), np.zeros((0, len(lists))))
+    n, m = 1 + max((max(each, default=-1) for each in lists), default=-1), len(lists)
+    rank = np.empty((n, m))
+    for ranker, each in enumerate(lists):
+        rank[:, ranker] = len(each) + 1
+        rank[list(each), ranker] = np.arange(1, len(each) + 1)
+    worth = _CREDITS[credit](rank)
+    worth -= worth.mean(axis=1, keepdims=True)
+    k = min(k, n)
+    allowed = np.array(_allowed(lists, k, most), np.int64).reshape(-1, k)
+    by_place = worth[allowed]  # list, place, ranker
+    look = 1.0 / np.arange(1, k + 1)
+    look /= look.sum()
+    mean = np.einsum("lkm,k->lm", by_place, look)
+    gain = (np.einsum("lkm,k->lm", by_place**2, look) - mean**2).sum(axis=1)
+    probability = _solve(by_place.reshape(len(allowed), -1).T, gain)
+    return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_place))
+
+
+def _allowed(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
+    """Lists that add the best remaining document of some ranker at every place; at most ``most`` of them."""
+    level: list[tuple[int, ...]] = [()]
+    for _ in range(k):
+        longer: list[tuple[int, ...]] = []
+        for begun in level:
+            used = set(begun)
+            heads = {next((d for d in each if d not in used), -1) for each in lists} - {-1}
+            longer.extend((*begun, head) for head in sorted(heads))
+        level = longer
+        if len(level) > most:
+            return _drawn(lists, k, most)
+    return level
+
+
+def _drawn(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
+    """Random lists of the same kind, closed under swapping two rankers so that a fair mixture of two exists."""
+    rng = Random(0)
+    found: set[tuple[int, ...]] = set()
+    for _ in range(most):
+        turns = [rng.randrange(len(lists)) for _ in range(k)]
+        mirrored = [[1 - turn for turn in turns]] if len(lists) == 2 else []
+        for choice in (turns, *mirrored):
+            begun: list[int] = []
+            for turn in choice:
+                ranking = (d for each in (*lists[turn:], *lists[:turn]) for d in each)  # the next ranker's if used up
+                begun.append(next(d for d in ranking if d not in begun))
+            found.add(tuple(begun))
+    return sorted(found)
+
+
+def _solve(unfair: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """Probabilities with ``unfair @ p = 0``, as nearly as possible, and the highest expected gain."""
+    from scipy.optimize import linprog
+
+    rows, n = unfair.shape
+    # p, then the excess and the shortfall of each row
+    equal = np.block([[unfair, -np.eye(rows), np.eye(rows)], [np.ones((1, n)), np.zeros((1, 2 * rows))]])
+    right = np.zeros(rows + 1)
+    right[-1] = 1.0
+    penalty = 1e3 * (1.0 + np.abs(gain).max(initial=0.0))
+    cost = np.concatenate([-gain, np.full(2 * rows, penalty)])
+    found = linprog(cost, A_eq=equal, b_eq=right, method="highs")
+    p = np.maximum(found.x[:n], 0.0)
+    return p / p.sum()

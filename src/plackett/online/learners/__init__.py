@@ -1,0 +1,1 @@
+"""Rankers that learn from the clicks on what they show."""

@@ -1,0 +1,149 @@
+"""Pairwise differentiable gradient descent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plackett._kernel import kernel
+from plackett.online._lists import best_first, draw_list, scores_of
+from plackett.online.learners.base import LinearLearner
+
+__all__ = ["PDGD", "pair_weight"]
+
+#: Lists drawn before the current order is shown, if lists must not be worse than a bound.
+_TRIES = 20
+
+
+@kernel
+def _gain(score, mean):  # type: ignore[no-untyped-def]
+    """Logistic function of the difference."""
+    return 1.0 / (1.0 + np.exp(-min(max(score - mean, -500.0), 500.0)))
+
+
+@kernel
+def _quality(scores, n, order, k, keys, ideal):  # type: ignore[no-untyped-def]
+    """How good a list is by the model's own gains: nDCG."""
+    mean = 0.0
+    for j in range(n):
+        mean += scores[j] / n
+        keys[j] = scores[j]
+    best_first(keys, n, k, ideal)
+    shown, best = 0.0, 0.0
+    for i in range(k):
+        shown += _gain(scores[order[i]], mean) / np.log2(i + 2.0)
+        best += _gain(scores[ideal[i]], mean) / np.log2(i + 2.0)
+    return shown / best
+
+
+@kernel
+def pair_weight(strength, order, i, j, tails):  # type: ignore[no-untyped-def]
+    """P(R*) / (P(R) + P(R*)), where R* is the list R with the documents at places i and j swapped.
+
+    ``tails[r]`` is the sum of the strengths that are left at place r; strengths are exp(score − highest).
+    """
+    if i > j:
+        i, j = j, i
+    high, low = strength[order[i]], strength[order[j]]
+    log_ratio = 0.0
+    for r in range(i + 1, j + 1):
+        log_ratio += np.log(tails[r]) - np.log(max(tails[r] - low, 0.0) + high)
+    return 1.0 / (1.0 + np.exp(-log_ratio))
+
+
+@kernel
+def show_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
+    scores_of(w, X, rows, n, work[0])
+    least = parameters[1]
+    if least <= 0.0:
+        return draw_list(work[0], n, k, state, work[1], order)
+    ideal = np.empty(k, np.int64)
+    for _ in range(_TRIES):
+        size = draw_list(work[0], n, k, state, work[1], order)
+        if size == 0 or _quality(work[0], n, order, size, work[1], ideal) >= least:
+            return size
+    work[1, :n] = work[0, :n]
+    return best_first(work[1], n, k, order)
+
+
+@kernel
+def learn_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):  # type: ignore[no-untyped-def]
+    last = -1
+    for i in range(k):
+        if clicks[i]:
+            last = i
+    if last < 0:
+        return
+    scores, strength, tails, pull = work[0], work[1], work[2], work[3]
+    scores_of(w, X, rows, n, scores)
+    top = -np.inf
+    for j in range(n):
+        top = max(top, scores[j])
+    total = 0.0
+    for j in range(n):
+        strength[j] = np.exp(max(scores[j] - top, -600.0))  # never 0
+        pull[j] = 0.0
+        total += strength[j]
+    rest = total
+    for i in range(k):
+        rest -= strength[order[i]]
+    rest = max(rest, 0.0)
+    for i in range(k - 1, -1, -1):
+        rest += strength[order[i]]
+        tails[i] = rest
+    least = parameters[1]
+    ideal = np.empty(k, np.int64)
+    swapped = np.empty(k, np.int64)
+    for i in range(k):
+        if not clicks[i]:
+            continue
+        for j in range(min(last + 2, k)):  # seen: down to one below the last click
+            if clicks[j]:
+                continue
+            if least > 0.0:  # a swapped list that would not have been shown has probability 0
+                swapped[:] = order[:k]
+                swapped[i], swapped[j] = order[j], order[i]
+                if _quality(scores, n, swapped, k, work[4], ideal) < least:
+                    continue
+            ahead = _gain(scores[order[i]], scores[order[j]])
+            step = pair_weight(strength, order, i, j, tails) * ahead * (1.0 - ahead)
+            pull[order[i]] += step
+            pull[order[j]] -= step
+    for i in range(k):
+        size = parameters[0] * pull[order[i]]
+        if size != 0.0:
+            row = rows[order[i]]
+            for f in range(w.size):
+                w[f] += size * X[row, f]
+
+
+@dataclass(eq=False)
+class PDGD(LinearLearner):
+    """Pairwise differentiable gradient descent: lists are drawn, and clicked documents pull past seen ones.
+
+    A list R is drawn from the Plackett–Luce model of the scores f. Of the documents down to one below the last click,
+    each clicked k is preferred to each unclicked l, with the gradient
+
+        ρ(k, l) · e^{f_k} e^{f_l} / (e^{f_k} + e^{f_l})² · (f'_k − f'_l),   ρ = P(R*) / (P(R) + P(R*)),
+
+    where R* has k and l swapped. ρ takes the position bias out of the preference: a pair has the weights ρ and 1 − ρ
+    in R and in R*. With a bound on exploration, lists are drawn until one is good enough (at most 20; then the current
+    order is shown), and a pair whose swapped list is not good enough teaches nothing, since P(R*) is 0.
+
+    Examples
+    --------
+    >>> learner = PDGD(n_features=2, random_state=1)
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    >>> for _ in range(200):
+    ...     page = learner.show(X)
+    ...     _ = learner.learn(X, page, page.order == 1)  # users want the second document
+    >>> learner.predict(X).argmax()
+    np.int64(1)
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("online.pdgd",)
+    paper: ClassVar[str] = "Oosterhuis, de Rijke 2018"
+    _show: ClassVar[Any] = show_pdgd
+    _learn: ClassVar[Any] = learn_pdgd

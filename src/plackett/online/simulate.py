@@ -1,0 +1,265 @@
+"""Learners among simulated users: curves of what users see, of what was learned, and of how much changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._kernel import kernel_from, over_queries
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.online._lists import best_first, click, dcg, scores_of, uniform
+from plackett.online.learners.base import LinearLearner
+from plackett.online.users import user_model
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["OnlineCurves", "simulate_online"]
+
+
+def _runs(  # type: ignore[no-untyped-def]
+    lo, hi, starts, seeds, X, offsets, gains, attraction, stop, look, right, wrong, leave, arrival, k, marks,
+    test_X, test_offsets, test_gains, parameters, weights, memory, online, offline, churn, clicked,
+):  # fmt: skip
+    """Whole runs; ``show`` and ``learn`` are those of a learner."""
+    longest = 1
+    for q in range(offsets.size - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    for q in range(test_offsets.size - 1):
+        longest = max(longest, test_offsets[q + 1] - test_offsets[q])
+    rows, order, team = np.empty(longest, np.int64), np.empty(k, np.int64), np.zeros(k, np.int64)
+    clicks, work = np.zeros(k, np.bool_), np.empty((6, longest))
+    n_test, phases = test_offsets.size - 1, gains.shape[0]
+    before = np.empty((n_test, k), np.int64)
+    state = np.empty(1, np.uint64)
+    total = marks[marks.size - 1]
+    for run in range(lo, hi):
+        state[0] = seeds[run]
+        w, kept = weights[run], memory[run]
+        before[:] = -1
+        t = 0
+        for mark in range(marks.size):
+            seen, pages = 0.0, 0
+            while t < marks[mark]:
+                phase = t * phases // total
+                q = int(uniform(state) * (offsets.size - 1))
+                n = 0
+                for row in range(offsets[q], offsets[q + 1]):
+                    if arrival[row] <= t:
+                        rows[n] = row
+                        n += 1
+                t += 1
+                if n == 0:
+                    continue
+                size = show(w, kept, X, rows, n, k, parameters, state, work, order, team)  # type: ignore[name-defined]  # noqa: F821
+                found = click(
+                    rows, order, size, attraction[phase], stop[phase], look, right, wrong, leave, state, clicks
+                )
+                clicked[run] += found
+                for j in range(n):
+                    work[0, j] = gains[phase, rows[j]]
+                shown = dcg(rows, order, size, gains[phase])
+                if found > 0:
+                    learn(w, kept, X, rows, n, size, parameters, state, work, order, team, clicks)  # type: ignore[name-defined]  # noqa: F821
+                for j in range(n):
+                    work[0, j] = gains[phase, rows[j]]
+                size = best_first(work[0], n, k, order)
+                best = dcg(rows, order, size, gains[phase])
+                if best > 0.0:
+                    seen += shown / best
+                pages += 1
+            online[run, mark] = seen / max(pages, 1)
+            phase = min(t * phases // total, phases - 1)
+            good, changed, places = 0.0, 0, 0
+            for q in range(n_test):
+                n = test_offsets[q + 1] - test_offsets[q]
+                for j in range(n):
+                    rows[j] = test_offsets[q] + j
+                scores_of(w, test_X, rows, n, work[0])
+                size = best_first(work[0], n, k, order)
+                shown = dcg(rows, order, size, test_gains[phase])
+                for i in range(size):
+                    same = False
+                    for j in range(size):
+                        same |= before[q, j] == order[i]
+                    changed += not same
+                places += size
+                before[q, :size] = order[:size]
+                for j in range(n):
+                    work[0, j] = test_gains[phase, rows[j]]
+                best_first(work[0], n, k, order)
+                best = dcg(rows, order, size, test_gains[phase])
+                if best > 0.0:
+                    good += shown / best
+            offline[run, mark] = good / max(n_test, 1)
+            churn[run, mark] = changed / max(places, 1) if mark > 0 else 0.0
+
+
+@cache
+def _kernel_for(kind: type[LinearLearner]) -> Any:
+    return kernel_from(_runs, show=kind._show, learn=kind._learn)
+
+
+@dataclass(frozen=True, eq=False)
+class OnlineCurves:
+    """Result of `simulate_online`; arrays have a row per run and a column per mark.
+
+    Attributes
+    ----------
+    marks
+        Number of interactions at each mark.
+    online
+        Mean nDCG of the pages that users saw since the mark before.
+    offline
+        nDCG of the model's own order on the test queries.
+    churn
+        Share of the documents at the top of the test queries that were not there at the mark before.
+    clicks
+        Clicks of each run.
+    weights
+        Final model of each run.
+    """
+
+    marks: np.ndarray
+    online: np.ndarray
+    offline: np.ndarray
+    churn: np.ndarray
+    clicks: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def regret(self) -> np.ndarray:
+        """Sum of 1 − nDCG over all pages shown, up to each mark."""
+        return np.cumsum((1 - self.online) * np.diff(self.marks, prepend=0), axis=1)
+
+    def area(self, curve: str = "online") -> np.ndarray:
+        """Mean height of a curve over the interactions, for each run."""
+        return (getattr(self, curve) * np.diff(self.marks, prepend=0)).sum(axis=1) / self.marks[-1]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per mark: means over runs, with half-widths of 95 % intervals."""
+        import polars as pl
+        from scipy.stats import t
+
+        runs = len(self.online)
+        wide = t.ppf(0.975, runs - 1) / np.sqrt(runs) if runs > 1 else np.nan
+        columns: dict[str, Any] = {"interactions": self.marks}
+        for name in ("online", "offline", "churn", "regret"):
+            values = getattr(self, name)
+            columns[name] = values.mean(axis=0)
+            columns[f"{name} ±"] = wide * values.std(axis=0, ddof=1) if runs > 1 else np.full(self.marks.size, np.nan)
+        return pl.DataFrame(columns)
+
+
+@fulfils("online.pdgd", "online.dbgd")
+def simulate_online(
+    learner: LinearLearner,
+    data: RankingDataset,
+    test: RankingDataset | None = None,
+    *,
+    users: Any = "perfect",
+    n_interactions: int = 10_000,
+    runs: int = 10,
+    marks: int = 20,
+    drift: Any = None,
+    arrival: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> OnlineCurves:
+    """Let a learner serve simulated users, in several independent runs.
+
+    Each interaction draws a query, shows a page, draws the clicks and learns from them, all compiled. A run depends on
+    ``random_state`` and its number alone, not on threads or on other runs. Documents of a query are shuffled first, so
+    that models that score them equally gain nothing from the order of the file.
+
+    Parameters
+    ----------
+    learner
+        Settings and starting weights; it is not changed.
+    data, test
+        Judged queries to serve, and to measure the model on (the same ones by default).
+    users
+        See `user_model`.
+    n_interactions, runs, marks
+        Pages per run, number of runs, points on the curves.
+    drift
+        Further labels for ``data``, one array per phase: relevance changes after equal parts of the run. The test
+        queries must then be those of ``data``.
+    arrival
+        For each document the interaction from which on it exists.
+
+    Examples
+    --------
+    >>> from plackett.datasets import make_ranking
+    >>> from plackett.online import PDGD
+    >>> data = make_ranking(n_queries=50, docs_per_query=10, n_features=5, random_state=0)
+    >>> curves = simulate_online(PDGD(5, k=5), data, users="perfect", n_interactions=2000, runs=4, marks=4)
+    >>> bool((curves.offline[:, -1] > curves.offline[:, 0]).mean() > 0.5)
+    True
+    """
+    if n_interactions < 1 or runs < 1 or marks < 1:
+        raise DataError(f"n_interactions={n_interactions}, runs={runs}, marks={marks}: give at least 1 of each")
+    if drift is not None and test is not None:
+        raise DataError("drift changes the labels of data: leave test out")
+    rng = np.random.default_rng(random_state)
+    served = _shuffled(data, rng)
+    labels = [data.labels, *(np.asarray(each, np.float64) for each in (drift if drift is not None else ()))]
+    for i, each in enumerate(labels):
+        if each.shape != (data.n_rows,):
+            raise DataError(
+                f"drift[{i - 1}] has shape {each.shape}; one label per document ({data.n_rows}) was expected"
+            )
+    X = _dense(data, learner.n_features)[served]
+    models = [user_model(users, data, learner.k)]
+    if len(labels) > 1 and not isinstance(users, str):
+        raise DataError("drift needs users by name: their clicks follow the labels")
+    from dataclasses import replace
+
+    models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
+    gains = np.array([np.exp2(np.maximum(each, 0.0)) - 1 for each in labels])[:, served]
+    there = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)[served]
+    if test is None:
+        test_X, test_offsets, test_gains = X, data.offsets, gains
+    else:
+        tested = _shuffled(test, rng)
+        test_X, test_offsets = _dense(test, learner.n_features)[tested], test.offsets
+        test_gains = (np.exp2(np.maximum(test.labels, 0.0)) - 1)[None, tested]
+    at = np.unique(np.linspace(n_interactions / marks, n_interactions, marks).astype(np.int64))
+    shape = runs, at.size
+    curves = OnlineCurves(
+        at, np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(runs), np.tile(learner.weights, (runs, 1))
+    )
+    memory = np.tile(learner.new_memory(), (runs, 1, 1))
+    seeds = np.random.SeedSequence(random_state).generate_state(runs, np.uint64)
+    first = models[0]
+    kind: Any = type(learner)
+    over_queries(
+        _kernel_for(kind), np.arange(runs + 1), seeds, X, np.asarray(data.offsets, np.int64), gains,
+        np.array([each.attraction for each in models])[:, served], np.array([each.stop for each in models])[:, served],
+        first.look, first.right, first.wrong, float(first.leave), there, learner.k, at, test_X,
+        np.asarray(test_offsets, np.int64), test_gains, learner.parameters(), curves.weights, memory,
+        curves.online, curves.offline, curves.churn, curves.clicks, n_jobs=n_jobs, rows_per_thread=1,
+    )  # fmt: skip
+    return curves
+
+
+def _shuffled(data: RankingDataset, rng: np.random.Generator) -> np.ndarray:
+    """Rows in random order inside each query."""
+    query = np.repeat(np.arange(data.n_queries), np.diff(data.offsets))
+    return np.lexsort((rng.random(data.n_rows), query))
+
+
+def _dense(data: RankingDataset, n_features: int) -> np.ndarray:
+    if data.X.shape[1] != n_features:
+        raise DataError(f"the data have {data.X.shape[1]} features, the learner {n_features}")
+    X = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+    X = np.ascontiguousarray(X, np.float64)
+    if not np.isfinite(X).all():
+        raise DataError("the data have missing or infinite features; impute them first")
+    return X

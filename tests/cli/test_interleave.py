@@ -1,0 +1,74 @@
+"""`plackett interleave`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from plackett._errors import DataError
+from plackett.cli.app import app
+
+pytestmark = pytest.mark.spec("online.interleave")
+
+
+@pytest.fixture
+def runs(tmp_path):
+    rng = np.random.default_rng(0)
+    paths = []
+    for name in "AB":
+        path = tmp_path / f"{name}.run"
+        lines = [f"q{q} Q0 d{d} 0 {rng.random()} {name}" for q in range(5) for d in range(12)]
+        path.write_text("\n".join(lines))
+        paths.append(str(path))
+    return paths
+
+
+def command(*arguments):
+    return CliRunner().invoke(app, ["interleave", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("method", ["team-draft", "balanced", "probabilistic", "optimised"])
+def test_lists_are_shown_and_scored(runs, tmp_path, method):
+    shown, events = tmp_path / "shown.jsonl", tmp_path / "events.jsonl"
+    assert command(*runs, "--out", shown, "--method", method, "-k", 5, "--copies", 40).exit_code == 0
+    lists = [json.loads(line) for line in shown.read_text().splitlines()]
+    assert len(lists) == 200 and all(len(each["documents"]) == 5 for each in lists)
+    best = {}  # users who want what B has first
+    for line in Path(runs[1]).read_text().splitlines():
+        qid, _, document, _, score, _ = line.split()
+        best[qid] = max(best.get(qid, (0, "")), (float(score), document))
+    rows = [
+        {"id": each["id"], "event": i, "clicks": [d for d in each["documents"] if d == best[each["qid"]][1]]}
+        for i, each in enumerate(lists)
+    ]
+    events.write_text("\n".join(map(json.dumps, [*rows, rows[0]])))
+    found = json.loads(command("score", events, "--shown", shown, "--json").output)
+    assert found["n_events"] == 200 and found["n_repeated"] == 1
+    assert found["rows"][0]["p"] < 0.01 and found["rows"][0]["preference"] < 0 and found["advice"] == "B is better."
+    whole = tmp_path / "whole.jsonl"  # events that carry their list
+    whole.write_text("\n".join(json.dumps(each | row) for each, row in zip(lists, rows, strict=True)))
+    assert "B is better." in command("score", whole).output
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no events"),
+        ("{", "line 1: not a line of JSON"),
+        ("[1]", "line 1: an object"),
+        ('{"id": "x"}', "line 1: no field 'rankers'"),
+        ('{"rankers": ["a", "b"], "method": "team-draft", "documents": ["d"], "credits": [[1, 0]], "clicks": ["e"]}',
+         "line 1: clicked document 'e'"),
+        ('{"rankers": ["a", "b"], "method": "team-draft", "documents": 3, "credits": [[1, 0]], "clicks": ["e"]}',
+         "line 1: "),
+    ],
+)  # fmt: skip
+def test_bad_events_are_named_by_line(tmp_path, text, said):
+    path = tmp_path / "events.jsonl"
+    path.write_text(text)
+    result = command("score", path)
+    assert isinstance(result.exception, DataError) and said in str(result.exception)

@@ -1,0 +1,210 @@
+"""Bandits: their rules, and their guarantees by simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from plackett._errors import DataError
+from plackett.online.bandits.explore_commit import RankedExploreCommit
+from plackett.online.bandits.linear import LinearBandit
+from plackett.online.bandits.ranked_bandits import RankedBandits
+from plackett.online.bandits.top_k import TopKBandit
+from plackett.online.recency import RecencyRanker
+from plackett.online.stability import bounded_update, rank_change
+
+#: Each kind of user finds some of six documents relevant; users click the first relevant one.
+KINDS = [{0, 1}, {0, 2}, {0}, {3}, {3, 4}, {1, 2, 5}]
+
+
+def first_click(order, kind):
+    hits = np.array([d in kind for d in order])
+    return hits & (np.cumsum(hits) == 1)
+
+
+def best_rate(k):
+    return max(np.mean([bool(kind & set(each)) for kind in KINDS]) for each in itertools.combinations(range(6), k))
+
+
+@pytest.mark.spec("diverse.rec")
+def test_explore_and_commit_keeps_its_promise():
+    learner = RankedExploreCommit(6, k=2, epsilon=0.5, delta=0.1)
+    assert learner.tries == math.ceil(2 * 4 / 0.25 * math.log(40))
+    rng, pages = np.random.default_rng(0), 0
+    while len(learner.committed) < 2:
+        page = learner.show()
+        assert len(set(page.order)) == 2
+        learner.learn(page, first_click(page.order, KINDS[rng.integers(6)]))
+        pages += 1
+    first = 6 * learner.tries
+    assert pages == first + 5 * learner.tries  # the committed document needs no trials at the next rank
+    rate = np.mean([bool(kind & set(learner.committed)) for kind in KINDS])
+    assert rate >= (1 - 1 / np.e) * best_rate(2) - 0.5
+    assert learner.committed[0] == 0 and learner.committed[1] == 3
+    assert np.array_equal(learner.learn(page, [1, 1]).show().order, [0, 3])  # late pages change nothing
+
+
+@pytest.mark.spec("diverse.rba")
+@pytest.mark.parametrize("policy", ["exp3", "ucb", "thompson"])
+def test_ranked_bandits_reach_the_guarantee(policy):
+    n = 2500
+    learner = RankedBandits(6, k=2, policy=policy, horizon=n, random_state=0)
+    rng, hits = np.random.default_rng(1), []
+    for _ in range(n):
+        page = learner.show()
+        clicks = first_click(page.order, KINDS[rng.integers(6)])
+        learner.learn(page, clicks)
+        hits.append(clicks.any())
+    assert np.mean(hits[n // 2 :]) > (1 - 1 / np.e) * best_rate(2)
+    assert np.mean(hits[n // 2 :]) > np.mean(hits[:200]) - 0.02
+
+
+@pytest.mark.spec("diverse.rba")
+def test_replaced_proposals_get_nothing():
+    learner = RankedBandits(3, k=3, policy="thompson", random_state=0)
+    replaced = 0
+    for _ in range(50):
+        page = learner.show()
+        assert sorted(page.order) == [0, 1, 2]
+        before = learner.wins.copy()
+        learner.learn(page, [1, 1, 1])
+        gained = (learner.wins - before).sum(axis=1)
+        assert np.array_equal(gained, page.order == np.array(page.detail["proposals"]))
+        replaced += int((gained == 0).sum())
+    assert replaced > 0
+
+
+def cascade(order, attraction, rng):
+    hits = rng.random(len(order)) < attraction[order]
+    return hits & (np.cumsum(hits) == 1)
+
+
+@pytest.mark.spec("online.rerank")
+@pytest.mark.parametrize("policy", ["ucb", "thompson"])
+@pytest.mark.parametrize("look", [None, 1 / np.arange(1, 6)])
+def test_regret_of_the_top_k_bandit_is_sublinear(policy, look):
+    attraction = np.array([0.05, 0.1, 0.1, 0.2, 0.8, 0.9])
+    learner = TopKBandit(5, policy=policy, look=look, random_state=0)
+    rng, regret = np.random.default_rng(0), []
+    assert np.array_equal(learner.show(6).order, np.arange(6))
+    for _ in range(1200):
+        page = learner.show(6)
+        assert page.order[5] == 5  # beyond K nothing moves
+        seen = page.order[:5]
+        clicks = cascade(seen, attraction, rng) if look is None else rng.random(5) < np.asarray(look) * attraction[seen]
+        learner.learn(page, [*clicks, False])
+        regret.append(0.8 - attraction[seen[0]])
+    thirds = np.array(regret).reshape(3, -1).mean(axis=1)
+    assert thirds[2] < 0.6 * thirds[0] + 0.01 and thirds[2] < 0.25
+
+
+@pytest.mark.spec("online.rerank")
+def test_documents_stay_near_their_place():
+    learner = TopKBandit(8, distance=2, policy="thompson", random_state=0)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        page = learner.show(10)
+        assert sorted(page.order) == list(range(10))
+        assert np.abs(page.order - np.arange(10)).max() <= 2
+        learner.learn(page, rng.random(10) < page.order / 10)
+    assert TopKBandit(8, distance=0).learn(page, np.ones(10)).show(8).order.tolist() == list(range(8))
+
+
+@pytest.mark.spec("online.rerank")
+@pytest.mark.parametrize("policy", ["ucb", "thompson"])
+@pytest.mark.parametrize("look", [None, np.array([1.0, 0.5, 0.3])])
+def test_regret_of_linear_bandits_is_sublinear(policy, look):
+    rng, truth = np.random.default_rng(0), np.array([0.5, 0.3, 0.0, 0.1])
+    learner = LinearBandit(4, k=3, policy=policy, look=look, width=0.5, random_state=0)
+    regret = []
+    for _ in range(900):
+        X = rng.random((8, 4))
+        page = learner.show(X)
+        a = X @ truth
+        clicks = cascade(page.order, a, rng) if look is None else rng.random(3) < look * a[page.order]
+        learner.learn(X, page, clicks)
+        regret.append(a.max() - a[page.order[0]])
+    thirds = np.array(regret).reshape(3, -1).mean(axis=1)
+    assert thirds[2] < 0.8 * thirds[0]
+    np.testing.assert_allclose(learner.weights, truth, atol=0.15)
+
+
+@pytest.mark.spec("online.rerank")
+def test_linear_bandit_solves_least_squares():
+    rng = np.random.default_rng(0)
+    look = np.array([1.0, 0.5])
+    learner = LinearBandit(3, k=2, look=look, ridge=0.7)
+    A, b = 0.7 * np.eye(3), np.zeros(3)
+    for _ in range(20):
+        X = rng.normal(size=(4, 3))
+        page, clicks = learner.show(X), rng.random(2) < 0.5
+        learner.learn(X, page, clicks)
+        for v, row, hit in zip(look, page.order, clicks, strict=True):
+            A += v * v * np.outer(X[row], X[row])
+            b += v * hit * X[row]
+    np.testing.assert_allclose(learner.weights, np.linalg.solve(A, b), atol=1e-9)
+
+
+@pytest.mark.spec("online.recency")
+def test_buzz_is_calibrated_on_a_steady_stream_and_finds_a_spike():
+    rng = np.random.default_rng(0)
+    queries, documents = [], []
+    for _ in range(40):
+        ranker, times = RecencyRanker(), np.sort(rng.random(1500) * 100)
+        for time in times:
+            ranker.observe(time, "q", ["d"], rng.random(1) < 0.3)
+        queries.append(ranker.query_buzz(100.0, "q"))
+        documents.append(ranker.document_buzz(100.0, "q", "d"))
+    for values in (queries, documents):
+        assert abs(np.mean(values)) < 0.6 and 0.6 < np.std(values) < 1.5
+    relevance = np.array([1.0, 2.0])
+    np.testing.assert_allclose(ranker.scores(100.0, "q", ["d", "e"], relevance), relevance, atol=0.05)
+    for time in 100 + np.sort(rng.random(120)):  # eight times the usual traffic, and they all want d
+        ranker.observe(time, "q", ["d"], [True])
+    assert ranker.sensitivity(101.0, "q") > 0.95
+    assert np.argmax(ranker.scores(101.0, "q", ["d", "e"], relevance)) == 0
+    assert ranker.sensitivity(101.0, "other") < 0.05
+
+
+@pytest.mark.spec("online.recency")
+def test_late_pages_count_with_their_age():
+    events = [(1.0, True), (2.0, False), (3.5, True), (4.0, True)]
+    ordered, late = RecencyRanker(), RecencyRanker()
+    for time, clicked in events:
+        ordered.observe(time, "q", ["d"], [clicked])
+    for time, clicked in [events[0], events[3], events[1], events[2]]:
+        late.observe(time, "q", ["d"], [clicked])
+    assert late.document_buzz(6.0, "q", "d") == pytest.approx(ordered.document_buzz(6.0, "q", "d"))
+
+
+@pytest.mark.spec("online.stability")
+def test_updates_stay_within_their_bound():
+    rng = np.random.default_rng(0)
+    X, offsets = rng.normal(size=(60, 4)), np.arange(0, 61, 10)
+    old, new = rng.normal(size=4), rng.normal(size=4)
+    far = 0.0
+    for most in (0.0, 0.1, 0.3, 1.0):
+        found = bounded_update(old, new, X, offsets, most=most, k=3)
+        assert rank_change(X, old, found, offsets, 3) <= most
+        length = np.linalg.norm(found - old)
+        assert length >= far
+        far = length
+    np.testing.assert_allclose(found, new)
+
+
+def test_wrong_settings_are_named():
+    for make in (
+        lambda: RankedBandits(3, k=4),
+        lambda: RankedBandits(3, k=1, policy="x"),
+        lambda: RankedExploreCommit(3, k=4),
+        lambda: TopKBandit(policy="x"),
+        lambda: TopKBandit(5, look=[1.0]),
+        lambda: LinearBandit(3, ridge=0),
+        lambda: RecencyRanker(recent=3, long=2),
+        lambda: bounded_update([1.0], [1.0, 2.0], np.zeros((1, 1)), [0, 1]),
+    ):
+        with pytest.raises(DataError):
+            make()

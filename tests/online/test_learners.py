@@ -1,0 +1,262 @@
+"""Learners: their gradients by brute force, their directions, their bounds, and the simulator."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+import plackett as pk
+from plackett._errors import DataError
+from plackett.clicks.models.pbm import PBM
+from plackett.clicks.simulate import simulate_log
+from plackett.online.incremental import incremental_update
+from plackett.online.learners.base import Page
+from plackett.online.learners.dbgd import DBGD
+from plackett.online.learners.pdgd import PDGD
+from plackett.online.learners.perceptron import ClickPerceptron
+from plackett.online.simulate import simulate_online
+from plackett.online.users import USERS, user_model
+
+
+def chance(order, scores):
+    """Probability of the beginning of a list under Plackett–Luce."""
+    left, p = list(range(len(scores))), 1.0
+    for d in order:
+        p *= np.exp(scores[d]) / np.exp([scores[e] for e in left]).sum()
+        left.remove(d)
+    return p
+
+
+def pair_step(order, clicks, scores):
+    """Sum over preferred pairs of weight and slope, by document, from the definition."""
+    pull, last = np.zeros(len(scores)), np.flatnonzero(clicks).max()
+    for i, j in itertools.product(range(len(order)), repeat=2):
+        if clicks[i] and not clicks[j] and j <= last + 1:
+            swapped = list(order)
+            swapped[i], swapped[j] = order[j], order[i]
+            weight = chance(swapped, scores) / (chance(order, scores) + chance(swapped, scores))
+            a, b = np.exp(scores[order[i]]), np.exp(scores[order[j]])
+            step = weight * a * b / (a + b) ** 2
+            pull[order[i]] += step
+            pull[order[j]] -= step
+    return pull
+
+
+@pytest.mark.spec("online.pdgd")
+@pytest.mark.parametrize("k", [3, 5])
+def test_gradient_is_that_of_the_definition(k):
+    rng = np.random.default_rng(k)
+    for _ in range(10):
+        X = rng.normal(size=(5, 4))
+        learner = PDGD(4, learning_rate=1.0, k=k)
+        learner.weights = rng.normal(size=4)
+        before, order = learner.weights.copy(), rng.permutation(5)[:k]
+        clicks = rng.random(k) < 0.5
+        clicks[rng.integers(k)] = True
+        learner.learn(X, Page(order), clicks)
+        np.testing.assert_allclose(learner.weights - before, pair_step(order, clicks, X @ before) @ X, atol=1e-12)
+
+
+@pytest.mark.spec("online.pdgd")
+def test_expected_step_of_random_clicks_is_nothing():
+    """Over all lists: what a pair gains in R it loses in R*, if clicks depend on the rank alone."""
+    rng = np.random.default_rng(0)
+    X, scores = np.eye(4), rng.normal(size=4)
+    total = np.zeros(4)
+    for order in itertools.permutations(range(4)):
+        for clicks in itertools.product([False, True], repeat=4):
+            if any(clicks):
+                learner = PDGD(4, learning_rate=1.0, k=4)
+                learner.weights = scores.copy()
+                total += chance(order, scores) * (learner.learn(X, Page(np.array(order)), clicks).weights - scores)
+    np.testing.assert_allclose(total, 0, atol=1e-12)
+
+
+@pytest.mark.spec("online.pdgd")
+def test_lists_are_drawn_from_plackett_luce():
+    learner = PDGD(3, k=2)
+    learner.weights = np.array([1.0, 0.0, -0.5])
+    seen = {}
+    for _ in range(4000):
+        order = tuple(learner.show(np.eye(3)).order)
+        seen[order] = seen.get(order, 0) + 1
+    for order, n in seen.items():
+        assert n / 4000 == pytest.approx(chance(order, learner.weights), abs=0.03)
+
+
+@pytest.mark.spec("online.pdgd")
+def test_exploration_stays_within_its_bound():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    learner = PDGD(3, k=5, least=0.97)
+    learner.weights = np.array([0.6, -0.6, 0.3])
+    scores = X @ learner.weights
+    gain = 1 / (1 + np.exp(-(scores - scores.mean())))
+    discount = 1 / np.log2(np.arange(2, 7))
+    worth = [gain[learner.show(X).order] @ discount / (np.sort(gain)[::-1][:5] @ discount) for _ in range(200)]
+    assert min(worth) >= 0.97 and len(set(worth)) > 5
+    learner.least = 0.0
+    assert min(gain[learner.show(X).order] @ discount for _ in range(50)) < 0.9 * (np.sort(gain)[::-1][:5] @ discount)
+
+
+def test_scores_far_apart_do_no_harm():
+    learner = PDGD(1, k=3)
+    learner.weights[:] = 1e4
+    learner.learn(np.array([[0.0], [1.0], [2.0]]), Page(np.array([0, 2, 1])), [1, 0, 0])
+    assert np.isfinite(learner.weights).all()
+
+
+@pytest.mark.spec("online.dbgd")
+@pytest.mark.parametrize("options", [{}, {"n_candidates": 4}, {"null_space": 2}, {"project": True}])
+def test_dueling_learns_the_direction(options):
+    rng = np.random.default_rng(0)
+    truth = np.array([1.0, -1.0, 0.5, 0.0])
+    learner = DBGD(4, learning_rate=0.05, k=5, **options)
+    for _ in range(1500):
+        X = rng.normal(size=(8, 4))
+        page = learner.show(X)
+        learner.learn(X, page, (X @ truth)[page.order] > 1)
+    w = learner.weights
+    assert w @ truth / np.linalg.norm(w) / np.linalg.norm(truth) > 0.9
+
+
+@pytest.mark.spec("online.dbgd")
+def test_steps_of_dueling():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6, 8))
+    learner = DBGD(8, learning_rate=0.5, k=4, n_candidates=3, project=True)
+    for _ in range(20):
+        page = learner.show(X)
+        counts = np.bincount(page.detail["teams"], minlength=4)
+        assert np.ptp(counts) <= 1 and len(set(page.order)) == 4
+        before = learner.weights.copy()
+        assert np.array_equal(learner.learn(X, page, np.zeros(4)).weights, before)  # no click, no step
+        clicks = np.array([0, 1, 0, 0])
+        won = page.detail["teams"][1]
+        step = learner.learn(X, page, clicks).weights - before
+        if won == 0:
+            assert not step.any()
+            continue
+        seen = X[page.order[:3]]  # down to one below the last click
+        direction = np.array(page.detail["directions"][won - 1])
+        assert np.linalg.norm(direction) == pytest.approx(1)
+        np.testing.assert_allclose(step, 0.5 * np.linalg.pinv(seen) @ (seen @ direction), atol=1e-9)
+
+
+@pytest.mark.spec("online.dbgd")
+def test_directions_leave_the_space_of_those_that_lost():
+    X = np.random.default_rng(2).normal(size=(6, 5))
+    learner = DBGD(5, k=2, null_space=2)
+    lost = []
+    for _ in range(40):
+        page = learner.show(X)
+        direction = np.array(page.detail["directions"][0])
+        for each in lost[-2:]:
+            assert abs(direction @ each) < 1e-9
+        clicks = np.array(page.detail["teams"]) == 0
+        learner.learn(X, page, clicks)
+        lost.append(direction)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pk.datasets.make_ranking(n_queries=40, docs_per_query=8, n_features=5, random_state=0)
+
+
+@pytest.mark.parametrize("learner", [PDGD(5, k=4, learning_rate=0.05), DBGD(5, k=4, learning_rate=0.05)])
+@pytest.mark.spec("online.dbgd")
+@pytest.mark.spec("online.pdgd")
+def test_simulated_learners_learn_and_repeat(data, learner):
+    settings = {"users": "navigational", "n_interactions": 1500, "marks": 3}
+    three = simulate_online(learner, data, runs=3, n_jobs=2, **settings)
+    two = simulate_online(learner, data, runs=2, n_jobs=1, **settings)
+    for name in ("online", "offline", "churn", "weights", "clicks"):
+        assert np.array_equal(getattr(three, name)[:2], getattr(two, name))
+    fresh = pk.evaluate(data, np.random.default_rng(0).random(data.n_rows), ["nDCG@4"]).mean["nDCG@4"]
+    assert three.offline[:, -1].mean() > fresh + 0.1
+    exact = pk.evaluate(data, np.asarray(data.X, float) @ three.weights[0], ["nDCG@4"]).mean["nDCG@4"]
+    assert three.offline[0, -1] == pytest.approx(exact, abs=1e-6)
+    assert not learner.weights.any()
+    assert three.frame.height == 3
+    assert three.regret[0, -1] == pytest.approx((1 - three.area()[0]) * 1500)
+
+
+@pytest.mark.spec("online.pdgd")
+def test_drift_and_new_documents(data):
+    learner = PDGD(5, k=4, learning_rate=0.05)
+    other = data.labels.max() - data.labels
+    curves = simulate_online(learner, data, drift=[other], n_interactions=3000, runs=2, marks=6)
+    assert curves.online[:, 3].mean() < curves.online[:, 2].mean() - 0.05  # the users want something else
+    assert curves.online[:, 5].mean() > curves.online[:, 3].mean()  # and it is learned
+    never = np.where(np.arange(data.n_rows) % 8 < 4, 0, 10**9)
+    late = simulate_online(learner, data, arrival=never, n_interactions=300, runs=1, marks=1)
+    assert late.clicks[0] > 0
+    with pytest.raises(DataError, match="one label per document"):
+        simulate_online(learner, data, drift=[[1.0]])
+
+
+@pytest.mark.parametrize("users", USERS)
+@pytest.mark.spec("clicks.simulate")
+def test_users_click_as_their_tables_say(data, users):
+    model = user_model(users, data, k=1)
+    learner = PDGD(5, k=1, learning_rate=1e-12)
+    curves = simulate_online(learner, data, users=users, n_interactions=4000, runs=1, marks=1)
+    a = model.attraction
+    expected = (model.look[0] * (model.right[0] * a + model.wrong[0] * (1 - a))).mean()
+    assert curves.clicks[0] / 4000 == pytest.approx(expected, abs=0.04)
+
+
+@pytest.mark.spec("clicks.simulate")
+def test_users_of_a_fitted_model(data):
+    log = simulate_log(data, n_pages=3000, k=4, random_state=0)
+    model = user_model(PBM(max_iter=5).fit(log), data, k=6)
+    assert model.look.size == 6 and model.look[5] == model.look[3] and model.attraction.size == data.n_rows
+    assert np.corrcoef(model.attraction, data.labels)[0, 1] > 0.5
+
+
+@pytest.mark.spec("apps.ads.online")
+def test_click_perceptron_takes_the_steps_of_the_definition(data):
+    rng = np.random.default_rng(0)
+    learner, w = ClickPerceptron(3, learning_rate=0.5, k=5, margin=0.3), np.zeros(3)
+    for _ in range(30):
+        X, clicks = rng.normal(size=(7, 3)), rng.random(5) < 0.4
+        page = learner.show(X)
+        assert np.array_equal(page.order, np.argsort(-(X @ w), kind="stable")[:5])
+        step = np.zeros(3)
+        for i, j in itertools.product(range(5), repeat=2):
+            a, b = X[page.order[i]], X[page.order[j]]
+            if j < i and clicks[i] and not clicks[j] and (a - b) @ w <= 0.3:
+                step += 0.5 * (a - b)
+        w += step
+        np.testing.assert_allclose(learner.learn(X, page, clicks).weights, w, atol=1e-9)
+    curves = simulate_online(ClickPerceptron(5, k=1 + 4), data, users="cascade", n_interactions=2000, runs=2, marks=4)
+    assert curves.online[:, -1].mean() > curves.online[:, 0].mean()  # every page is judged before it is learned from
+
+
+@pytest.mark.spec("robust.incremental")
+def test_incremental_updates_go_from_the_old_model_to_a_fresh_one(data):
+    old = np.array([1.0, -1.0, 0.0, 0.5, 0.0])
+    X = np.asarray(data.X, float)
+    taus, way = [], []
+    for rho in (0.0, 0.05, 1.0, 1e6):
+        w = incremental_update(data, old, rho=rho)
+        taus.append(kendalltau(X @ w, X @ old).statistic)
+        way.append(np.linalg.norm(w - old))
+    assert np.all(np.diff(taus) > 0) and np.all(np.diff(way) < 0)
+    np.testing.assert_allclose(w, old, atol=1e-4)
+    other = incremental_update(data, np.zeros(5), rho=0.0)
+    np.testing.assert_allclose(incremental_update(data, old, rho=0.0), other, atol=0.05)
+
+
+def test_wrong_input_is_named(data):
+    with pytest.raises(DataError, match="4 features"):
+        PDGD(4).show(np.zeros((3, 5)))
+    with pytest.raises(DataError, match="the page has 2"):
+        PDGD(1).learn(np.zeros((2, 1)), Page(np.array([0, 1])), [1])
+    with pytest.raises(DataError, match="users='x'"):
+        simulate_online(PDGD(5), data, users="x")
+    with pytest.raises(DataError, match="delta"):
+        DBGD(3, delta=0)

@@ -1,0 +1,94 @@
+"""Error rates of the sequential tests, by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plackett._errors import DataError
+from plackett.online.ab_test import ab_test
+from plackett.online.power import power, sample_size
+from plackett.online.sequential import mean_sequence, sign_p, sign_sequence
+
+pytestmark = pytest.mark.spec("online.interleave")
+
+
+def walks(share, runs=2000, n=1500, seed=0):
+    return np.cumsum(np.random.default_rng(seed).random((runs, n)) < share, axis=1)
+
+
+def test_sign_test_keeps_its_level_when_looked_at_all_the_time():
+    wins = walks(0.5)
+    n = np.arange(1, wins.shape[1] + 1)
+    ever = (sign_p(wins[:, ::3], (n - wins)[:, ::3]) <= 0.05).any(axis=1).mean()
+    assert 0.005 < ever <= 0.05
+    z = np.abs(2 * wins - n)[:, 29:] / np.sqrt(n[29:])
+    assert (z > 1.96).any(axis=1).mean() > 0.3  # what daily looks do to an ordinary test
+
+
+def test_sign_test_has_power_and_its_interval_holds_at_all_times():
+    wins = walks(0.6, runs=300, n=1000, seed=1)
+    n = np.arange(1, 1001)
+    found = sign_sequence(wins[:, ::20], (n - wins)[:, ::20])
+    assert (found.p[:, -1] <= 0.05).mean() > 0.95
+    inside = ((found.lower <= 0.2) & (found.upper >= 0.2)).all(axis=1)
+    assert inside.mean() >= 0.95
+    last = sign_sequence(wins[0], n - wins[0]).running()
+    assert np.all(np.diff(last.lower) >= 0) and np.all(np.diff(last.upper) <= 0)
+
+
+def test_p_value_and_interval_agree():
+    for wins, losses in [(0, 0), (3, 0), (40, 20), (20, 40), (500, 450), (70, 30)]:
+        found = sign_sequence(wins, losses, alpha=0.05)
+        assert (found.p <= 0.05) == (found.lower > 0 or found.upper < 0)
+        mean = mean_sequence(wins / 100, 1.0, 400)
+        assert (mean.p <= 0.05) == (mean.lower > 0)
+
+
+def test_mean_test_keeps_its_level_for_skewed_values():
+    x = np.random.default_rng(2).exponential(size=(1000, 2000)) - 1
+    n = np.arange(1, 2001)
+    mean = np.cumsum(x, axis=1) / n
+    variance = np.cumsum(x**2, axis=1) / n - mean**2
+    assert (mean_sequence(mean, variance, n).p <= 0.05).any(axis=1).mean() <= 0.06
+
+
+def test_cuped_keeps_level_and_expectation_with_less_variance():
+    rng = np.random.default_rng(3)
+    less, estimates = [], []
+    for _ in range(300):
+        before = rng.normal(size=(2, 100))
+        after = before + rng.normal(size=before.shape)
+        found = ab_test(*after, before_a=before[0], before_b=before[1])
+        less.append(found.p)
+        estimates.append(found.difference)
+    assert 0.02 < np.mean(np.array(less) <= 0.05) < 0.085
+    assert abs(np.mean(estimates)) < 3 * np.std(estimates) / np.sqrt(300)
+    assert found.variance_removed == pytest.approx(0.5, abs=0.15)
+
+
+def test_planned_power_is_the_power_seen():
+    rng = np.random.default_rng(4)
+    n = sample_size(0.2, power=0.8)
+    assert n == pytest.approx((1.96 + 0.8416) ** 2 / 0.04, abs=2)
+    z = rng.normal(0.2, 1, (4000, n)).mean(axis=1) * np.sqrt(n)
+    assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.8, abs=0.03)
+    longer = sample_size(0.2, power=0.8, any_time=True)
+    means = np.cumsum(rng.normal(0.2, 1, (1000, longer)), axis=1) / np.arange(1, longer + 1)
+    p = mean_sequence(means, 1.0, np.arange(1, longer + 1), best_at=longer).p
+    assert np.mean(p[:, -1] <= 0.05) == pytest.approx(0.8, abs=0.05)
+    assert np.mean((p <= 0.05).any(axis=1)) > 0.8
+    assert power(0.2, 4 * n, groups=2) == pytest.approx(power(0.2, n))
+
+
+def test_wrong_input_is_named():
+    with pytest.raises(DataError, match="alpha"):
+        sign_sequence(1, 1, alpha=0)
+    with pytest.raises(DataError, match="before_a has 1 values"):
+        ab_test([1, 2], [1, 2], before_a=[1], before_b=[1, 2])
+    with pytest.raises(DataError, match="neither"):
+        ab_test([1, 2], [1, 2], before_a=[1, 2])
+    with pytest.raises(DataError, match=r"b\[1\]"):
+        ab_test([1, 2], [1, np.nan])
+    with pytest.raises(DataError, match="effect"):
+        sample_size(0)
