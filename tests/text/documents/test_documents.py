@@ -260,3 +260,17 @@ def test_text_that_is_not_utf_8_is_windows_1252(tmp_path):
     pytest.importorskip("selectolax")
     for head in ("", "<meta charset=iso-8859-1>"):  # as browsers read it
         assert read_page(f"{head}<p>{text}".encode("cp1252"), "a").fields == {"text": text}
+
+
+def test_ids_in_a_table_are_texts(tmp_path):
+    for given in (["007", "7"], ["1.10", "1.1"], ["2024-01-01", "x"], ["1e3", "12345678901234567890123"]):
+        text = "".join(f"{docid},wing,{year}\n" for docid, year in zip(given, (1958, 1960), strict=True))
+        found = read(tmp_path, "docs.csv", "sku,title,year\n" + text, id_field="sku")
+        assert [(document.id, document.fields["year"]) for document in found] == [(given[0], 1958), (given[1], 1960)]
+        assert [document.id for document in read(tmp_path, "docs.csv", "docid,title,year\n" + text)] == given
+
+
+def test_errors_of_tables_are_in_our_words(tmp_path):
+    with pytest.raises(DataError, match=r"docs\.csv: line 3: a quoted field does not end$"):
+        read(tmp_path, "docs.csv", 'id,title\n1,a\n2,"b\n')
+    assert read(tmp_path, "docs.csv", "id,title\n1,café\n".encode("cp1252"))[0].fields == {"title": "café"}
