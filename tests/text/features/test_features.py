@@ -346,3 +346,10 @@ def test_the_field_of_urls_of_a_set():
     names = [f.stream for f in feature_of({"url": "address", "set": "gov2", "fields": ["b", "a", "t", "u", "w"]})]
     assert names[43:] == ["address"] * 3
     assert set(names[:40]) == {"b", "a", "t", "u", "w"}
+
+
+def test_errors_of_yaml_name_the_line(tmp_path):
+    path = tmp_path / "features.yaml"
+    path.write_text("- model: BM25\n- {length: title\n")
+    with pytest.raises(DataError, match=r"features\.yaml: line 3, column 1: not YAML: expected ',' or '}'"):
+        FeatureSet.read(path)
