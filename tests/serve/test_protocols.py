@@ -199,6 +199,9 @@ def test_invocations_csv_and_arrow(app, X, scores):
     assert answer.json["predictions"] == scores.tolist()
     answer = post(app, "/invocations?model=trees", stream(frame), content_type=ARROW)
     assert answer.json["predictions"] == scores.tolist()
+    ids = frame.with_columns(qid=pl.Series(["1.10"] * len(X)))  # no numbers
+    answer = post(app, "/invocations?model=trees", ids.write_csv().encode(), content_type="text/csv")
+    assert answer.json["predictions"] == scores.tolist()
     answer = post(app, "/invocations?model=trees", b'"', content_type="text/csv")
     assert answer.status == 400
     answer = post(app, "/invocations?model=trees", b"bm25,age\n1,x\n", content_type="text/csv")
