@@ -60,6 +60,34 @@ def test_convert_fit_and_simulate(folder, tmp_path):
     assert open_log(tmp_path / "s.plackett").n_pages == 100
 
 
+def test_examination_that_depends_on_the_last_click(folder, tmp_path):
+    text = call("fit", folder / "log.plackett", "--out", tmp_path / "m.plackett", "-m", "UBM")
+    lines = [line.split(": ") for line in text.splitlines()[1:]]
+    assert [name for name, _ in lines] == [
+        "examination without a click above", *(f"examination after a click at rank {i}" for i in (1, 2, 3))
+    ]  # fmt: skip
+    assert [len(values.split()) for _, values in lines] == [4, 3, 2, 1]
+
+
+def test_a_role_has_one_column(folder):
+    result = CliRunner().invoke(app, ["clicks", "info", str(folder / "log.csv"), "-c", "rank=a", "-c", "rank=b"])
+    assert result.exit_code == 2
+    assert "rank is given twice: a and b" in result.output
+
+
+def test_the_log_is_not_overwritten(folder):
+    path = folder / "log.plackett"
+    before = path.read_bytes()
+    for words in (
+        ["fit", path, "--out", path],
+        ["fit", path, "--out", folder / "x.csv", "--relevance", folder / "x.csv"],
+    ):
+        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--force"])
+        assert result.exit_code == 2
+        assert "is also another file of this command" in " ".join(result.output.replace("│", " ").split())
+    assert path.read_bytes() == before
+
+
 def test_compare(folder):
     rows = json.loads(call("compare", folder / "log.plackett", "-m", "PBM", "-m", "RankCTR", "--json"))
     assert [row["model"] for row in rows] == ["PBM", "RankCTR"]

@@ -252,3 +252,17 @@ def test_convert_streams_large_text(run, folder, monkeypatch):
         found, expected = pk.load(folder / f"{name}.plackett"), pk.read_letor(folder / f"{name}.txt")
         assert np.array_equal(found.X, expected.X) and np.array_equal(found.y, expected.y)
         assert found.qids.tolist() == expected.qids.tolist()
+
+
+def test_an_output_is_no_other_file_of_the_command(run, folder):
+    before = (folder / "train.txt").read_bytes()
+    (folder / "link.txt").symlink_to("train.txt")
+    for out in ("train.txt", "link.txt"):
+        code, _, err = run("train", "ListNet", folder / "train.txt", "--out", folder / out, "--force")
+        assert code == 2
+        assert "another file" in " ".join(err.replace("│", " ").split())
+    train(run, folder)
+    both = folder / "both"
+    assert run("predict", folder / "m.plackett", folder / "test.txt", "--out", both, "--run", both)[0] == 2
+    assert not both.exists()
+    assert (folder / "train.txt").read_bytes() == before

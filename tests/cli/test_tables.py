@@ -116,7 +116,7 @@ def test_nothing_is_overwritten_without_force(run, shop):
         (("predict", model, shop / "d.plackett", "--run", shop / "r.run"), "--run"),
         (("evaluate", shop / "d.plackett", shop / "s.txt", "--per-query", shop / "q.csv"), "--per-query"),
         (("convert", shop / "d.plackett", model), "TARGET"),
-        (("convert-model", model, model), "TARGET"),
+        (("convert-model", model, shop / "s.txt"), "TARGET"),
         (("study", "push-and-owa", "--out", shop / "study.md"), "--out"),
     ):
         code, _, err = run(*words)

@@ -411,3 +411,14 @@ def test_events_by_paths(tmp_path):
     log = read_events(path, page="p", query="q", document="d", rank="r", action="t")
     assert facts(log) == [("x", ["7"], [0])]
     assert log.bad_lines.counts == {"not a JSON object": 1, "r is not a whole number up to 10000": 1}
+
+
+def test_damaged_tables_are_described_in_our_words(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text('page,query,document,rank,clicks\np,q,a,1,0\np,"q,b,2,1\n')
+    for read in (read_clicks, lambda path: list(iter_clicks(path))):
+        with pytest.raises(pk.DataError, match=r"log\.csv: line 3: a quoted field does not end$"):
+            read(path)
+    path.write_text("page,query,document,rank,clicks\n" + "p,q,a,1,0\n" * 2)
+    with pytest.raises(pk.DataError, match=r"is that the result page\? Name the column"):
+        read_clicks(path)

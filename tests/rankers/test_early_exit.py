@@ -155,5 +155,8 @@ def test_what_is_wrong_is_named(fitted):
             early_exit(ranker, valid, **parameters)
     with pytest.raises(DataError, match="ListNet"):
         early_exit(pk.ListNet(max_iter=2).fit(valid), valid)
+    once = early_exit(ranker, valid, max_loss=1.0).ranker
+    with pytest.raises(DataError, match="has an early exit already"):
+        early_exit(once, valid)
     with pytest.raises(DataError, match="no exits"):
         pk.plot.exit_frontier(ranker)

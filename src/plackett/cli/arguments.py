@@ -6,6 +6,8 @@ import ast
 import contextlib
 import inspect
 import math
+import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,10 +227,27 @@ def check_form(form: str) -> str:
     return form
 
 
+def _check_alone(out: Path, option: str) -> None:
+    """Reject an output that is also another file of the command line, most often its input, which would be lost."""
+    # recent versions of typer have a copy of click of their own, older ones use click's
+    click = typer.Context.__bases__[0].__module__.rpartition(".")[0]
+    context = sys.modules[f"{click}.globals"].get_current_context(silent=True)
+    own = option.lstrip("-").replace("-", "_").lower()
+    for name, value in context.params.items() if context is not None else ():
+        for path in value if isinstance(value, (list, tuple)) else (value,):
+            is_file = isinstance(path, Path) or (isinstance(path, str) and os.path.isfile(path))
+            if name != own and is_file and os.path.realpath(path) == os.path.realpath(out):
+                raise typer.BadParameter(
+                    f"{out} is also another file of this command; name a new one", param_hint=option
+                )
+
+
 def check_out(out: Path | None, force: bool, option: str = "--out") -> None:
     """Reject a file that cannot or should not be written, before any work is done."""
     if out is None:
         return
+    if out.is_file() or not out.exists():
+        _check_alone(out, option)
     if out.is_file() and not force:  # pipes and devices always exist
         raise typer.BadParameter(f"{out} exists; pass --force to overwrite it", param_hint=option)
     if out.is_dir():

@@ -13,6 +13,7 @@ from plackett.cli.messages import interruptible, waiting
 from plackett.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
     from plackett.clicks.log import ClickLog
@@ -26,6 +27,8 @@ Format = Annotated[
     str | None,
     typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; found by itself if left out."),
 ]
+#: Values of a model that are printed.
+_SHOWN = 20
 Column = Annotated[
     list[str] | None,
     typer.Option("--column", "-c", help="role=COLUMN (or field of events), such as document=sku; may be repeated."),
@@ -53,6 +56,8 @@ def _options(columns: list[str] | None, application: str | None) -> dict[str, An
         role, equals, name = text.partition("=")
         if not equals:
             raise typer.BadParameter(f"{text!r}; write role=COLUMN", param_hint="--column")
+        if role in options:
+            raise typer.BadParameter(f"{role} is given twice: {options[role]} and {name}", param_hint="--column")
         options[role] = name
     return options
 
@@ -85,7 +90,7 @@ def _check_table(out: Path | None, force: bool, parameter: str) -> None:
     """Refuse a file that cannot be written, before any work is done."""
     if out is not None and out.suffix.lower() not in _WRITERS:
         raise typer.BadParameter(f"{out}: write {', '.join(_WRITERS)}", param_hint=parameter)
-    check_out(out, force)
+    check_out(out, force, parameter)
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
@@ -176,10 +181,20 @@ def fit(
     if relevance is not None:
         _write(made.relevance(), relevance)
     print(f"{out}: {made.name}, {len(made.pairs_)} pairs, {made.n_iter_} passes")
+    if hasattr(made, "table"):  # examination depends on the last click
+        for last, row in enumerate(made.table):
+            when = f"after a click at rank {last}" if last else "without a click above"
+            _print_values(f"examination {when}", row[last:])
+        return
     for name in ("examination_", "continuation_", "gamma_", "alphas_"):
         if hasattr(made, name):
-            values = np.atleast_1d(np.asarray(getattr(made, name))).ravel()[:20]
-            print(f"{name.rstrip('_')}: {' '.join(f'{value:.3f}' for value in values)}")
+            _print_values(name.rstrip("_"), np.atleast_1d(np.asarray(getattr(made, name))).ravel())
+
+
+def _print_values(name: str, values: np.ndarray) -> None:
+    """Print the first values."""
+    rest = f" … and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    print(f"{name}: {' '.join(f'{value:.3f}' for value in values[:_SHOWN])}{rest}")
 
 
 def compare(

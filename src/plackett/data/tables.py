@@ -109,7 +109,7 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
         except pl.exceptions.ComputeError:  # a column that began with whole numbers went on with others
             table = pl.read_csv(raw, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: {_what_is_wrong(raw, options['separator'], error)}") from None
+        raise DataError(f"{path}: {what_is_wrong(raw, options['separator'], error)}") from None
     table = _whole_ids(table, list(as_text))
     table = table.rename(_with_quotes(raw, options["separator"], table.columns))
     words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
@@ -254,7 +254,7 @@ def _check_header(path: Any, raw: bytes, separator: str) -> None:
 _SEPARATORS = "give separator=… in Python, or save the table with commas (.csv) or tabs (.tsv)"
 
 
-def _what_is_wrong(raw: bytes, separator: str, error: Exception) -> str:
+def what_is_wrong(raw: bytes, separator: str, error: Exception) -> str:
     """The line where a table goes wrong, in our own words; those of polars speak of its parameters."""
     if not raw.strip():
         return "the file is empty"

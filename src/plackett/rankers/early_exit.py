@@ -124,6 +124,8 @@ def early_exit(
     import polars as pl
 
     scorer = getattr(ranker, "scorer_", None)
+    if isinstance(scorer, EarlyExitScorer):
+        raise DataError(f"this {type(ranker).__name__} has an early exit already; give the ranker without it")
     if not isinstance(scorer, TreeScorer) or scorer.linear_leaves or scorer.trees.n_outputs != 1:
         raise DataError(
             f"an early exit needs a fitted ranker with trees of constant leaves and one output, not this "

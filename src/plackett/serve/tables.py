@@ -131,7 +131,7 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans:
             try:
                 out[i] = value
             except OverflowError:
-                raise RefusedError(400, f"{where}: value {i} is beyond double precision") from None
+                raise RefusedError(400, f"{_place(where, i)} is beyond double precision") from None
         elif value is None:
             out[i] = np.nan
         elif codes is not None and isinstance(value, (str, bool)):
@@ -139,8 +139,13 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans:
         elif booleans and isinstance(value, bool):
             out[i] = value
         else:
-            raise RefusedError(400, f"{where}: value {i} must be a number or null, not {_kind(value)}")
+            raise RefusedError(400, f"{_place(where, i)} must be a number or null, not {_kind(value)}")
     return out
+
+
+def _place(where: str, i: int) -> str:
+    """Where the i-th value of a column is; where documents have rows of their own, … stands for the document."""
+    return where.replace("…", str(i), 1) if "[…]" in where else f"{where}: value {i}"
 
 
 def _check_names(model: ServedModel, given: Any, where: str) -> None:

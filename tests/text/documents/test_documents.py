@@ -12,6 +12,7 @@ import pytest
 from plackett import DataError
 from plackett.text import Document, Link, read_documents
 from plackett.text.documents.anchors import with_anchors
+from plackett.text.documents.html import read_page
 
 
 def read(tmp_path, name, text, **options):
@@ -224,3 +225,52 @@ def test_a_folder_of_plain_text(tmp_path):
     assert [document.id for document in read_documents(tmp_path / "a.txt")] == ["a.txt"]
     assert [document.id for document in read_documents(tmp_path / "c.txt")] == ["t1"]
     assert len(list(read_documents(tmp_path / "c.txt", format="text"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "head"),
+    [
+        ("iso-8859-2", '<meta charset="iso-8859-2">'),
+        ("cp1251", '<META http-equiv=Content-Type content="text/html; charset=windows-1251">'),
+        ("shift-jis", "<?xml version='1.0' encoding='Shift_JIS'?>"),
+        ("utf-8-sig", '<meta charset="iso-8859-1">'),  # the mark counts for more
+        ("utf-16", ""),
+        ("utf-8", '<meta charset="nonsense">'),
+        ("utf-8", '<meta charset="utf-16">'),  # cannot be: it was read byte by byte
+        ("utf-8", '<meta charset="punycode">'),
+    ],
+)
+def test_pages_are_read_in_their_encoding(encoding, head):
+    pytest.importorskip("selectolax")
+    word = {"iso-8859-2": "łódź", "cp1251": "маяк", "shift-jis": "東京"}.get(encoding, "naïve 東京")
+    page = read_page(f"{head}<title>{word}</title><p>{word}".encode(encoding), "a.html")
+    assert page.fields == {"title": word, "text": word}
+
+
+def test_text_that_is_not_utf_8_is_windows_1252(tmp_path):
+    text = "straße – café"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_bytes(text.encode("cp1252"))
+    (tmp_path / "notes" / "b.txt").write_bytes(("東京 naïve " * 3).encode() + b"\xff")  # one bad byte: still UTF-8
+    first, second = read_documents(tmp_path / "notes")
+    assert first.fields["text"] == text
+    assert second.fields["text"].startswith("東京 naïve")
+    trec = f"<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>\n{text}\n</TEXT>\n</DOC>\n".encode("cp1252")
+    assert text in str(read(tmp_path, "t.trec", trec)[0].fields)
+    pytest.importorskip("selectolax")
+    for head in ("", "<meta charset=iso-8859-1>"):  # as browsers read it
+        assert read_page(f"{head}<p>{text}".encode("cp1252"), "a").fields == {"text": text}
+
+
+def test_ids_in_a_table_are_texts(tmp_path):
+    for given in (["007", "7"], ["1.10", "1.1"], ["2024-01-01", "x"], ["1e3", "12345678901234567890123"]):
+        text = "".join(f"{docid},wing,{year}\n" for docid, year in zip(given, (1958, 1960), strict=True))
+        found = read(tmp_path, "docs.csv", "sku,title,year\n" + text, id_field="sku")
+        assert [(document.id, document.fields["year"]) for document in found] == [(given[0], 1958), (given[1], 1960)]
+        assert [document.id for document in read(tmp_path, "docs.csv", "docid,title,year\n" + text)] == given
+
+
+def test_errors_of_tables_are_in_our_words(tmp_path):
+    with pytest.raises(DataError, match=r"docs\.csv: line 3: a quoted field does not end$"):
+        read(tmp_path, "docs.csv", 'id,title\n1,a\n2,"b\n')
+    assert read(tmp_path, "docs.csv", "id,title\n1,café\n".encode("cp1252"))[0].fields == {"title": "café"}

@@ -173,11 +173,38 @@ def test_faults_of_the_engine_are_named(engine):
         ({"took": 1}, "has no hits"),
         ({"hits": {"hits": [{"_id": "a", "_score": 1.0}]}}, "document 'a' has no logged features"),
         ({"hits": {"hits": [{"_id": "a", "fields": {"_ltrlog": [{"plackett_log": [{"value": 1}]}]}}]}}, "has no hits"),
+        (
+            {
+                "hits": {
+                    "hits": [{"_id": "a", "fields": {"_ltrlog": [{"plackett_log": [{"name": "x", "value": "y"}]}]}}]
+                }
+            },
+            "query 'q': document 'a' has a feature that is not a number: .*'y'",
+        ),
     ],
 )
 def test_bad_answers(answer, message):
     with pytest.raises(DataError, match=message):
         LOG.hits(answer, "query 'q'")
+
+
+@pytest.mark.parametrize(
+    ("ids", "options", "message"),
+    [
+        (["1", "2", "1"], {}, "query 'q1': document '1' comes twice; ids must be unique"),
+        (["1", "2"], {"candidates": {"q1": ["2", "3"]}}, "query 'q1': the engine returned document '1', which was not"),
+    ],
+)
+def test_answers_that_do_not_fit_the_question(ids, options, message):
+    entry = {"_ltrlog": [{"plackett_log": [{"name": "x", "value": 1}]}]}
+    engine = Engine("http://127.0.0.1:9/films")
+    object.__setattr__(
+        engine,
+        "search",
+        lambda bodies: [{"hits": {"hits": [{"_id": i, "fields": entry} for i in ids]}} for _ in bodies],
+    )
+    with pytest.raises(DataError, match=message):
+        extract_from_engine(engine, {"q1": "rambo"}, LOG, **options)
 
 
 def test_command(engine, tmp_path):

@@ -177,6 +177,16 @@ def test_tables(index, tmp_path):
         TableFeature(table=pl.concat([frame, frame]), column="clicks")
 
 
+def test_ids_in_a_table_are_texts(tmp_path):
+    index = Index.build([Document("007", {"t": "w"}), Document("7", {"t": "w"}), Document("1.10", {"t": "w"})])
+    (tmp_path / "clicks.csv").write_text("docid,clicks\n007,5\n7,6\n1.10,9\n")
+    feature = TableFeature(table=tmp_path / "clicks.csv", column="clicks")
+    np.testing.assert_array_equal(FeatureSet([feature]).matrix(index, ["w"], [0, 3], [0, 1, 2])[:, 0], [5, 6, 9])
+    (tmp_path / "clicks.csv").write_text('docid,clicks\n"a,5\n')
+    with pytest.raises(DataError, match=r"clicks\.csv: line 2: a quoted field does not end"):
+        TableFeature(table=tmp_path / "clicks.csv", column="clicks")
+
+
 def test_tables_equal_a_plain_lookup(index):
     rng = np.random.default_rng(0)
     pairs = sorted({(f"q{rng.integers(6)}", f"d{rng.integers(80)}") for _ in range(150)})  # some are unknown
@@ -336,3 +346,10 @@ def test_the_field_of_urls_of_a_set():
     names = [f.stream for f in feature_of({"url": "address", "set": "gov2", "fields": ["b", "a", "t", "u", "w"]})]
     assert names[43:] == ["address"] * 3
     assert set(names[:40]) == {"b", "a", "t", "u", "w"}
+
+
+def test_errors_of_yaml_name_the_line(tmp_path):
+    path = tmp_path / "features.yaml"
+    path.write_text("- model: BM25\n- {length: title\n")
+    with pytest.raises(DataError, match=r"features\.yaml: line 3, column 1: not YAML: expected ',' or '}'"):
+        FeatureSet.read(path)

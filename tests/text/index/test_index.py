@@ -440,3 +440,9 @@ def test_a_pipe_in_the_folder_is_refused(tmp_path):
         file.unlink()
         file.write_bytes(content)
     assert Index.open(folder).n_documents == 3
+
+
+@pytest.mark.parametrize("docid", [5, "", None])
+def test_ids_are_texts_that_are_not_empty(docid):
+    with pytest.raises(DataError, match="a document has the id"):
+        Index.build([Document(docid, {"title": "wing"})])

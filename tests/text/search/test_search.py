@@ -223,6 +223,12 @@ def test_filters_beside_the_query():
         ('a nofield:"b c"', "column 3: the index has no field 'nofield'"),
         ("a nofield:>=1990", "column 3: the index has no field 'nofield'"),
         ("a year:many", "column 3: 'many' is no number, which 'year' holds; write it as 1990"),
+        ("a year:nan", "column 3: 'nan' is no number"),
+        ("a year:1_999", "column 3: '1_999' is no number"),
+        ("year:1990..1980", "column 1: 1990..1980 is empty; write the smaller bound first"),
+        ("day:>=now", "column 1: 'now' is no date"),  # NumPy reads these
+        ("day:NaT", "column 1: 'NaT' is no date"),
+        ("day:20240531", "column 1: '20240531' is no date"),
         ("day:>31.5.", r"column 1: '31\.5\.' is no date, which 'day' holds; write it as 2024-05-31"),
         ("a tag:>b", "column 3: 'tag' holds keyword; ranges such as >=1990 are of numbers and dates"),
         ("a title:>=2020-01-01", r"column 3: 'title' holds text; ranges .* again with kinds={'title': 'date'}"),

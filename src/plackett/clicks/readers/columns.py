@@ -85,9 +85,22 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
             Path(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
         )
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise _damaged(path, error, separator) from None
     bad.total = frame.height
     return frame, bad
+
+
+def _damaged(path: Any, error: Exception, separator: str | None) -> DataError:
+    """Why a table cannot be read, in our own words where it is text."""
+    from plackett.data._bytes import bare_suffix, read_bytes
+    from plackett.data.tables import what_is_wrong
+
+    suffix = bare_suffix(path)
+    if suffix in (".parquet", ".jsonl", ".ndjson", ".json"):
+        return DataError(f"{path}: {str(error).strip().partition(chr(10))[0]}")
+    return DataError(
+        f"{path}: {what_is_wrong(read_bytes(path).tobytes(), separator or _separator(path, suffix), error)}"
+    )
 
 
 def _separator(path: Any, suffix: str) -> str:
@@ -148,8 +161,9 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
 
     bad = BadLines(os.fspath(path))
     rest: pl.DataFrame | None = None
+    separator = options.pop("separator", None)
     try:
-        for batch in _batches(path, bad, n_rows, options.pop("separator", None)):
+        for batch in _batches(path, bad, n_rows, separator):
             batch = batch if rest is None else pl.concat([rest, batch], how="diagonal_relaxed")
             table, names = _joined_page(batch, options)
             document, page = (_column(table, role, names.get(role)) for role in ("document", "page"))
@@ -166,7 +180,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
         if rest is not None and rest.height:
             yield log_of_frame(rest, bad_lines=bad, **options)
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise _damaged(path, error, separator) from None
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
 
@@ -439,9 +453,9 @@ def _about_page(bad: BadLines) -> str:
     name = bad.columns.get("page")
     if name is None:
         return "are more columns needed to tell pages apart?"
-    what = "a session may have several pages" if plain(name) in map(plain, SESSIONS) else "is that the result page?"
+    what = "a session may have several pages." if plain(name) in map(plain, SESSIONS) else "is that the result page?"
     return (
-        f"the column {name!r} was taken for the page: {what}. Name the column of the page (page=COLUMN, on the command "
+        f"the column {name!r} was taken for the page: {what} Name the column of the page (page=COLUMN, on the command "
         f"line -c page=COLUMN), or several that tell pages apart (-c page={name},COLUMN)"
     )
 

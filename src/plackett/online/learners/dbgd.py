@@ -171,6 +171,8 @@ class DBGD(LinearLearner):
                 f"delta={self.delta}, n_candidates={self.n_candidates}, null_space={self.null_space}: "
                 "delta is positive, there is at least one candidate, null_space is 0 or more"
             )
+        if self.least > 0:
+            raise DataError(f"least={self.least}: interleaved pages cannot be bounded; use PDGD, or least=0")
         super().__post_init__()
 
     def parameters(self) -> np.ndarray:

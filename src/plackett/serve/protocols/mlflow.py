@@ -151,7 +151,7 @@ def _from_csv(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
     import polars as pl
 
     try:
-        frame = pl.read_csv(body, infer_schema_length=None)
+        frame = pl.read_csv(body, infer_schema_length=None, schema_overrides={_QID: pl.String})
     except (pl.exceptions.PolarsError, ValueError) as error:
         raise RefusedError(400, f"the body is no CSV: {str(error).splitlines()[0][:200]}") from None
     if not model.feature_names:

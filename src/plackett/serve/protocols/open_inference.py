@@ -164,7 +164,7 @@ def _shape(shape: Any, where: str) -> tuple[int, ...]:
     if not isinstance(shape, list) or not 1 <= len(shape) <= 2 or not all(type(n) is int and n >= 0 for n in shape):
         raise RefusedError(400, f"{where}.shape must be [documents, features] or [documents]")
     if math.prod(shape) > 2**40:
-        raise RefusedError(413, f"{where}.shape is {shape}")
+        raise RefusedError(413, f"{where}.shape {shape} is too large")
     return tuple(shape)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from plackett._errors import DataError
 from plackett._optional import optional
 from plackett.text.document import Document, Link
+from plackett.text.documents.encoding import decoded
 
 __all__ = ["read_html", "read_page"]
 
@@ -18,6 +20,9 @@ SUFFIXES = (".html", ".htm", ".xhtml")
 _UNSEEN = ["script", "style", "noscript", "template", "svg"]
 #: A larger page is refused.
 _LARGEST = 1 << 28
+#: What a page says about its encoding, at its beginning.
+_ENCODING = re.compile(rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w:.+-]+)""", re.I)
+_BEGINNING = 4096
 
 
 def read_html(folder: Path) -> Iterator[Document]:
@@ -36,11 +41,15 @@ def read_html(folder: Path) -> Iterator[Document]:
 def read_page(content: bytes, address: str) -> Document:
     """Make a document of a page at an address, relative or absolute.
 
+    The encoding is that of a byte order mark or of the page's own declaration, else UTF-8, else Windows-1252.
+
     >>> page = read_page(b"<title>Wings</title><p>Lift and <a href='drag.html#top'>drag</a>", "aero/wing.html")
     >>> page.fields, page.links
     ({'title': 'Wings', 'text': 'Lift and drag'}, (Link(target='aero/drag.html', anchor='drag'),))
     """
-    parser = optional("selectolax.lexbor", "reading HTML needs").LexborHTMLParser(content)
+    declared = _ENCODING.search(content[:_BEGINNING])
+    text = decoded(content, declared[1].decode("ascii", "replace") if declared else "")
+    parser = optional("selectolax.lexbor", "reading HTML needs").LexborHTMLParser(text)
     title = parser.css_first("title")
     links = []
     for anchor in parser.css("a[href]"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plackett._errors import DataError
 from plackett.data._compression import pieces
+from plackett.text.documents.encoding import decoded
 
 __all__ = ["lines"]
 
@@ -15,14 +16,14 @@ _LONGEST = 1 << 28
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Number and text of each line, without its end. Bytes that are not UTF-8 become U+FFFD."""
+    """Number and text of each line, without its end. A line that is not UTF-8 is read as Windows-1252."""
     number, rest = 0, b""
     for piece in pieces(str(path)):
         *whole, rest = (rest + piece).split(b"\n") if b"\n" in piece else (rest + piece,)
         for line in whole:
             number += 1
-            yield number, line.decode("utf-8", "replace").rstrip("\r").removeprefix("\ufeff" if number == 1 else "")
+            yield number, decoded(line).rstrip("\r")
         if len(rest) > _LONGEST:
             raise DataError(f"{path}:{number + 1}: a line of more than {_LONGEST} bytes")
     if rest:
-        yield number + 1, rest.decode("utf-8", "replace").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
+        yield number + 1, decoded(rest).rstrip("\r")

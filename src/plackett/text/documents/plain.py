@@ -6,6 +6,7 @@ from pathlib import Path
 
 from plackett._errors import DataError
 from plackett.text.document import Document
+from plackett.text.documents.encoding import decoded
 
 __all__ = ["read_plain"]
 
@@ -26,7 +27,7 @@ def read_plain(path: Path, name: str | None = None) -> Document:
     size = path.stat().st_size
     if size > _LARGEST:
         raise DataError(f"{path}: a text of {size} bytes; at most {_LARGEST} are read")
-    text = path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff").strip()
+    text = decoded(path.read_bytes()).strip()
     title = text.partition("\n")[0].strip("# \t\r")
     fields = {"title": title if len(title) <= _TITLE else "", "text": text}
     return Document(name or path.name, {key: value for key, value in fields.items() if value})

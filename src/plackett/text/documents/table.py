@@ -7,8 +7,10 @@ from pathlib import Path
 
 from plackett._errors import DataError
 from plackett.data._bytes import bare_suffix, read_bytes
+from plackett.data.tables import what_is_wrong
 from plackett.text.document import Document
-from plackett.text.documents.records import document_of
+from plackett.text.documents.encoding import decoded
+from plackett.text.documents.records import ID_NAMES, document_of
 
 __all__ = ["read_table"]
 
@@ -30,14 +32,19 @@ def read_table(path: Path, *, id_field: str | None = None) -> Iterator[Document]
         if suffix == ".parquet":
             table = pl.read_parquet(path)
         else:
+            content = decoded(read_bytes(path).tobytes()).encode()
+            separator = "\t" if suffix in (".tsv", ".tab") else ","
+            names = pl.read_csv(content, separator=separator, n_rows=0, infer_schema=False).columns
+            ids = [name for name in (ID_NAMES if id_field is None else (id_field,)) if name in names]
             table = pl.read_csv(
-                read_bytes(path).tobytes(),
-                separator="\t" if suffix in (".tsv", ".tab") else ",",
+                content,
+                separator=separator,
                 try_parse_dates=True,
                 infer_schema_length=None,
-                encoding="utf8-lossy",
+                schema_overrides=dict.fromkeys(ids[:1], pl.String),  # 007 is an id, 7 another one
             )
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: not a table that can be read: {error}") from None
+        what = "not a table that can be read" if suffix == ".parquet" else what_is_wrong(content, separator, error)
+        raise DataError(f"{path}: {what}") from None
     for number, record in enumerate(table.iter_rows(named=True), 1):
         yield document_of(record, f"{path}, row {number}", id_field)

@@ -156,6 +156,19 @@ def _asked(
     if bodies:
         for qid, answer in zip(owners, engine.search(bodies), strict=True):
             found[qid] += log.hits(answer, f"query {qid!r}")
+    for qid, _, ids in searches:
+        have = [hit.id for hit in found[qid]]
+        if len(set(have)) < len(have):  # an alias of several indices, for one
+            twice = next(docid for i, docid in enumerate(have) if docid in have[:i])
+            raise DataError(
+                f"{engine.url}: query {qid!r}: document {twice!r} comes twice; ids must be unique: does the address "
+                "stand for several indices?"
+            )
+        if ids is not None and not set(have) <= set(ids):
+            other = next(docid for docid in have if docid not in set(ids))
+            raise DataError(
+                f"{engine.url}: query {qid!r}: the engine returned document {other!r}, which was not asked for"
+            )
     return found
 
 

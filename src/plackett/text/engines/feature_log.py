@@ -113,7 +113,12 @@ class FeatureLog:
                 f"installed, and does the feature set {self.featureset!r} have features?"
             )
         missing = 0.0 if self.missing_as_zero else np.nan
-        values = tuple(float(part["value"]) if part.get("value") is not None else missing for part in found)
+        try:
+            values = tuple(float(part["value"]) if part.get("value") is not None else missing for part in found)
+        except (AttributeError, TypeError, ValueError):
+            raise DataError(
+                f"{where}: document {hit.get('_id')!r} has a feature that is not a number: {found!r:.200}"
+            ) from None
         score = hit.get("_score")
         return LoggedHit(
             str(hit["_id"]),

@@ -173,12 +173,22 @@ def declarations_of_file(path: str | os.PathLike[str]) -> list[Any]:
     check_regular(file)
     text = file.read_text(encoding="utf-8", errors="replace")
     with reading(file, "the list of features"):
-        found = json.loads(text) if file.suffix == ".json" else optional("yaml", "YAML files need").safe_load(text)
+        found = json.loads(text) if file.suffix == ".json" else _from_yaml(text)
     if isinstance(found, Mapping):
         found = found.get("features")
     if not isinstance(found, list):
         raise DataError(f"{file}: expected a list of features, such as '- model: BM25'")
     return [_located(entry, file) for entry in found]
+
+
+def _from_yaml(text: str) -> Any:
+    yaml = optional("yaml", "YAML files need")
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        raise DataError(f"{where}not YAML: {error.problem or error.context}") from None
 
 
 def features_of_file(path: str | os.PathLike[str]) -> list[Any]:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.tables import what_is_wrong
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
 
@@ -55,7 +56,7 @@ class TableFeature(Feature):
         object.__setattr__(self, "by", (self.by,) if isinstance(self.by, str) else tuple(self.by))
         if self.by not in _KEYS:
             raise DataError(f"table: by={list(self.by)!r}; give one of {', '.join(str(list(key)) for key in _KEYS)}")
-        frame = _frame(self.table)
+        frame = _frame(self.table, self.by)
         for name in (*self.by, self.column):
             if name not in frame.columns:
                 raise DataError(f"the table has no column {name!r}; it has {', '.join(frame.columns)}")
@@ -115,14 +116,21 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _frame(table: Any) -> Any:
+def _frame(table: Any, ids: Sequence[str]) -> Any:
     import polars as pl
 
     if isinstance(table, (str, Path)):
         path = Path(table)
         if not path.exists():
             raise DataError(f"{path}: no such file")
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema_length=None)
+        try:
+            if path.suffix == ".parquet":
+                return pl.read_parquet(path)
+            as_text = dict.fromkeys(ids, pl.String)  # 007 is an id, 7 another one
+            return pl.read_csv(path, infer_schema_length=None, schema_overrides=as_text)
+        except pl.exceptions.PolarsError as error:
+            what = str(error) if path.suffix == ".parquet" else what_is_wrong(path.read_bytes(), ",", error)
+            raise DataError(f"{path}: {what}") from None
     return table if isinstance(table, pl.DataFrame) else pl.from_pandas(table)
 
 
@@ -140,5 +148,6 @@ def _cells(frame: Any, on: Sequence[str], column: str) -> tuple[list[list[str]],
     if len(set(keys)) < len(keys):
         seen: set[Any] = set()
         twice = next(key for key in keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise DataError(f"table: {', '.join(map(repr, twice))} occurs more than once")
+        named = ", ".join(f"{name} {key!r}" for name, key in zip(on, twice, strict=True))
+        raise DataError(f"table: {named} occurs more than once")
     return columns, values

@@ -71,7 +71,8 @@ class Manifest:
                 raise DataError(f"{path}: too large for a manifest")
             words = json.loads(path.read_bytes().decode())
         except (FileNotFoundError, NotADirectoryError):
-            raise DataError(f"{folder} holds no index (there is no {FILE})") from None
+            reason = f"there is no {FILE}" if folder.is_dir() else "there is no such folder"
+            raise DataError(f"{folder} holds no index ({reason})") from None
         except (ValueError, RecursionError) as error:
             raise error if isinstance(error, DataError) else DataError(f"{path}: damaged ({error})") from None
         if not isinstance(words, dict) or words.get("kind") != _KIND:

@@ -87,6 +87,8 @@ class Table:
 
 
 def _id(document: Document) -> bytes:
+    if not isinstance(document.id, str) or not document.id:
+        raise DataError(f"a document has the id {document.id!r:.100}; give a text that is not empty")
     try:
         return document.id.encode()
     except UnicodeEncodeError:  # replaced, two ids could become one

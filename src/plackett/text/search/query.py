@@ -127,8 +127,12 @@ class Range(Node):
             first, last = _bounds(self.low, kind, self)
             mask &= values >= first if self.with_low else values > last
         if self.high:
-            first, last = _bounds(self.high, kind, self)
-            mask &= values <= last if self.with_high else values < first
+            upper, last = _bounds(self.high, kind, self)
+            if self.low and first > last:
+                raise DataError(
+                    f"query, column {self.column}: {self.low}..{self.high} is empty; write the smaller bound first"
+                )
+            mask &= values <= last if self.with_high else values < upper
         return mask
 
 
@@ -400,6 +404,10 @@ class _Parser:
         return Value(name, token["phrase"] if token["phrase"] is not None else token["word"], column)
 
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
+_DATE = re.compile(r"\d{4}(-|$)", re.ASCII)
+
+
 def _no_range(field: str, kind: str) -> str:
     """Why a field has no ranges, and what to do."""
     again = "--kind {0}=date" if in_shell() else "kinds={{{0!r}: 'date'}}"
@@ -413,7 +421,11 @@ def _bounds(text: str, kind: str, node: Range) -> tuple[np.generic, np.generic]:
     """First and last value that a text means: a year, a month or a day is a span of time."""
     try:
         if kind == "number":
+            if not _NUMBER.fullmatch(text):  # float() also reads nan and 1_000
+                raise ValueError(text)
             return np.float64(text), np.float64(text)
+        if not _DATE.match(text):  # NumPy also reads now, today, NaT, and 20240531 as a year
+            raise ValueError(text)
         date = np.datetime64(text)
         unit: typing.Any = np.datetime_data(date.dtype)[0]
         after = date + np.timedelta64(1, unit)
