@@ -51,6 +51,7 @@ KINDS = {
     "clicks": "clicks",
     "clicks/models": "click model",
     "selection": "selection",
+    "selection/pools": "pool",
     "theory": "theory",
     "export": "export",
     "serve": "serve",
