@@ -12,5 +12,10 @@ from plackett._lazy import open_package
 
 open_package(
     __name__,
-    named={"Candidates": "candidates", "Selection": "result", "find_pool": "pools.base", "evaluate_sample": "estimates"},
+    named={
+        "Candidates": "candidates",
+        "Selection": "result",
+        "find_pool": "pools.base",
+        "evaluate_sample": "estimates",
+    },
 )

@@ -46,5 +46,8 @@ class DepthPool(Pool):
         chosen[rows] = 1.0
         n_runs = len(rank)
         return Choice(
-            rows, 1.0 / best, chosen, lambda row: f"rank {best[row]} in {n_best[row]} of {n_runs} run{'s'[: n_runs > 1]}"
+            rows,
+            1.0 / best,
+            chosen,
+            lambda row: f"rank {best[row]} in {n_best[row]} of {n_runs} run{'s'[: n_runs > 1]}",
         )

@@ -58,7 +58,7 @@ def strata(prior: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     member = np.zeros(mass.size, np.int64)
     size = [certain] if certain else []
     if left:
-        n_strata = max(1, left // 4)
+        n_strata = max(1, left // 2)
         before = np.cumsum(rest) - rest
         cut = np.minimum((before / rest.sum() * n_strata).astype(np.int64), n_strata - 1)
         number = np.unique(cut, return_inverse=True)[1]
