@@ -24,6 +24,7 @@ from plackett.cli import (
     fuse,
     index,
     info,
+    label,
     links,
     plan,
     predict,
@@ -85,3 +86,4 @@ for name, command in COMMANDS.items():
 for alias, name in ALIASES.items():
     app.command(alias, hidden=True)(interruptible(COMMANDS[name]))
 app.add_typer(clicks.clicks, name="clicks", no_args_is_help=True)
+app.add_typer(label.label, name="label", no_args_is_help=True)

@@ -7,3 +7,5 @@ from plackett.selection.pools.hedge import HedgePool as HedgePool
 from plackett.selection.pools.letor import LETORPool as LETORPool
 from plackett.selection.pools.mtc import MTCPool as MTCPool
 from plackett.selection.pools.uniform import UniformPool as UniformPool
+from plackett.selection.tracker import caution as caution
+from plackett.selection.tracker import feature_shift as feature_shift
