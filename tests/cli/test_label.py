@@ -63,3 +63,17 @@ def test_refusals(pool, capsys, monkeypatch, words, message):
         main()
     assert stop.value.code
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_agree(tmp_path):
+    rows = {"query": ["a"] * 6, "docid": range(6), "judge_1": [0, 1, 2, 0, 1, 2], "judge_2": [0, 1, 2, 0, 1, 1]}
+    pl.DataFrame(rows).write_csv(tmp_path / "x.csv")
+    out = tmp_path / "y.csv"
+    found = _call("agree", tmp_path / "x.csv", "--json", "--out", out, "--rule", "median")
+    assert found.exit_code == 0, found.output
+    record = json.loads(found.stdout)
+    assert record["pairs"][0]["kappa"] == pytest.approx(0.75)
+    assert pl.read_csv(out)["label"].to_list() == [0, 1, 2, 0, 1, 1]
+    text = _call("agree", tmp_path / "x.csv").output
+    assert "6 items, 2 judges" in text
+    assert "Fleiss" in text

@@ -96,3 +96,69 @@ def next_pairs(
 
 
 label.command("next")(next_pairs)
+
+
+@interruptible
+def agree(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: a column per judge, or a row per label.")],
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", help="Column of a judge; repeat for each. Found if left out.")
+    ] = None,
+    rule: Annotated[str, typer.Option(help="Label to keep: model, model-mean, majority, median or mean.")] = "model",
+    out: Annotated[Path | None, typer.Option(help="Write the table with one label per item here, .csv.")] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Say how far judges agree, how reliable each is, and which label to keep for each item."""
+    from itertools import combinations
+
+    import numpy as np
+    import polars as pl
+
+    from plackett._atomic import replacing
+    from plackett.selection.judges.aggregate import aggregate_labels
+    from plackett.selection.judges.cohen import cohen_kappa
+    from plackett.selection.judges.dawid_skene import dawid_skene
+    from plackett.selection.judges.fleiss import fleiss_kappa
+    from plackett.selection.judges.krippendorff import LEVELS, krippendorff_alpha
+    from plackett.selection.judges.ratings import Ratings
+
+    check_out(out, force)
+    found = Ratings.of(file, judge or None)
+    alpha = {level: krippendorff_alpha(found, level=level) for level in LEVELS}
+    complete = not np.isnan(found.labels).any()
+    fleiss = fleiss_kappa(found) if complete else None
+    pairs = [
+        {
+            "a": found.judges[i],
+            "b": found.judges[j],
+            "kappa": cohen_kappa(found.labels[:, i], found.labels[:, j]),
+            "quadratic": cohen_kappa(found.labels[:, i], found.labels[:, j], weights="quadratic"),
+        }
+        for i, j in combinations(range(len(found.judges)), 2)
+    ]
+    labelled = ~np.isnan(found.labels).all(axis=1)
+    known = Ratings(found.labels[labelled], found.judges)
+    with option("--rule"):
+        kept = aggregate_labels(known, rule)
+    model = dawid_skene(known)
+    if out is not None:
+        items = found.items if found.items is not None else pl.DataFrame({"item": np.arange(1, len(found.labels) + 1)})
+        table = items.filter(pl.Series(labelled)).with_columns(pl.Series("label", kept))
+        with replacing(out) as stream:
+            table.write_csv(stream)
+    accuracy = dict(zip(found.judges, model.accuracy.tolist(), strict=True))
+    if as_json:
+        record = {"items": len(found.labels), "grades": found.grades.tolist(), "krippendorff": alpha, "fleiss": fleiss}
+        print_json(record | {"pairs": pairs, "accuracy": accuracy})
+        return
+    words = ", ".join(f"{value:.3f} {level}" for level, value in alpha.items())
+    print(f"{len(found.labels)} items, {len(found.judges)} judges. Krippendorff's alpha: {words}")
+    print(f"Fleiss' kappa: {fleiss:.3f}" if fleiss is not None else "Fleiss' kappa needs every judge on every item")
+    rows = [[str(p["a"]), str(p["b"]), f"{p['kappa']:.3f}", f"{p['quadratic']:.3f}"] for p in pairs]
+    print_table(["judge", "judge", "Cohen's kappa", "quadratic"], rows, title="pairs of judges", numbers=[2, 3])
+    rows = [[name, f"{value:.3f}"] for name, value in accuracy.items()]
+    print_table(["judge", "right, by the model"], rows, title="how reliable each judge is", numbers=[1])
+
+
+label.command("agree")(agree)

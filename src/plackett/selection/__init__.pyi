@@ -7,5 +7,10 @@ from plackett.selection.pools.hedge import HedgePool as HedgePool
 from plackett.selection.pools.letor import LETORPool as LETORPool
 from plackett.selection.pools.mtc import MTCPool as MTCPool
 from plackett.selection.pools.uniform import UniformPool as UniformPool
+from plackett.selection.judges.aggregate import aggregate_labels as aggregate_labels
 from plackett.selection.tracker import caution as caution
+from plackett.selection.judges.cohen import cohen_kappa as cohen_kappa
+from plackett.selection.judges.dawid_skene import dawid_skene as dawid_skene
 from plackett.selection.tracker import feature_shift as feature_shift
+from plackett.selection.judges.fleiss import fleiss_kappa as fleiss_kappa
+from plackett.selection.judges.krippendorff import krippendorff_alpha as krippendorff_alpha

@@ -58,33 +58,32 @@ class Candidates:
             raise DataError("runs must be a list of runs; put a single run in a list")
         if not runs:
             raise DataError("there are no runs to choose documents from")
-        parts = []
+        parts, queries = [], []
         for i, run in enumerate(runs):
             try:
                 table = as_run(run)
             except DataError as error:
                 raise DataError(f"runs[{i}]: {error}") from None
+            queries.append(table.select("qid"))
             ranked = table.sort("score", "docid", descending=True)
             rank = pl.int_range(1, pl.len() + 1).over("qid").alias("rank")
             parts.append(ranked.select("qid", "docid", rank, pl.lit(i).alias("run")))
         if not any(part.height for part in parts):
             raise DataError("the runs are empty")
-        # rows of the first run first: its order of queries is kept
-        queries = pl.concat([as_order for as_order in (as_run(run).select("qid") for run in runs)])
-        queries = queries.unique(maintain_order=True).with_row_index("query")
-        entries = pl.concat(parts).join(queries, on="qid")
+        number = pl.concat(queries).unique(maintain_order=True).with_row_index("query")
+        entries = pl.concat(parts).join(number, on="qid")
         rows = entries.select("query", "docid").unique().sort("query", "docid").with_row_index("row")
         entries = entries.join(rows, on=["query", "docid"])
         rank = np.zeros((len(runs), rows.height), np.int64)
         rank[entries["run"].to_numpy(), entries["row"].to_numpy()] = entries["rank"].to_numpy()
         labels = np.full(rows.height, np.nan)
         if judged is not None:
-            known = as_qrels(judged).filter(pl.col("label") >= 0).join(queries, on="qid")
+            known = as_qrels(judged).filter(pl.col("label") >= 0).join(number, on="qid")
             known = known.join(rows, on=["query", "docid"])
             labels[known["row"].to_numpy()] = known["label"].to_numpy()
-        sizes = np.bincount(rows["query"].to_numpy(), minlength=queries.height)
+        sizes = np.bincount(rows["query"].to_numpy(), minlength=number.height)
         offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-        return cls(id_array(queries["qid"]), id_array(rows["docid"]), offsets, rank, labels)
+        return cls(id_array(number["qid"]), id_array(rows["docid"]), offsets, rank, labels)
 
     @property
     def n_rows(self) -> int:
