@@ -11,6 +11,10 @@ from plackett.selection.judges.aggregate import aggregate_labels as aggregate_la
 from plackett.selection.tracker import caution as caution
 from plackett.selection.judges.cohen import cohen_kappa as cohen_kappa
 from plackett.selection.judges.dawid_skene import dawid_skene as dawid_skene
+from plackett.selection.active.expected_change import expected_change as expected_change
+from plackett.selection.active.exploration import explore as explore
 from plackett.selection.tracker import feature_shift as feature_shift
 from plackett.selection.judges.fleiss import fleiss_kappa as fleiss_kappa
+from plackett.selection.active.queries import k_center as k_center
 from plackett.selection.judges.krippendorff import krippendorff_alpha as krippendorff_alpha
+from plackett.selection.active.windows import svm_sampling as svm_sampling

@@ -6,13 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.data._tables import id_array
 from plackett.data.trec import as_qrels, as_run
+
+if TYPE_CHECKING:
+    from plackett.data.dataset import RankingDataset
 
 __all__ = ["Candidates"]
 
@@ -84,6 +87,19 @@ class Candidates:
         sizes = np.bincount(rows["query"].to_numpy(), minlength=number.height)
         offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         return cls(id_array(number["qid"]), id_array(rows["docid"]), offsets, rank, labels)
+
+    @classmethod
+    def from_dataset(cls, data: RankingDataset, scores: Any) -> Candidates:
+        """Candidates from a dataset and the scores of one ranker; rows with a label below 0 are not judged yet."""
+        numbers = np.asarray(scores, np.float64)
+        if numbers.shape != (data.n_rows,) or not np.isfinite(numbers).all():
+            raise DataError(f"a finite score per row is needed: {data.n_rows} rows, scores of shape {numbers.shape}")
+        order = np.lexsort((-numbers, data.query_of_row))
+        rank = np.empty((1, data.n_rows), np.int64)
+        rank[0, order] = np.arange(data.n_rows) - data.offsets[data.query_of_row] + 1
+        labels = np.full(data.n_rows, np.nan) if data.y is None else np.where(data.labels >= 0, data.labels, np.nan)
+        docids = np.arange(data.n_rows) if data.docids is None else data.docids
+        return cls(data.qids, docids, data.offsets, rank, labels)
 
     @property
     def n_rows(self) -> int:

@@ -89,7 +89,7 @@ def dawid_skene(
 
     References
     ----------
-    Dawid, Skene: Maximum likelihood estimation of observer error-rates using the EM algorithm. Applied Statistics, 1979.
+    Dawid, Skene: Maximum likelihood estimation of observer error-rates using EM. Applied Statistics 28, 1979.
     """
     if not strength > 0 or not 0 < decay < 1:
         raise DataError(f"strength must be above 0 and decay between 0 and 1, got {strength!r} and {decay!r}")
