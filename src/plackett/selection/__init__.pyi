@@ -18,6 +18,7 @@ from plackett.selection.active.expected_change import expected_change as expecte
 from plackett.selection.active.exploration import explore as explore
 from plackett.selection.tracker import feature_shift as feature_shift
 from plackett.selection.judges.fleiss import fleiss_kappa as fleiss_kappa
+from plackett.selection.simulate import judge_in_rounds as judge_in_rounds
 from plackett.selection.active.queries import k_center as k_center
 from plackett.selection.training.density_ratio import kliep_weights as kliep_weights
 from plackett.selection.judges.krippendorff import krippendorff_alpha as krippendorff_alpha

@@ -88,8 +88,8 @@ def consistent_pairs(
     R has the columns :math:`(x_u - x_v)/\tilde m_q`. The objective is :math:`\|\tilde R \omega\|^2` with one row more,
     and its maximum is :math:`\max_{\|v\|=1} (\sum_p [(\tilde R^\top v)_p]_+)^2`: choosing the pairs on the positive
     side of v, and v along the sum of the chosen pairs, in turn, never lowers it. It starts from the left singular
-    vectors of :math:`\tilde R`, both ways, and from random directions. Only features × features matrices are formed. The
-    result is a local maximum, the best of all starts.
+    vectors of :math:`\tilde R` and from random directions. Only matrices of features × features are formed.
+    The result is a local maximum, the best of all starts.
 
     Parameters
     ----------
