@@ -31,3 +31,4 @@ from plackett.studies.top_k_interplay import top_k_interplay as top_k_interplay
 from plackett.studies.top_k_loss import top_k_loss as top_k_loss
 from plackett.studies.training_time import training_time as training_time
 from plackett.studies.what_to_label import what_to_label as what_to_label
+from plackett.studies.what_to_train_on import what_to_train_on as what_to_train_on
