@@ -25,10 +25,10 @@ __all__ = ["what_to_train_on"]
 def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 10, random_state: int = 0) -> Study:
     """Is less training data better than all of it, if it is well chosen?
 
-    A linear ranker is trained on queries of which some have their labels reversed: on all, on a random half, on the half
-    of the queries that agree most, on documents of consistent pairs and on as many random documents. A second table
-    trains on what a weak first phase puts on top, with weights against that bias; a third one stops when the learning
-    curve is flat. Tests are on other queries with right labels. Each repetition draws other queries.
+    A linear ranker is trained on queries of which some have their labels reversed: on all, on a random half, on the
+    half of the queries that agree most, on documents of consistent pairs and on as many random documents. A second
+    table trains on what a weak first phase puts on top, with weights against that bias; a third one stops when the
+    learning curve is flat. Tests are on other queries with right labels. Each repetition draws other queries.
 
     Parameters
     ----------

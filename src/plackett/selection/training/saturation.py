@@ -68,13 +68,19 @@ class Saturation:
 
 @fulfils("scale.saturation")
 def saturation(
-    train: Callable[[int], float], n_queries: int, *, start: int = 16, growth: float = 2.0, tolerance: float = 0.002
+    train: Callable[[int], float],
+    n_queries: int,
+    *,
+    start: int = 16,
+    growth: float = 2.0,
+    tolerance: float = 0.002,
+    patience: int = 2,
 ) -> Saturation:
     r"""Train on more and more queries, until the fitted curve says that more will not help.
 
     The error on held-out queries is measured at sizes that grow by a factor, so that all steps together cost at most
     growth/(growth − 1) times the last one. After three steps :math:`a + b\,n^{-c}` is fitted, and training stops when
-    the next step is expected to gain less than the tolerance.
+    the next step is expected to gain less than the tolerance, several times in a row: three points are a weak basis.
 
     Parameters
     ----------
@@ -84,25 +90,28 @@ def saturation(
         How many there are.
     tolerance
         Smallest gain that is worth a step.
+    patience
+        How many times in a row the expected gain must be smaller.
 
     Examples
     --------
     >>> found = saturation(lambda n: 0.3 + n**-1.0, 10_000, tolerance=0.005)
     >>> found.saturated, found.sizes.tolist(), round(found.a, 2)
-    (True, [16, 32, 64, 128], 0.3)
+    (True, [16, 32, 64, 128, 256], 0.3)
     """
     if not (1 <= start <= n_queries) or not growth > 1:
         raise DataError(f"start must be between 1 and {n_queries} queries and growth above 1; got {start} and {growth}")
     sizes: list[int] = []
     errors: list[float] = []
-    n = start
+    n, flat = start, 0
     while True:
         sizes.append(n)
         errors.append(float(train(n)))
         following = min(max(int(n * growth), n + 1), n_queries)
         if len(sizes) >= 3:
             a, b, c = fit_power_law(sizes, errors)
-            if b * (n**-c - (n * growth) ** -c) < tolerance:
+            flat = flat + 1 if b * (n**-c - (n * growth) ** -c) < tolerance else 0
+            if flat >= patience:
                 return Saturation(np.array(sizes), np.array(errors), a, b, c, True, b * (n**-c - (2 * n) ** -c))
         if n == n_queries:
             break
