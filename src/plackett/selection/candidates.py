@@ -69,8 +69,8 @@ class Candidates:
                 raise DataError(f"runs[{i}]: {error}") from None
             queries.append(table.select("qid"))
             ranked = table.sort("score", "docid", descending=True)
-            rank = pl.int_range(1, pl.len() + 1).over("qid").alias("rank")
-            parts.append(ranked.select("qid", "docid", rank, pl.lit(i).alias("run")))
+            place = pl.int_range(1, pl.len() + 1).over("qid").alias("rank")
+            parts.append(ranked.select("qid", "docid", place, pl.lit(i).alias("run")))
         if not any(part.height for part in parts):
             raise DataError("the runs are empty")
         number = pl.concat(queries).unique(maintain_order=True).with_row_index("query")

@@ -147,7 +147,7 @@ def _active(n_repeats: int, random_state: int, rounds: int = 4, per_round: int =
 
     found: dict[str, list[float]] = {"random": [], "svm_sampling": [], "expected_change": []}
     for repeat in range(n_repeats):
-        data = make_ranking(
+        data: Any = make_ranking(
             n_queries=50, docs_per_query=30, n_features=12, noise=1.0, random_state=random_state + repeat
         )
         train, test = data.select(np.arange(20)), data.select(np.arange(20, 50))

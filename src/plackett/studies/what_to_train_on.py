@@ -45,7 +45,7 @@ def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 1
     for repeat in range(n_repeats):
         rng = np.random.default_rng((random_state, repeat))
         if fold is None:
-            whole = make_ranking(
+            whole: Any = make_ranking(
                 n_queries=140, docs_per_query=20, n_features=12, noise=1.0, random_state=random_state + repeat
             )
             train, test = whole.select(np.arange(40)), whole.select(np.arange(40, 140))
@@ -136,7 +136,7 @@ def _curve(fold: Any, random_state: int) -> Study:
     import polars as pl
 
     if fold is None:
-        whole = make_ranking(n_queries=700, docs_per_query=20, n_features=12, noise=1.0, random_state=random_state)
+        whole: Any = make_ranking(n_queries=700, docs_per_query=20, n_features=12, noise=1.0, random_state=random_state)
         train, test = whole.select(np.arange(500)), whole.select(np.arange(500, 700))
     else:
         train, test = fold.train, fold.test

@@ -38,7 +38,7 @@ def cohen_kappa(a: Any, b: Any, *, weights: str | None = None) -> float:
     ----------
     Cohen: A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20, 1960.
     """
-    kinds = {None: lambda d: (d != 0).astype(float), "linear": np.abs, "quadratic": np.square}
+    kinds: dict[str | None, Any] = {None: lambda d: (d != 0).astype(float), "linear": np.abs, "quadratic": np.square}
     if weights not in kinds:
         raise DataError(f"weights={weights!r}; give None, 'linear' or 'quadratic'")
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
