@@ -296,6 +296,7 @@ from plackett import online as online
 from plackett import permutation_models as permutation_models
 from plackett import plot as plot
 from plackett import scorers as scorers
+from plackett import selection as selection
 from plackett import serve as serve
 from plackett import solvers as solvers
 from plackett import studies as studies

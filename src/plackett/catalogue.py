@@ -54,6 +54,7 @@ KINDS = {
     "clicks/models": "click model",
     "online": "online",
     "selection": "selection",
+    "selection/pools": "pool",
     "theory": "theory",
     "export": "export",
     "serve": "serve",

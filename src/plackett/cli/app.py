@@ -27,6 +27,7 @@ from plackett.cli import (
     index,
     info,
     interleave,
+    label,
     links,
     plan,
     predict,
@@ -95,3 +96,4 @@ for alias, name in ALIASES.items():
     app.command(alias, hidden=True)(interruptible(COMMANDS[name]))
 app.add_typer(clicks.clicks, name="clicks", no_args_is_help=True)
 app.add_typer(interleave.interleave, name="interleave", no_args_is_help=True)
+app.add_typer(label.label, name="label", no_args_is_help=True)

@@ -29,6 +29,7 @@ ERR: _ExpectedReciprocalRank
 from plackett.measures.err_ia import IntentAwareERR as _IntentAwareERR
 ERR_IA: _IntentAwareERR
 from plackett.measures.err import ExpectedReciprocalRank as ExpectedReciprocalRank
+from plackett.measures.xinfap import ExtendedInferredAP as ExtendedInferredAP
 from plackett.measures.f import FMeasure as _FMeasure
 F: _FMeasure
 from plackett.measures.f import FMeasure as FMeasure
@@ -113,6 +114,7 @@ from plackett.measures.stprecision import SubtopicPrecision as _SubtopicPrecisio
 StPrecision: _SubtopicPrecision
 from plackett.measures.strecall import SubtopicRecall as _SubtopicRecall
 StRecall: _SubtopicRecall
+from plackett.measures.statap import StatAP as StatAP
 from plackett.measures.stprecision import SubtopicPrecision as SubtopicPrecision
 from plackett.measures.strecall import SubtopicRecall as SubtopicRecall
 from plackett.measures.success import SuccessRate as _SuccessRate
@@ -142,9 +144,13 @@ from plackett.measures.curves import precision_recall_curve as precision_recall_
 from plackett.measures.rbo import rbo as rbo
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.measures.spearman import spearman_rho as spearman_rho
+from plackett.measures.statap import StatAP as _StatAP
+statAP: _StatAP
 from plackett.measures.tau_ap import tau_ap as tau_ap
 from plackett.measures.rc import weighted_kendall as weighted_kendall
 from plackett.measures.rc_omega import weighted_kendall_omega as weighted_kendall_omega
+from plackett.measures.xinfap import ExtendedInferredAP as _ExtendedInferredAP
+xinfAP: _ExtendedInferredAP
 from plackett.measures.base import Measure as Measure
 from plackett.measures.language import parse as parse
 from plackett.measures.ranking import TIES as TIES

@@ -205,6 +205,44 @@ def inferred_ap(m: Any, q: RankedList) -> float:
     return value / total if total else NOTHING
 
 
+def statistical_ap(m: Any, q: RankedList) -> float:
+    relevant = [i for i, label in enumerate(q.labels) if label >= m.rel]
+    total = sum(q.weights[i] for i in relevant)
+    if total == 0:
+        return NOTHING
+    value = 0.0
+    for i in relevant:
+        if i < q.depth:
+            value += q.weights[i] / (i + 1)
+            for j in relevant:
+                if j < i and q.weights[j] != q.weights[i]:
+                    value += q.weights[i] * q.weights[j] / (i + 1)
+                elif j < i:
+                    judged = sum(w == q.weights[i] and y >= 0 for w, y in zip(q.weights, q.labels, strict=True))
+                    value += q.weights[i] * (judged * q.weights[i] - 1) / (judged - 1) / (i + 1)
+    return value / total
+
+
+def extended_inferred_ap(m: Any, q: RankedList) -> float:
+    value = total = 0.0
+    epsilon = 1e-5
+    strata = {w: [y for v, y in zip(q.weights, q.labels, strict=True) if v == w] for w in q.weights}
+    for i, label in enumerate(q.labels):
+        if label < m.rel:
+            continue
+        whole = strata[q.weights[i]]
+        weight = count(whole, -1.0) / count(whole, 0.0)
+        total += weight
+        if i < q.depth:
+            precision = 1.0
+            for w in strata:
+                above = [y for v, y in zip(q.weights[:i], q.labels[:i], strict=True) if v == w]
+                share = (count(above, m.rel) + epsilon) / (count(above, 0.0) + 2 * epsilon)
+                precision += count(above, -1.0) * share
+            value += weight * precision / (i + 1)
+    return value / total if total else NOTHING
+
+
 def interpolated_precision(m: Any, q: RankedList, level: float | None = None) -> float:
     total = count(q.labels, m.rel)
     if total == 0:
@@ -578,6 +616,8 @@ DEFINITIONS: dict[str, Definition] = {
     "RBP": rank_biased_precision,
     "RC": rank_correlation,
     "Rprec": r_precision,
+    "statAP": statistical_ap,
+    "xinfAP": extended_inferred_ap,
     "RR": reciprocal_rank,
     "RR_IA": intent_aware(reciprocal_rank),
     "SetAP": set_ap,

@@ -1,0 +1,164 @@
+"""``plackett label``: what to judge next, and whether judges agree."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plackett.cli.arguments import Force, check_out, option, parameter_value
+from plackett.cli.messages import interruptible, waiting
+from plackett.cli.output import print_json, print_table
+
+__all__ = ["label"]
+
+label = typer.Typer(help="Judgements: which documents to judge next, and whether judges agree.")
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+
+
+def _runs(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+            if not inside:
+                raise typer.BadParameter(f"{path}: the folder has no files", param_hint="POOL")
+            found.extend(inside)
+        else:
+            found.append(path)
+    return found
+
+
+@interruptible
+def next_pairs(
+    pool: Annotated[list[Path], typer.Argument(metavar="POOL…", help="TREC runs, or folders of them.")],
+    budget: Annotated[int, typer.Option("--budget", "-n", help="Number of pairs to judge.", min=1)] = 100,
+    labels: Annotated[Path | None, typer.Option(help="Judgements so far, a TREC qrels file.")] = None,
+    method: Annotated[str, typer.Option(help="depth, uniform, statap, mtc, hedge or letor.")] = "statap",
+    parameter: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as base=0.2; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the pairs here, .csv: query, document, reason, …")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="Write the pairs here as judgements with label −1.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed; the same one gives the same pairs.", min=0)] = 0,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Choose the pairs of query and document to judge next, with the reason for each."""
+    from dataclasses import asdict
+
+    from plackett.selection.candidates import Candidates
+    from plackett.selection.pools.base import find_pool
+    from plackett.selection.tracker import caution
+
+    check_out(out, force)
+    check_out(qrels, force, "--qrels")
+    with option("--method"):
+        strategy = find_pool(method)
+    defaults = asdict(strategy)  # type: ignore[call-overload]
+    with option("--parameter"):
+        given = dict(parameter_value(text, defaults, strategy.name) for text in parameter or [])
+        strategy = find_pool(method, **given)
+    with waiting("reading runs"):
+        candidates = Candidates.from_runs(_runs(pool), labels)
+    with option("--budget"):
+        chosen = strategy.select(candidates, budget=budget, random_state=seed)
+    if out is not None:
+        chosen.write_csv(out)
+    if qrels is not None:
+        chosen.write_qrels(qrels)
+    report = caution(candidates, chosen)
+    judged = int((~candidates.open).sum())
+    if as_json:
+        print_json(
+            {
+                "method": strategy.name,
+                "candidates": candidates.n_rows,
+                "judged": judged,
+                "pairs": chosen.frame.to_dicts(),
+                "cautions": list(report.warnings),
+            }
+        )
+        return
+    shown = chosen.frame.head(10)
+    rows = [
+        [str(r["qid"]), str(r["docid"]), r["reason"], "–" if r["inclusion"] is None else f"{r['inclusion']:.3f}"]
+        for r in shown.to_dicts()
+    ]
+    title = f"{len(chosen)} of {candidates.n_rows - judged} unjudged pairs, {judged} judged so far"
+    print_table(["query", "document", "reason", "inclusion"], rows, title=title, numbers=[3])
+    if len(chosen) > shown.height and out is None:
+        print(f"… {len(chosen) - shown.height} more; write them with --out FILE.csv or --qrels FILE")
+    for line in report.warnings:
+        print(f"caution: {line}", file=sys.stderr)
+
+
+label.command("next")(next_pairs)
+
+
+@interruptible
+def agree(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: a column per judge, or a row per label.")],
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", help="Column of a judge; repeat for each. Found if left out.")
+    ] = None,
+    rule: Annotated[str, typer.Option(help="Label to keep: model, model-mean, majority, median or mean.")] = "model",
+    out: Annotated[Path | None, typer.Option(help="Write the table with one label per item here, .csv.")] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Say how far judges agree, how reliable each is, and which label to keep for each item."""
+    from itertools import combinations
+
+    import numpy as np
+    import polars as pl
+
+    from plackett._atomic import replacing
+    from plackett.selection.judges.aggregate import aggregate_labels
+    from plackett.selection.judges.cohen import cohen_kappa
+    from plackett.selection.judges.dawid_skene import dawid_skene
+    from plackett.selection.judges.fleiss import fleiss_kappa
+    from plackett.selection.judges.krippendorff import LEVELS, krippendorff_alpha
+    from plackett.selection.judges.ratings import Ratings
+
+    check_out(out, force)
+    found = Ratings.of(file, judge or None)
+    alpha = {level: krippendorff_alpha(found, level=level) for level in LEVELS}
+    complete = not np.isnan(found.labels).any()
+    fleiss = fleiss_kappa(found) if complete else None
+    pairs = [
+        {
+            "a": found.judges[i],
+            "b": found.judges[j],
+            "kappa": cohen_kappa(found.labels[:, i], found.labels[:, j]),
+            "quadratic": cohen_kappa(found.labels[:, i], found.labels[:, j], weights="quadratic"),
+        }
+        for i, j in combinations(range(len(found.judges)), 2)
+    ]
+    labelled = ~np.isnan(found.labels).all(axis=1)
+    known = Ratings(found.labels[labelled], found.judges)
+    with option("--rule"):
+        kept = aggregate_labels(known, rule)
+    model = dawid_skene(known)
+    if out is not None:
+        items = found.items if found.items is not None else pl.DataFrame({"item": np.arange(1, len(found.labels) + 1)})
+        table = items.filter(pl.Series(labelled)).with_columns(pl.Series("label", kept))
+        with replacing(out) as stream:
+            table.write_csv(stream)
+    accuracy = dict(zip(found.judges, model.accuracy.tolist(), strict=True))
+    if as_json:
+        record = {"items": len(found.labels), "grades": found.grades.tolist(), "krippendorff": alpha, "fleiss": fleiss}
+        print_json(record | {"pairs": pairs, "accuracy": accuracy})
+        return
+    words = ", ".join(f"{value:.3f} {level}" for level, value in alpha.items())
+    print(f"{len(found.labels)} items, {len(found.judges)} judges. Krippendorff's alpha: {words}")
+    print(f"Fleiss' kappa: {fleiss:.3f}" if fleiss is not None else "Fleiss' kappa needs every judge on every item")
+    rows = [[str(p["a"]), str(p["b"]), f"{p['kappa']:.3f}", f"{p['quadratic']:.3f}"] for p in pairs]
+    print_table(["judge", "judge", "Cohen's kappa", "quadratic"], rows, title="pairs of judges", numbers=[2, 3])
+    rows = [[name, f"{value:.3f}"] for name, value in accuracy.items()]
+    print_table(["judge", "right, by the model"], rows, title="how reliable each judge is", numbers=[1])
+
+
+label.command("agree")(agree)

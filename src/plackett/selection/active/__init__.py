@@ -1,0 +1,1 @@
+"""Active learning: which documents or queries a ranker would learn most from."""

@@ -1,0 +1,1 @@
+"""Several judges of the same documents: how far they agree, and which label to keep."""

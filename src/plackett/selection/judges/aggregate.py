@@ -1,0 +1,48 @@
+"""One label per item from several judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.selection.judges.dawid_skene import dawid_skene
+from plackett.selection.judges.ratings import Ratings
+
+__all__ = ["aggregate_labels"]
+
+
+def _majority(found: Ratings) -> np.ndarray:
+    counts = found.counts
+    most = counts == counts.max(axis=1, keepdims=True)
+    # of grades with equally many votes, the middle one; of two, the lower
+    wanted = (most.sum(axis=1, keepdims=True) + 1) // 2
+    return found.grades[(np.cumsum(most, axis=1) >= wanted).argmax(axis=1)]
+
+
+RULES: dict[str, Callable[[Ratings], np.ndarray]] = {
+    "model": lambda found: dawid_skene(found).labels,
+    "model-mean": lambda found: dawid_skene(found).mean,
+    "majority": _majority,
+    "median": lambda found: np.nanquantile(found.labels, 0.5, axis=1, method="lower"),
+    "mean": lambda found: np.nanmean(found.labels, axis=1),
+}
+
+
+@fulfils()
+def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
+    """One label per item: by the model of judges, its mean, the majority, the median (lower of two) or the mean.
+
+    >>> aggregate_labels([[0, 0, 2], [2, 2, 2], [0, 1, 2]], "majority").tolist()
+    [0.0, 2.0, 1.0]
+    """
+    if rule not in RULES:
+        raise DataError(f"rule={rule!r}; give {', '.join(map(repr, RULES))}")
+    found = Ratings.of(ratings)
+    empty = np.isnan(found.labels).all(axis=1)
+    if empty.any():
+        raise DataError(f"item {int(empty.argmax()) + 1} has no label")
+    return RULES[rule](found)

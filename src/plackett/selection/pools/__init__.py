@@ -1,0 +1,1 @@
+"""Strategies that choose documents to judge from the runs of several systems."""

@@ -1,0 +1,185 @@
+"""Strategies of choosing documents to judge, against a random choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from plackett._chart import line_chart
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.datasets.generate import make_ranking
+from plackett.evaluation.evaluate_run import evaluate_run
+from plackett.measures.kendall_tau import kendall_tau
+from plackett.rankers.pairwise.rank_svm import RankSVM
+from plackett.selection.active.expected_change import expected_change
+from plackett.selection.active.windows import svm_sampling
+from plackett.selection.candidates import Candidates
+from plackett.selection.pools.base import find_pool
+from plackett.selection.simulate import judge_in_rounds, system_values
+from plackett.studies.base import Study, per_query
+
+__all__ = ["difference", "what_to_label"]
+
+#: Strategy, the measure that belongs to it, and rounds of judging.
+_POOLS = (
+    ("uniform", "statAP", 1),
+    ("uniform", "infAP", 1),
+    ("statap", "statAP", 1),
+    ("depth", "AP", 1),
+    ("letor", "AP", 1),
+    ("hedge", "AP", 5),
+    ("mtc", "AP", 5),
+)
+
+
+@fulfils("select.pool.study")
+def what_to_label(
+    runs: Sequence[Any] | None = None,
+    qrels: Any = None,
+    *,
+    budgets: Sequence[int] = (5, 20),
+    n_queries: int = 20,
+    n_repeats: int = 10,
+    random_state: int = 0,
+) -> Study:
+    """Which documents should be judged: does any strategy beat a random choice?
+
+    First table: a few documents of each query are judged by each strategy, the systems are ranked by the estimate of
+    average precision that belongs to it, and Kendall's τ to the ranking with full judgements is taken. Each repetition
+    draws other queries. Second table: a linear ranker is trained on documents chosen in rounds, and tested on other
+    queries. The last columns are the difference to the random choice of the same repetition and its 95 % interval.
+
+    Parameters
+    ----------
+    runs, qrels
+        Runs of real systems with their judgements; without them, 12 made-up systems of increasing noise.
+    budgets
+        Judgements per query.
+    n_queries
+        Queries of each repetition.
+    """
+    import polars as pl
+
+    if runs is None:
+        runs, qrels = _made_up(random_state)
+    whole = Candidates.from_runs(runs, qrels)
+    exact_values = np.array([_exact(run, qrels, whole.qids) for run in runs])
+    rows, lines = [], {}
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for repeat in range(n_repeats):
+        rng = np.random.default_rng((random_state, repeat))
+        chosen = np.sort(rng.choice(whole.n_queries, min(n_queries, whole.n_queries), replace=False))
+        part = _queries(whole, chosen)
+        exact = exact_values[:, chosen].mean(axis=1)
+        for budget in budgets:
+            for name, measure, rounds in _POOLS:
+                total = min(budget * part.n_queries, part.n_rows)
+                if name == "letor":
+                    total = min(total, int((part.rank[0] > 0).sum()))
+                got, chance = judge_in_rounds(find_pool(name), part, budget=total, rounds=rounds, random_state=repeat)
+                guess = system_values(got, measure, chance if measure == "statAP" else None)
+                tau = float(kendall_tau(guess, exact))
+                found.setdefault((name, measure, budget), []).append(0.0 if np.isnan(tau) else tau)
+    for (name, measure, budget), values in found.items():
+        rows.append(
+            (name, measure, budget, float(np.mean(values)), *difference(values, found["uniform", "statAP", budget]))
+        )
+    for name, measure, _ in _POOLS:
+        points = [float(np.mean(found[name, measure, budget])) for budget in budgets]
+        lines[f"{name}, {measure}"] = (list(budgets), points)
+    frame = pl.DataFrame(
+        rows, ["strategy", "estimate", "per query", "Kendall's τ", "minus random", "from", "to"], orient="row"
+    )
+    lost = frame.filter(pl.col("to") < 0)
+    notes = [
+        f"{r['strategy']} ({r['estimate']}) loses to random at {r['per query']} per query." for r in lost.to_dicts()
+    ]
+    return Study(
+        frame,
+        f"Ranking of {len(whole.rank)} systems, {n_repeats} repetitions with {n_queries} queries each",
+        tuple(notes),
+        (_active(n_repeats, random_state),),
+        picture=line_chart(lines, title="τ to full judgements", x_label="judgements per query", y_label="Kendall's τ"),
+    )
+
+
+def difference(values: Sequence[float], reference: Sequence[float]) -> tuple[float, float, float]:
+    """Mean difference of paired values, and its 95 % interval by Student's t."""
+    from scipy.stats import t
+
+    gap = np.asarray(values) - np.asarray(reference)
+    error = float(gap.std(ddof=1) / np.sqrt(gap.size) * t.ppf(0.975, gap.size - 1)) if gap.size > 1 else np.nan
+    return float(gap.mean()), float(gap.mean()) - error, float(gap.mean()) + error
+
+
+def _exact(run: Any, qrels: Any, qids: np.ndarray) -> np.ndarray:
+    """Average precision of each query with all judgements, 0 for queries without any."""
+    found = evaluate_run(qrels, run, ["AP"], preset="trec")
+    values = dict(zip(found.qids.tolist(), found.values["AP"].tolist(), strict=True))
+    return np.array([values.get(qid, 0.0) for qid in qids.tolist()])
+
+
+def _queries(whole: Candidates, chosen: np.ndarray) -> Candidates:
+    sizes = np.diff(whole.offsets)[chosen]
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    rows = np.arange(offsets[-1]) + np.repeat(whole.offsets[chosen] - offsets[:-1], sizes)
+    return Candidates(whole.qids[chosen], whole.docids[rows], offsets, whole.rank[:, rows], whole.labels[rows])
+
+
+def _made_up(random_state: int, n_runs: int = 12, n_queries: int = 60, n_docs: int = 150, depth: int = 60) -> Any:
+    rng = np.random.default_rng(random_state)
+    relevance = rng.normal(size=(n_queries, n_docs))
+    qrels = {str(q): {f"d{d}": int(relevance[q, d] > 1.3) for d in range(n_docs)} for q in range(n_queries)}
+    runs = []
+    for noise in np.linspace(0.8, 2.0, n_runs):
+        scores = relevance + noise * rng.normal(size=relevance.shape)
+        top = np.argsort(-scores, axis=1)[:, :depth]
+        runs.append({str(q): {f"d{d}": float(scores[q, d]) for d in top[q]} for q in range(n_queries)})
+    return runs, qrels
+
+
+def _active(n_repeats: int, random_state: int, rounds: int = 4, per_round: int = 3) -> Study:
+    """A linear ranker, trained on documents that are chosen in rounds."""
+    import polars as pl
+
+    found: dict[str, list[float]] = {"random": [], "svm_sampling": [], "expected_change": []}
+    for repeat in range(n_repeats):
+        data: Any = make_ranking(
+            n_queries=50, docs_per_query=30, n_features=12, noise=1.0, random_state=random_state + repeat
+        )
+        train, test = data.select(np.arange(20)), data.select(np.arange(20, 50))
+        for name, values in found.items():
+            rng = np.random.default_rng((random_state, repeat))
+            known = rng.random(train.n_rows) < 0.1  # the same first documents for all
+            for _ in range(rounds):
+                now = train.replace(y=np.where(known, train.labels, -1.0))
+                budget = min(per_round * train.n_queries, int((~known).sum()))
+                known[_next(name, now, _fit(now).predict(train), budget, rng)] = True
+            model = _fit(train.replace(y=np.where(known, train.labels, -1.0)))
+            values.append(float(per_query(test, model.predict(test), "nDCG@10").mean()))
+    rows = [(name, float(np.mean(v)), *difference(v, found["random"])) for name, v in found.items()]
+    frame = pl.DataFrame(rows, ["choice of documents", "nDCG@10", "minus random", "from", "to"], orient="row")
+    per_query_ = rounds * per_round
+    return Study(frame, f"Training a linear ranker on about {per_query_ + 3} of 30 documents of 20 queries")
+
+
+def _fit(data: RankingDataset) -> RankSVM:
+    return RankSVM(C=0.01).fit(_judged(data))
+
+
+def _judged(data: RankingDataset) -> RankingDataset:
+    rows = np.flatnonzero(data.labels >= 0)
+    return RankingDataset.from_arrays(data.X[rows], data.labels[rows], data.query_of_row[rows])
+
+
+def _next(name: str, data: RankingDataset, scores: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarray:
+    open_ = np.flatnonzero(data.labels < 0)
+    if name == "random":
+        return rng.choice(open_, budget, replace=False)
+    chosen = {"svm_sampling": svm_sampling, "expected_change": expected_change}[name](
+        data.replace(docids=None), scores, budget=budget
+    )
+    return chosen.frame["docid"].to_numpy()

@@ -1,0 +1,151 @@
+"""What to train on."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from plackett import RankingDataset
+from plackett._errors import DataError
+from plackett.clicks import selection_weights
+from plackett.selection.training.density_ratio import kliep_weights, ulsif_weights
+from plackett.selection.training.ppc import (
+    ConsistentPairs,
+    consistent_documents,
+    consistent_pairs,
+    consistent_queries,
+    preference_consistency,
+    query_directions,
+)
+from plackett.selection.training.saturation import fit_power_law, saturation
+
+
+def _data(seed=0, n=18, n_features=3, n_queries=3):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-1, 3, n).astype(float)
+    return RankingDataset.from_arrays(rng.normal(size=(n, n_features)), labels, np.arange(n) % n_queries)
+
+
+def _pairs_of(data, q):
+    rows = range(data.offsets[q], data.offsets[q + 1])
+    y = data.labels
+    return [(u, v) for u in rows for v in rows if y[u] > y[v] >= 0]
+
+
+@pytest.mark.spec("select.ppc.measure")
+@pytest.mark.parametrize("seed", range(4))
+def test_consistency_by_its_double_sum(seed):
+    data = _data(seed)
+    X = data.X.astype(float)
+    total = 0.0
+    for q, p in itertools.product(range(3), repeat=2):
+        one, two = _pairs_of(data, q), _pairs_of(data, p)
+        if one and two:
+            inner = sum((X[u] - X[v]) @ (X[s] - X[t]) for u, v in one for s, t in two)
+            total += inner / (len(one) * len(two))
+    assert preference_consistency(data) == pytest.approx(total)
+
+
+@pytest.mark.spec("select.ppc.measure")
+def test_queries_without_pairs_and_flipped_labels():
+    data = RankingDataset.from_arrays([[1.0], [2.0], [3.0], [4.0]], [1, 1, 0, 1], [0, 0, 1, 1])
+    assert query_directions(data).tolist() == [[0.0], [1.0]]
+    assert query_directions(data.replace(y=1.0 - data.labels)).tolist() == [[0.0], [-1.0]]
+
+
+@pytest.mark.spec("select.ppc.pairs")
+def test_pairs_against_all_subsets():
+    rng = np.random.default_rng(1)
+    data = RankingDataset.from_arrays(rng.normal(size=(7, 2)), [0, 1, 1, 0, 1, 1, 1], [0] * 3 + [1] * 4)
+    for reward in (0.0, 0.05):
+        found = consistent_pairs(data, reward=reward)
+        size = np.array([len(_pairs_of(data, data.query_of_row[u])) for u in found.pairs[:, 0]])
+        R = (data.X[found.pairs[:, 0]] - data.X[found.pairs[:, 1]]).astype(float) / size[:, None]
+        R = np.column_stack((R, np.full(len(R), reward)))
+        best = max(np.square(np.array(w) @ R).sum() for w in itertools.product((0, 1), repeat=len(R)))
+        assert found.objective == pytest.approx(np.square(R[found.chosen].sum(axis=0)).sum())
+        assert found.objective == pytest.approx(best)  # a heuristic; on this instance it is exact
+    assert consistent_pairs(data, reward=1e6).chosen.all()
+
+
+@pytest.mark.spec("select.ppc.pairs", "select.ppc")
+def test_reversed_queries_are_dropped():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = (X[:, 0] > 0).astype(float)
+    qid = np.repeat(np.arange(10), 6)
+    wrong = qid < 2
+    data = RankingDataset.from_arrays(X, np.where(wrong, 1 - y, y), qid)
+    found = consistent_pairs(data)
+    bad = wrong[found.pairs[:, 0]]
+    assert found.chosen[~bad].mean() > 0.9
+    assert found.chosen[bad].mean() < 0.2
+    assert not set(consistent_queries(data, 8).tolist()) & {0, 1}
+    weights = consistent_documents(data, found)
+    assert weights[wrong].mean() < weights[~wrong].mean()
+
+
+@pytest.mark.spec("select.ppc.docs")
+def test_documents_by_eigenvectors():
+    data = _data(3)
+    found = consistent_pairs(data)
+    alpha = consistent_documents(data, found, threshold=0.0)
+    for q in range(3):
+        rows = slice(data.offsets[q], data.offsets[q + 1])
+        n = data.offsets[q + 1] - data.offsets[q]
+        omega = np.zeros((n, n))
+        for u, v in found.pairs[found.chosen]:
+            if data.query_of_row[u] == q:
+                omega[u - data.offsets[q], v - data.offsets[q]] = omega[v - data.offsets[q], u - data.offsets[q]] = 1
+        value, vectors = np.linalg.eigh(omega)
+        if value[-1] - value[-2] > 1e-3:
+            np.testing.assert_allclose(alpha[rows], np.sqrt(value[-1]) * np.abs(vectors[:, -1]), atol=1e-4)
+    none = ConsistentPairs(found.pairs, np.zeros(len(found.pairs), bool), found.direction, 0.0)
+    assert not consistent_documents(data, none).any()
+
+
+def test_refusals():
+    with pytest.raises(DataError, match="no pairs"):
+        consistent_pairs(RankingDataset.from_arrays([[1.0], [2.0]], [1, 1]))
+    with pytest.raises(DataError, match="only 3 queries"):
+        consistent_queries(_data(), 4)
+
+
+@pytest.mark.spec("scale.saturation")
+@pytest.mark.parametrize(("a", "b", "c"), [(0.3, 1.0, 0.5), (0.1, 3.0, 1.0), (0.0, 1.0, 0.3)])
+def test_curves_are_recovered(a, b, c):
+    n = np.array([10, 20, 40, 80, 160, 320], float)
+    np.testing.assert_allclose(fit_power_law(n, a + b * n**-c), (a, b, c), rtol=0.02, atol=0.005)
+
+
+@pytest.mark.spec("scale.saturation")
+def test_it_stops_within_a_step_of_the_best():
+    def error(n):
+        return 0.2 + 2.0 * n**-0.7
+
+    found = saturation(error, 100_000, start=10, tolerance=0.01)
+    oracle = next(n for n in (10 * 2**i for i in range(20)) if error(n) - error(2 * n) < 0.01)
+    assert oracle / 2 <= found.sizes[-1] <= oracle * 2
+    assert found.saturated
+    assert not saturation(error, 60, start=10, tolerance=1e-5).saturated
+    with pytest.raises(DataError, match="steps"):
+        saturation(error, 12, start=10)
+
+
+@pytest.mark.spec("bias.weights")
+@pytest.mark.parametrize("method", [selection_weights, kliep_weights, ulsif_weights])
+def test_density_ratios(method):
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(0, 1, (1500, 2)), rng.normal([0.6, 0], 1, (1500, 2))
+    weight = method(train, test)
+    assert weight.mean() == pytest.approx(1.0)
+    assert (weight >= 0).all()
+    assert (weight * train[:, 0]).mean() == pytest.approx(0.6, abs=0.15)
+    truth = np.exp(0.6 * train[:, 0] - 0.18)
+    assert np.corrcoef(weight, truth)[0, 1] > 0.9
+    same = method(train, rng.normal(size=(1500, 2)))
+    assert same.std() < 0.2
+    with pytest.raises(DataError, match="features"):
+        method(train, test[:, :1])

@@ -1,0 +1,45 @@
+"""The studies of what to label and what to train on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plackett.selection import Candidates, DepthPool, HedgePool, UniformPool
+from plackett.selection.simulate import judge_in_rounds, system_values
+from plackett.studies.what_to_label import _made_up, difference, what_to_label
+from plackett.studies.what_to_train_on import what_to_train_on
+
+
+@pytest.mark.spec("select.pool.study")
+def test_everything_judged_is_the_truth():
+    runs, qrels = _made_up(0, n_runs=3, n_queries=4, n_docs=20, depth=10)
+    truth = Candidates.from_runs(runs, qrels)
+    exact = system_values(truth, "AP")
+    for pool, rounds in ((DepthPool(), 1), (HedgePool(), 3), (UniformPool(), 1)):
+        got, _ = judge_in_rounds(pool, truth, budget=truth.n_rows, rounds=rounds)
+        np.testing.assert_allclose(system_values(got, "AP"), exact)
+    got, _ = judge_in_rounds(HedgePool(), truth, budget=11, rounds=4)
+    assert (~got.open).sum() == 11
+
+
+@pytest.mark.spec("select.pool.study")
+def test_rows_of_what_to_label():
+    found = what_to_label(budgets=(4,), n_queries=5, n_repeats=2)
+    assert found.frame.height == 7
+    assert found.frame["Kendall's τ"].is_between(-1, 1).all()
+    assert found.parts[0].frame["choice of documents"].to_list() == ["random", "svm_sampling", "expected_change"]
+    assert found.frame.equals(what_to_label(budgets=(4,), n_queries=5, n_repeats=2).frame)
+
+
+@pytest.mark.full
+def test_rows_of_what_to_train_on():
+    found = what_to_train_on(n_repeats=2)
+    assert found.frame.height == 5
+    assert [part.frame.height >= 3 for part in found.parts] == [True, True]
+
+
+def test_intervals():
+    mean, low, high = difference([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+    assert mean == 2.0
+    assert (high - low) / 2 == pytest.approx(4.302652729911275 / np.sqrt(3))
