@@ -132,6 +132,16 @@ class Store:
         with self._commit() as connection:
             return self._judge(connection, rater, qid, docid, grade, note)
 
+    def note(self, rater: str, qid: str, docid: str, note: str) -> Judgement:
+        """Record a note; the rater's grade stays what it is."""
+        with self._commit() as connection:
+            before = connection.execute(
+                "SELECT grade FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
+                "ORDER BY number DESC LIMIT 1",
+                (qid, docid, rater),
+            ).fetchone()
+            return self._judge(connection, rater, qid, docid, before[0] if before else None, note)
+
     def judge_all(self, rater: str, labels: Iterable[tuple[str, str, float]]) -> int:
         """Record many grades in one step; return how many."""
         with self._commit() as connection:

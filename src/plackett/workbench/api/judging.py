@@ -19,8 +19,10 @@ from plackett.workbench.api.parameters import (
     action,
 )
 from plackett.workbench.bench import Workbench
+from plackett.workbench.columns.base import Query
 from plackett.workbench.exchange import read_judgements
 from plackett.workbench.pooling import STRATEGIES, Pooled, pool
+from plackett.workbench.store import Judgement
 
 __all__ = ["ACTIONS"]
 
@@ -34,7 +36,18 @@ def judge(
     """Record a grade (null takes it back) and a note; the answer comes when it is on disk."""
     query = bench.saved_query(q, qid or None)
     found = bench.store.judge(_rater(rater), str(query.qid), _docid(docid), grade, note)
-    return {"judgement": found._asdict(), "query": query._asdict()}
+    return {"judgement": found._asdict(), "query": query._asdict(), "label": _label(bench, found)}
+
+
+@action("POST", "/api/note")
+def write_note(bench: Workbench, rater: Name, docid: Text, qid: Name, note: Note) -> dict[str, Any]:
+    """Record a note; the grade stays, also one that was given in another window."""
+    return {"judgement": bench.store.note(_rater(rater), qid, _docid(docid), note or "")._asdict()}
+
+
+def _label(bench: Workbench, found: Judgement) -> float | None:
+    """What counts for the document of a judgement now: of all raters, and else of the file."""
+    return bench.labels(qid=found.qid).get(found.qid, {}).get(found.docid)
 
 
 @action("POST", "/api/undo")
@@ -42,9 +55,10 @@ def undo(bench: Workbench, rater: Name) -> dict[str, Any]:
     """Undo the last change of a rater."""
     found = bench.store.undo(_rater(rater))
     if found is None:
-        return {"undone": None, "current": None}
+        return {"undone": None, "current": None, "label": None}
     current = [one for one in bench.store.judgements(found.qid, found.rater) if one.docid == found.docid]
-    return {"undone": found._asdict(), "current": current[0]._asdict() if current else None}
+    now = current[0]._asdict() if current else None
+    return {"undone": found._asdict(), "current": now, "label": _label(bench, found)}
 
 
 @action("GET", "/api/pool")
@@ -57,8 +71,8 @@ def pooled(
     if qid not in queries:
         raise RefusedError(404, f"the set {set!r} has no query {qid!r}")
     found = _pool(_runs(bench, set, columns), qid, strategy, depth)
-    query = bench.query("", qid)
-    mine = {one.docid: one for one in bench.store.judgements(qid, rater)} if rater else {}
+    query = Query(qid, queries[qid])
+    mine = {one.docid: one for one in bench.store.judgements(qid, _rater(rater))} if rater.strip() else {}
     labels = bench.labels(qid=qid).get(qid, {})
     missing = [docid for docid, label in labels.items() if label > 0 and docid not in {p.docid for p in found}]
     shown = [*found, *(Pooled(docid, {}, 0.0) for docid in missing)]
@@ -153,4 +167,4 @@ def _docid(docid: str) -> str:
 
 
 #: What the page can ask.
-ACTIONS: list[Action] = [judge, undo, pooled, following, agreed, missing, imported]
+ACTIONS: list[Action] = [judge, write_note, undo, pooled, following, agreed, missing, imported]
