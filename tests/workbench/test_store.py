@@ -122,3 +122,11 @@ def test_raters_in_threads_lose_nothing(tmp_path):
         thread.join()
     assert store.raters() == {f"r{n}": 50 for n in range(8)}
     assert len({one.number for one in store.judgements()}) == 400
+
+
+def test_two_processes_number_queries_apart(tmp_path):
+    first, second = Store(tmp_path / "store.sqlite"), Store(tmp_path / "store.sqlite")
+    assert second.sets() == {}
+    first.add_queries("typed", dict(zip(first.number(["blue"], "t", {}, []), ["blue"], strict=True)))
+    assert second.sets() == {"typed": {"t1": "blue"}}
+    assert second.number(["red", "blue", "red"], "t", {}, ["t2"]) == ["t3", "t1", "t3"]

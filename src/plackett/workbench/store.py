@@ -7,6 +7,7 @@ function that makes it returns: what was acknowledged survives the death of the 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
@@ -33,6 +34,7 @@ CREATE TABLE IF NOT EXISTS judgements (
     docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '', undone INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX IF NOT EXISTS judgements_by_pair ON judgements (qid, docid, rater, number);
 CREATE INDEX IF NOT EXISTS judgements_by_rater ON judgements (rater, number);
+CREATE TABLE IF NOT EXISTS numbered (qid TEXT PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE IF NOT EXISTS snapshots (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, time REAL NOT NULL, ranker TEXT NOT NULL,
     set_name TEXT NOT NULL, depth INTEGER NOT NULL, run BLOB NOT NULL) STRICT;
@@ -89,6 +91,7 @@ class Store:
         self._lock = threading.RLock()
         #: The query sets, read once; they are asked for with every search.
         self._sets: dict[str, dict[str, str]] | None = None
+        self._version = -1
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -135,17 +138,30 @@ class Store:
     def note(self, rater: str, qid: str, docid: str, note: str) -> Judgement:
         """Record a note; the rater's grade stays what it is."""
         with self._commit() as connection:
-            before = connection.execute(
-                "SELECT grade FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
-                "ORDER BY number DESC LIMIT 1",
-                (qid, docid, rater),
-            ).fetchone()
-            return self._judge(connection, rater, qid, docid, before[0] if before else None, note)
+            return self._note(connection, rater, qid, docid, note)
 
-    def judge_all(self, rater: str, labels: Iterable[tuple[str, str, float]]) -> int:
-        """Record many grades in one step; return how many."""
+    def judge_all(self, entries: Iterable[tuple[str, str, str, float | None, str | None]]) -> int:
+        """Record rater, query, document, grade and note of many in one step; return how many.
+
+        Without a grade it is a note, and the grade stays.
+        """
+        count = 0
         with self._commit() as connection:
-            return sum(1 for qid, docid, grade in labels if self._judge(connection, rater, qid, docid, grade, None))
+            for rater, qid, docid, grade, note in entries:
+                if grade is None:
+                    self._note(connection, rater, qid, docid, note or "")
+                else:
+                    self._judge(connection, rater, qid, docid, grade, note)
+                count += 1
+        return count
+
+    def _note(self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, note: str) -> Judgement:
+        before = connection.execute(
+            "SELECT grade FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
+            "ORDER BY number DESC LIMIT 1",
+            (qid, docid, rater),
+        ).fetchone()
+        return self._judge(connection, rater, qid, docid, before[0] if before else None, note)
 
     def _judge(
         self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, grade: float | None, note: str | None
@@ -206,6 +222,34 @@ class Store:
 
     # -------------------------------------------------------------------------------------------------------- queries
 
+    def number(self, texts: Iterable[str], prefix: str, known: Mapping[str, str], taken: Iterable[str]) -> list[str]:
+        """Ids for queries that have none.
+
+        Judgements belong to ids and stay when a query set is removed. So a text keeps the id that it once got, and no
+        other text ever gets it.
+
+        Parameters
+        ----------
+        prefix
+            What new ids begin with; a number follows.
+        known
+            Ids of texts that have one.
+        taken
+            Ids that are used elsewhere.
+        """
+        with self._commit() as connection:
+            ids = {text: qid for qid, text in connection.execute("SELECT qid, text FROM numbered")} | dict(known)
+            used = {*ids.values(), *taken}
+            for statement in ("SELECT DISTINCT qid FROM judgements", "SELECT qid FROM queries"):
+                used.update(qid for (qid,) in connection.execute(statement))
+            free = (qid for n in itertools.count(1) if (qid := f"{prefix}{n}") not in used)
+            texts = list(texts)
+            for text in texts:
+                if text not in ids:
+                    ids[text] = next(free)
+                    connection.execute("INSERT INTO numbered VALUES (?, ?)", (ids[text], text))
+            return [ids[text] for text in texts]
+
     def add_queries(self, name: str, queries: Mapping[str, str]) -> None:
         """Add queries to a set, which is made if it does not exist; a query with a known id is replaced."""
         with self._commit() as connection:
@@ -225,12 +269,13 @@ class Store:
     def sets(self) -> dict[str, dict[str, str]]:
         """All sets: texts by id, in the order in which they were added."""
         with self._lock:
-            if self._sets is None:
+            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+            if self._sets is None or version != self._version:  # another process may have changed them
                 names = self._rows("SELECT name FROM sets ORDER BY created")
                 found: dict[str, dict[str, str]] = {name: {} for (name,) in names}
                 for name, qid, text in self._rows("SELECT set_name, qid, text FROM queries ORDER BY rowid"):
                     found[name][qid] = text
-                self._sets = found
+                self._sets, self._version = found, version
             return self._sets
 
     # ------------------------------------------------------------------------------------------------------ snapshots

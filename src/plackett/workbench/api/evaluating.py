@@ -32,10 +32,29 @@ def import_set(
     name = " ".join(name.split())
     if not name or name == GIVEN:
         raise RefusedError(422, f"choose a name other than {name!r} for the set")
-    queries, judged = read_query_set(text, file or "the text")
-    bench.store.add_queries(name, {_clean(qid): _clean(words) for qid, words in queries.items()})
-    count = bench.store.judge_all(rater or "imported", judged)
-    return {"name": name, "queries": len(queries), "judgements": count}
+    found = read_query_set(text, file or "the text")
+    queries = {qid: _clean(words) for qid, words in found.queries.items()}
+    made = [qid for qid in queries if qid in found.numbered]
+    ids = {qid: _clean(qid) for qid in queries} | dict(
+        zip(made, bench.ids_of([queries[qid] for qid in made]), strict=True)
+    )
+    named = {ids[qid]: words for qid, words in queries.items()}
+    note = _shared(bench, name, named)
+    bench.store.add_queries(name, named)
+    entries = [(rater or "imported", ids[qid], docid, grade, None) for qid, docid, grade in found.judged]
+    return {"name": name, "queries": len(named), "judgements": bench.store.judge_all(entries), "note": note}
+
+
+def _shared(bench: Workbench, name: str, queries: Mapping[str, str]) -> str:
+    """A warning if another set has the same ids with other texts: judgements belong to ids."""
+    for other, own in bench.sets().items():
+        both = [q for q, text in queries.items() if other != name and q not in (text, own.get(q, q)) and own[q] != text]
+        if both:
+            return (
+                f"The set {other!r} has {both[0]!r:.60} with another text (ids like this: {len(both)}). Judgements "
+                "belong to ids: both queries have the same. If that is wrong, remove the set and give it other ids."
+            )
+    return ""
 
 
 def _clean(text: str) -> str:

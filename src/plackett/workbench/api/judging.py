@@ -146,11 +146,9 @@ def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20)
 @action("POST", "/api/judgements/import")
 def imported(bench: Workbench, rater: Name, text: Content, name: Text = "") -> dict[str, Any]:
     """Read judgements from the text of a qrels or CSV file, as those of a rater."""
-    rows = read_judgements(text, name or "the file", _rater(rater))
-    by_rater: dict[str, list[tuple[str, str, float]]] = {}
-    for one, qid, docid, grade in rows:
-        by_rater.setdefault(one, []).append((qid, docid, grade))
-    return {"judgements": sum(bench.store.judge_all(one, labels) for one, labels in by_rater.items())}
+    entries = read_judgements(text, name or "the file", _rater(rater))
+    bench.store.judge_all(entries)
+    return {"judgements": sum(grade is not None for _, _, _, grade, _ in entries)}
 
 
 def _rater(name: str) -> str:

@@ -30,7 +30,7 @@ export async function render(main, app, current) {
       event.preventDefault();
       try {
         const done = await post("/api/sets/import", { name: name.value, text: area.value, file: file.files[0]?.name ?? "", rater: "imported" });
-        say(`${plural(done.queries, "query", "queries")} read${done.judgements ? `, ${plural(done.judgements, "judgement")}` : ""}`);
+        say(`${plural(done.queries, "query", "queries")} read${done.judgements ? `, ${plural(done.judgements, "judgement")}` : ""}${done.note ? `. ${done.note}` : ""}`, Boolean(done.note));
         app.go({ set: done.name });
       } catch (error) { say(error.message, true); }
     };
