@@ -345,6 +345,23 @@ def test_token_is_needed_where_there_is_one(bench):
     assert crossed.status == 403
 
 
+@pytest.mark.parametrize("token", ["a b+c;d=é", 'x"y', "%41&"])
+def test_any_token_opens_the_address_that_is_printed(bench, token):
+    from plackett.workbench.server import _with_token
+
+    client = Client(application(bench, token=token))
+    page = client.get("/" + _with_token(token))
+    assert page.status == 200
+    cookie = page.headers[b"set-cookie"].decode().partition(";")[0]
+    assert client.get("/api/state", cookie=cookie).status == 200
+
+
+def test_empty_token_is_none(bench):
+    client = Client(application(bench, token=""))
+    assert client.get("/api/state", authorization="Bearer ", host="bench.example:80").status == 421
+    assert client.get("/api/state").status == 200
+
+
 def test_description_names_every_action(client):
     described = json.loads(client.get("/openapi.json").body)
     assert {(path, method.upper()) for path, own in described["paths"].items() for method in own} == {

@@ -130,3 +130,31 @@ def test_two_processes_number_queries_apart(tmp_path):
     first.add_queries("typed", dict(zip(first.number(["blue"], "t", {}, []), ["blue"], strict=True)))
     assert second.sets() == {"typed": {"t1": "blue"}}
     assert second.number(["red", "blue", "red"], "t", {}, ["t2"]) == ["t3", "t1", "t3"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_acknowledged_when_the_file_is_gone(tmp_path, replaced):
+    path = tmp_path / "store.sqlite"
+    store = Store(path)
+    store.judge("ann", "q", "d", 1)
+    path.rename(tmp_path / "elsewhere.sqlite")
+    if replaced:
+        path.write_bytes(b"")
+    with pytest.raises(pk.DataError, match="moved, removed or replaced"):
+        store.judge("ann", "q", "d", 2)
+    (tmp_path / "elsewhere.sqlite").replace(path)
+    store.judge("ann", "q", "d", 3)
+    store.close()
+    assert Store(path).labels() == {"q": {"d": 3.0}}
+
+
+def test_change_that_cannot_be_written_says_why(tmp_path):
+    store = Store(tmp_path / "store.sqlite")
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count={pages}")  # a full disk
+    with pytest.raises(pk.DataError, match=r"store.sqlite: .*full; nothing was saved"):
+        store.judge_all(("ann", "q", f"d{i}", 1.0, "x" * 1000) for i in range(100))
+    assert store.labels() == {}
+    store._connection.execute("PRAGMA max_page_count=100000")
+    store.judge("ann", "q", "d", 2)
+    assert store.labels() == {"q": {"d": 2.0}}

@@ -92,6 +92,8 @@ class Store:
         #: The query sets, read once; they are asked for with every search.
         self._sets: dict[str, dict[str, str]] | None = None
         self._version = -1
+        #: Which file it is, once it is open.
+        self._place: tuple[int, int] | None = None
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -107,6 +109,7 @@ class Store:
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.DatabaseError as error:
             raise DataError(f"{path}: not a file of the workbench, or not writable ({error})") from None
+        self._place = _place(self.path) if self.path != ":memory:" else None
 
     def close(self) -> None:
         """Close the file."""
@@ -116,13 +119,29 @@ class Store:
     @contextmanager
     def _commit(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._check_place()
             try:
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
+                self._connection.execute("COMMIT")
+            except sqlite3.OperationalError as error:  # the disk is full, the file is locked or read-only
+                self._roll_back()
+                raise DataError(f"{self.path}: {error}; nothing was saved") from None
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                self._roll_back()
                 raise
-            self._connection.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _check_place(self) -> None:
+        """SQLite goes on writing into a file that was removed, and everything would be lost with the process."""
+        if self._place is not None and self._place != _place(self.path):
+            raise DataError(
+                f"{self.path}: the file was moved, removed or replaced; nothing was saved. Put it back, or start the "
+                "workbench again"
+            )
 
     def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         with self._lock:
@@ -313,3 +332,12 @@ class Store:
         """Remove a snapshot; return whether there was one."""
         with self._commit() as connection:
             return connection.execute("DELETE FROM snapshots WHERE name=?", (name,)).rowcount > 0
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    """The device and the number of a file; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
