@@ -158,3 +158,16 @@ def test_change_that_cannot_be_written_says_why(tmp_path):
     store._connection.execute("PRAGMA max_page_count=100000")
     store.judge("ann", "q", "d", 2)
     assert store.labels() == {"q": {"d": 2.0}}
+
+
+def test_import_is_undone_at_once(monkeypatch):
+    monkeypatch.setattr("plackett.workbench.store.time.time", lambda: 1e9)  # a coarse clock
+    store = Store()
+    store.judge("ann", "q", "d1", 4)
+    store.judge("ann", "q", "d2", 3)
+    store.judge_all(("ann", "q", f"d{i}", 1.0, None) for i in range(50))
+    store.judge("ann", "q", "d7", 2)
+    assert [one.docid for one in store.undo_change("ann")] == ["d7"]
+    assert len(store.undo_change("ann")) == 50
+    assert store.labels() == {"q": {"d1": 4.0, "d2": 3.0}}
+    assert store.undo("ann").docid == "d2"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import sqlite3
 import threading
@@ -92,6 +93,7 @@ class Store:
         #: The query sets, read once; they are asked for with every search.
         self._sets: dict[str, dict[str, str]] | None = None
         self._version = -1
+        self._last = 0.0
         #: Which file it is, once it is open.
         self._place: tuple[int, int] | None = None
         try:
@@ -152,12 +154,12 @@ class Store:
     def judge(self, rater: str, qid: str, docid: str, grade: float | None, note: str | None = None) -> Judgement:
         """Record a grade, or with None take it back; without a note the one that the rater wrote before is kept."""
         with self._commit() as connection:
-            return self._judge(connection, rater, qid, docid, grade, note)
+            return self._judge(connection, rater, qid, docid, grade, note, self._now())
 
     def note(self, rater: str, qid: str, docid: str, note: str) -> Judgement:
         """Record a note; the rater's grade stays what it is."""
         with self._commit() as connection:
-            return self._note(connection, rater, qid, docid, note)
+            return self._note(connection, rater, qid, docid, note, self._now())
 
     def judge_all(self, entries: Iterable[tuple[str, str, str, float | None, str | None]]) -> int:
         """Record rater, query, document, grade and note of many in one step; return how many.
@@ -166,24 +168,39 @@ class Store:
         """
         count = 0
         with self._commit() as connection:
+            now = self._now()
             for rater, qid, docid, grade, note in entries:
                 if grade is None:
-                    self._note(connection, rater, qid, docid, note or "")
+                    self._note(connection, rater, qid, docid, note or "", now)
                 else:
-                    self._judge(connection, rater, qid, docid, grade, note)
+                    self._judge(connection, rater, qid, docid, grade, note, now)
                 count += 1
         return count
 
-    def _note(self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, note: str) -> Judgement:
+    def _now(self) -> float:
+        """The time of a change. No two have the same, so that it tells which lines were written together."""
+        self._last = max(time.time(), math.nextafter(self._last, math.inf))
+        return self._last
+
+    def _note(
+        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, note: str, now: float
+    ) -> Judgement:
         before = connection.execute(
             "SELECT grade FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
             "ORDER BY number DESC LIMIT 1",
             (qid, docid, rater),
         ).fetchone()
-        return self._judge(connection, rater, qid, docid, before[0] if before else None, note)
+        return self._judge(connection, rater, qid, docid, before[0] if before else None, note, now)
 
     def _judge(
-        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, grade: float | None, note: str | None
+        self,
+        connection: sqlite3.Connection,
+        rater: str,
+        qid: str,
+        docid: str,
+        grade: float | None,
+        note: str | None,
+        now: float,
     ) -> Judgement:
         if note is None:
             before = connection.execute(
@@ -192,7 +209,6 @@ class Store:
                 (qid, docid, rater),
             ).fetchone()
             note = before[0] if before else ""
-        now = time.time()
         cursor = connection.execute(
             "INSERT INTO judgements (time, rater, qid, docid, grade, note) VALUES (?, ?, ?, ?, ?, ?)",
             (now, rater, qid, docid, None if grade is None else float(grade), note),
@@ -201,16 +217,19 @@ class Store:
 
     def undo(self, rater: str) -> Judgement | None:
         """Undo the last change of a rater; return what was undone, or None if there is nothing."""
+        return next(iter(self.undo_change(rater)), None)
+
+    def undo_change(self, rater: str) -> list[Judgement]:
+        """Undo the last change of a rater; return what was undone, the last line first: all lines of an import."""
         with self._commit() as connection:
-            row = connection.execute(
-                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE rater=? AND undone=0 "
-                "ORDER BY number DESC LIMIT 1",
+            rows = connection.execute(
+                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE rater=?1 AND undone=0 AND "
+                "time=(SELECT time FROM judgements WHERE rater=?1 AND undone=0 ORDER BY number DESC LIMIT 1) "
+                "ORDER BY number DESC",
                 (rater,),
-            ).fetchone()
-            if row is None:
-                return None
-            connection.execute("UPDATE judgements SET undone=1 WHERE number=?", (row[0],))
-        return Judgement(*row)
+            ).fetchall()
+            connection.executemany("UPDATE judgements SET undone=1 WHERE number=?", [row[:1] for row in rows])
+        return [Judgement(*row) for row in rows]
 
     def judgements(self, qid: str | None = None, rater: str | None = None) -> list[Judgement]:
         """The current judgements, in the order in which they were made."""

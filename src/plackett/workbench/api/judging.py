@@ -52,13 +52,14 @@ def _label(bench: Workbench, found: Judgement) -> float | None:
 
 @action("POST", "/api/undo")
 def undo(bench: Workbench, rater: Name) -> dict[str, Any]:
-    """Undo the last change of a rater."""
-    found = bench.store.undo(_rater(rater))
-    if found is None:
-        return {"undone": None, "current": None, "label": None}
+    """Undo the last change of a rater; an import is one change."""
+    lines = bench.store.undo_change(_rater(rater))
+    if not lines:
+        return {"undone": None, "current": None, "label": None, "count": 0}
+    found = lines[0]
     current = [one for one in bench.store.judgements(found.qid, found.rater) if one.docid == found.docid]
     now = current[0]._asdict() if current else None
-    return {"undone": found._asdict(), "current": now, "label": _label(bench, found)}
+    return {"undone": found._asdict(), "current": now, "label": _label(bench, found), "count": len(lines)}
 
 
 @action("GET", "/api/pool")

@@ -107,6 +107,7 @@ export async function render(main, app, current) {
     try {
       const undone = await post("/api/undo", { rater: asked.rater });
       if (!undone.undone) { say("Nothing to undo"); return; }
+      if (undone.count > 1) { gone = true; say(`Undone: ${undone.count} judgements that were imported together`); app.go({}); return; }
       if (undone.undone.qid !== qid) { gone = true; app.go({ qid: undone.undone.qid }); return; }
       const i = documents.findIndex((one) => one.id === undone.undone.docid);
       if (i >= 0) { put(i, undone.current?.grade ?? null, undone.current?.note ?? ""); choose(i); }

@@ -212,6 +212,7 @@ export async function render(main, app, current) {
     async function undo() {
       const done = await post("/api/undo", { rater: app.rater });
       if (!done.undone) { say("Nothing to undo"); return; }
+      if (done.count > 1) { say(`Undone: ${done.count} judgements that were imported together`); app.go({}); return; }
       if (done.undone.qid === query.qid) relabel(done.undone.docid, done.label);
       say(`Undone: ${done.undone.docid}`);
     }
