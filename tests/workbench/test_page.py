@@ -55,6 +55,7 @@ def test_search_side_by_side_and_share_the_address(site, open_page, shot):
     until(page, "document.querySelectorAll('.column').length === 3")
     years = [int(text.partition("year: ")[2][:4]) for text in page.locator("li.result .fields").all_text_contents()]
     assert min(years) >= 1980
+    assert ready(open_page(f"{site.url}/?view=toString&q=whale"), "li.result").count() > 0
     # somebody else opens the address and sees the same
     other = open_page(page.url)
     ready(other, "li.result")
