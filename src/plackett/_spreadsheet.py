@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["harmless"]
+__all__ = ["harmless", "original"]
 
 #: Text that a spreadsheet runs as a formula. A plain number is not one.
 _FORMULA = r"^\s*[=+\-@\t\r]"
@@ -27,6 +27,15 @@ def harmless(table: pl.DataFrame) -> pl.DataFrame:
     texts = [name for name, dtype in table.schema.items() if dtype in (pl.String, pl.Categorical, pl.Enum)]
     table = table.with_columns(_quoted(pl.col(name).cast(pl.String)).alias(name) for name in texts)
     return table.rename({name: f"'{name}" for name in table.columns if _is_formula(name)})
+
+
+def original(text: str) -> str:
+    """The text that `harmless` was given.
+
+    >>> original("'=1+1"), original("'tis"), original("a")
+    ('=1+1', "'tis", 'a')
+    """
+    return text[1:] if text[:1] == "'" and _is_formula(text[1:]) else text
 
 
 def _quoted(text: pl.Expr) -> pl.Expr:

@@ -167,6 +167,8 @@ def test_snapshot_keeps_what_was_found(client, bench):
         ("query,docid,rating\nblue whale,d1,3\nblue whale,d2,0", {"1": "blue whale"}, 2),
         ("qid,query\n7,\"blue, whale\"", {"7": "blue, whale"}, 0),
         ("q7 0 d1 2\nq7 0 d2 0\nq8 0 d1 1", {"q7": "q7", "q8": "q8"}, 3),
+        ("best films of 2023\ntop ten for 2024\n", {"1": "best films of 2023", "2": "top ten for 2024"}, 0),
+        ("qid,query,docid,grade\nq  1,blue,d1,2", {"q 1": "blue"}, 1),
         ("<top><num> Number: 5 <title> blue whale </top>", {"5": "blue whale"}, 0),
     ],
 )  # fmt: skip
@@ -174,6 +176,64 @@ def test_query_sets_are_imported_in_many_forms(client, bench, text, queries, jud
     done = client.post("/api/sets/import", {"name": "mine", "text": text})
     assert done.status == 200, done.body
     assert bench.store.sets()["mine"] == queries and done.json["judgements"] == judgements
+
+
+def test_queries_without_ids_never_get_the_judgements_of_others(client, bench):
+    def imported(name, text):
+        return client.post("/api/sets/import", {"name": name, "text": text}).json
+
+    assert imported("first", "blue whale\nred fish\n")["note"] == ""
+    client.post("/api/judge", {"rater": "ann", "docid": "d01", "grade": 3, "q": "blue whale"})
+    imported("second", "green turtle\nred fish\n")
+    imported("third", "query,docid,grade\nold seal,d02,1\nblue whale,d03,2")
+    sets = bench.store.sets()
+    assert sets["first"] == {"1": "blue whale", "2": "red fish"}
+    assert sets["second"] == {"3": "green turtle", "2": "red fish"}
+    assert sets["third"] == {"4": "old seal", "1": "blue whale"}
+    assert bench.store.labels() == {"1": {"d01": 3.0, "d03": 2.0}, "4": {"d02": 1.0}}
+    # judgements stay when a set is removed, and are for the same query when it comes back
+    for name in ("first", "second", "third"):
+        client.post("/api/sets/remove", {"name": name})
+    imported("fourth", "grey seal\nblue whale")
+    assert bench.store.sets()["fourth"] == {"5": "grey seal", "1": "blue whale"}
+    # the same for queries that were typed
+    typed = [client.post("/api/judge", {"rater": "a", "docid": "d", "grade": 1, "q": "typed one"}).json["query"]["qid"]]
+    client.post("/api/sets/remove", {"name": "typed"})
+    for text in ("typed two", "typed one"):
+        done = client.post("/api/judge", {"rater": "a", "docid": "d", "grade": 1, "q": text}).json
+        typed.append(done["query"]["qid"])
+    assert typed == ["t1", "t2", "t1"]
+
+
+def test_ids_that_two_sets_share_are_pointed_out(client):
+    assert client.post("/api/sets/import", {"name": "one", "text": "x1\tblue whale"}).json["note"] == ""
+    note = client.post("/api/sets/import", {"name": "two", "text": "x1\tred fish"}).json["note"]
+    assert "'x1'" in note and "'one'" in note
+    pool = client.get("/api/pool?" + query(set="two", qid="x1")).json
+    assert pool["query"]["text"] == "red fish"
+
+
+def test_name_of_a_rater_is_the_same_with_more_blanks(client):
+    client.post("/api/judge", {"rater": "ann  lee", "docid": "d01", "grade": 3, "qid": "q0"})
+    pool = client.get("/api/pool?" + query(set="given", qid="q0", rater="ann  lee", depth=100)).json
+    assert [doc["grade"] for doc in pool["documents"] if doc["id"] == "d01"] == [3.0]
+
+
+def test_csv_brings_back_notes_and_raters(client, bench, index):
+    notes = {"d01": 'two\nlines, \u2028 and "marks"', "d02": "=1+1", "d03": ""}
+    for docid, note in notes.items():
+        grade = None if docid == "d01" else 2
+        client.post("/api/judge", {"rater": "-ann", "docid": docid, "grade": grade, "qid": "q0", "note": note})
+    table = client.get("/export/csv").body.decode()
+    other = index_bench(index)
+    done = Client(application(other)).post("/api/judgements/import", {"rater": "x", "text": table})
+    assert done.json == {"judgements": 2}
+    kept = [one[2:] for one in bench.store.judgements()]
+    assert [one[2:] for one in other.store.judgements()] == kept and {one[0] for one in kept} == {"-ann"}
+    # a line that has only a note takes no grade away
+    client.post("/api/judge", {"rater": "-ann", "docid": "d01", "grade": 1, "qid": "q0"})
+    client.post("/api/judgements/import", {"rater": "x", "text": table})
+    assert bench.store.labels("-ann")["q0"]["d01"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -283,6 +343,23 @@ def test_token_is_needed_where_there_is_one(bench):
     assert client.get("/api/state", cookie="x=y; plackett_workbench=wrong", **there).status == 401
     crossed = client.post("/api/undo", {"rater": "a"}, authorization="Bearer secret", origin="http://evil", **there)
     assert crossed.status == 403
+
+
+@pytest.mark.parametrize("token", ["a b+c;d=é", 'x"y', "%41&"])
+def test_any_token_opens_the_address_that_is_printed(bench, token):
+    from plackett.workbench.server import _with_token
+
+    client = Client(application(bench, token=token))
+    page = client.get("/" + _with_token(token))
+    assert page.status == 200
+    cookie = page.headers[b"set-cookie"].decode().partition(";")[0]
+    assert client.get("/api/state", cookie=cookie).status == 200
+
+
+def test_empty_token_is_none(bench):
+    client = Client(application(bench, token=""))
+    assert client.get("/api/state", authorization="Bearer ", host="bench.example:80").status == 421
+    assert client.get("/api/state").status == 200
 
 
 def test_description_names_every_action(client):

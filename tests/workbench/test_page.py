@@ -55,6 +55,7 @@ def test_search_side_by_side_and_share_the_address(site, open_page, shot):
     until(page, "document.querySelectorAll('.column').length === 3")
     years = [int(text.partition("year: ")[2][:4]) for text in page.locator("li.result .fields").all_text_contents()]
     assert min(years) >= 1980
+    assert ready(open_page(f"{site.url}/?view=toString&q=whale"), "li.result").count() > 0
     # somebody else opens the address and sees the same
     other = open_page(page.url)
     ready(other, "li.result")
@@ -144,6 +145,52 @@ def test_judge_with_the_keyboard_alone(site, open_page, shot):
     query = page.locator("#asked").inner_text()
     page.keyboard.press("ArrowRight")
     until(page, f"document.querySelector('#asked')?.textContent !== {query!r}")
+
+
+def test_keys_that_come_fast_grade_one_document_each(site, open_page):
+    page = open_page(f"{site.url}/?view=judge&qid=q0")
+    ready(page, '.judging li[aria-selected="true"]')
+    ids = page.evaluate("[...document.querySelectorAll('.judging .title')].map((e) => e.textContent)")
+    # all before the first answer; a key that is held down counts once, and what follows → is for no document here
+    page.evaluate(
+        """() => {
+            const list = document.querySelector(".judging");
+            for (const [key, repeat] of [["1"], ["2"], ["2", 1], ["3"], ["4"], ["u"], ["0"], ["ArrowRight"], ["4"]])
+                list.dispatchEvent(new KeyboardEvent("keydown", { key, repeat: Boolean(repeat), bubbles: true }));
+        }"""
+    )
+    until(page, "document.querySelector('#asked')?.textContent === 'shark reef'")
+    titles = {docid: doc["title"] for docid in site.bench.labels(qid="q0")["q0"]
+              for doc in [site.bench.source.document(docid, site.bench.query("", "q0"))]}  # fmt: skip
+    given = {titles.get(one.docid, one.docid): one.grade for one in site.bench.store.judgements(rater="me")}
+    assert given == dict(zip(ids[:4], [1.0, 2.0, 3.0, 0.0], strict=True))
+
+
+def test_note_in_one_window_keeps_the_grade_of_another(site, open_page):
+    pages = [open_page(f"{site.url}/?view=judge&qid=q0") for _ in range(2)]
+    for page in pages:
+        ready(page, '.judging li[aria-selected="true"]')
+    pages[0].keyboard.press("3")
+    until(pages[0], "document.querySelectorAll('.judging .grade:not(.none)').length === 1")
+    pages[1].keyboard.press("n")
+    ready(pages[1], "dialog[open] textarea").fill("see the other window")
+    pages[1].keyboard.press("Control+Enter")
+    until(pages[1], "document.querySelectorAll('.judging .grade:not(.none)').length === 1")
+    (kept,) = site.bench.store.judgements(rater="me")
+    assert (kept.grade, kept.note) == (3.0, "see the other window")
+
+
+def test_grade_that_is_taken_back_leaves_the_label_of_the_file(site, open_page):
+    qid, own = next(iter(site.bench.given.items()))
+    page = open_page(f"{site.url}/?qid={qid}&c=BM25")
+    ready(page, "li.result")
+    docid = page.evaluate("document.querySelector('li.result').dataset.id")
+    shown = "document.querySelector('li.result .grade').lastChild.textContent"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("4")
+    until(page, f"{shown} === '4'")
+    page.keyboard.press("Backspace")
+    until(page, f"{shown} === '{own[docid]:g}'")
 
 
 def test_two_raters_see_where_they_differ(site, open_page):

@@ -8,8 +8,9 @@ import pytest
 import plackett as pk
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench
+from plackett.workbench.sources.index import IndexSource
 from plackett.workbench.sources.opening import open_source
-from plackett.workbench.sources.runs import read_labels
+from plackett.workbench.sources.runs import RunsSource, read_labels
 from plackett.workbench.store import Store
 from workbench.conftest import Client, documents
 
@@ -65,6 +66,8 @@ def test_command_line_names_any_of_the_three(tmp_path, index):
     index.save(tmp_path / "index")
     opened = open_source([str(tmp_path / "index")], ["Dirichlet(mu=500)"])
     assert opened.kind == "index" and list(opened.columns) == ["BM25", "Dirichlet(mu=500)"]
+    opened = open_source([str(tmp_path / "index")], ["BM25(k1=0.9, b=0.4)", "LMIR.DIR"])
+    assert list(opened.columns) == ["BM25", "BM25(k1=0.9, b=0.4)", "LMIR.DIR"]
     pk.text.SearchPipeline(index).save(tmp_path / "shop")
     assert list(open_source([str(tmp_path / "shop")]).columns) == ["BM25", "shop"]
     (tmp_path / "a.run").write_text("7 Q0 d1 1 2.5 tag\n7 Q0 d2 2 1.5 tag\n")
@@ -89,6 +92,8 @@ def test_command_line_names_any_of_the_three(tmp_path, index):
         (["index", "index"], [], "one index"),
         (["index"], ["missing.plackett"], "no such file"),
         (["index"], ["BM26"], "did you mean"),
+        (["index"], ["LMIR.DIX"], "LMIR.DIX"),
+        (["index"], ["dense.run"], "no such file"),
         (["index"], ["BM25(what=1)"], "what"),
         (["data.txt"], ["x"], "neither a file nor a feature"),
     ],
@@ -106,3 +111,30 @@ def test_every_document_can_be_opened(index, bench):
     for document in documents(5):
         assert client.get(f"/api/document?id={document.id}").json["title"] == document.fields["title"]
     assert client.get("/api/document?id=nothing").status == 422
+
+
+def test_long_runs_are_measured_to_their_end(tmp_path):
+    (tmp_path / "long.run").write_text("".join(f"1 Q0 d{r} {r} {-r} long\n" for r in range(1, 1501)))
+    source = RunsSource("runs")
+    source.add(str(tmp_path / "long.run"))
+    client = Client(application(Workbench(source, Store(), labels={"1": {"d5": 1.0, "d200": 1.0, "d1250": 1.0}})))
+    found = client.get("/api/evaluate?set=given&measures=AP&measures=nDCG@300").json
+    assert found["means"]["long"]["AP"] == pytest.approx((1 / 5 + 2 / 200 + 3 / 1250) / 3)
+    gains = [1 / np.log2(6), 1 / np.log2(201)]
+    ideal = sum(1 / np.log2(i + 2) for i in range(3))
+    assert found["means"]["long"]["nDCG@300"] == pytest.approx(sum(gains) / ideal)
+    # with a snapshot, both are measured as far as it goes
+    client.post("/api/snapshots", {"name": "s", "column": "long", "set": "given"})
+    found = client.get("/api/evaluate?set=given&measures=AP&columns=long&columns=snapshot:+s").json
+    assert found["depth"] == 1000
+    assert found["means"]["long"] == found["means"]["snapshot: s"] == {"AP": pytest.approx((1 / 5 + 2 / 200) / 3)}
+
+
+def test_cut_off_of_a_measure_is_reached_in_an_index():
+    from plackett.text import Document, Index
+
+    index = Index.build([Document(f"d{i}", {"body": "whale " + "sea " * i}) for i in range(150)])
+    bench = Workbench(IndexSource(index), Store(), labels={"q": {f"d{i}": 1.0 for i in range(150)}})
+    bench.source.queries = {"q": "whale"}
+    found = Client(application(bench)).get("/api/evaluate?set=given&columns=BM25&measures=R@120&measures=AP").json
+    assert found["means"]["BM25"]["R@120"] == pytest.approx(0.8) and found["depth"] == 120

@@ -122,3 +122,52 @@ def test_raters_in_threads_lose_nothing(tmp_path):
         thread.join()
     assert store.raters() == {f"r{n}": 50 for n in range(8)}
     assert len({one.number for one in store.judgements()}) == 400
+
+
+def test_two_processes_number_queries_apart(tmp_path):
+    first, second = Store(tmp_path / "store.sqlite"), Store(tmp_path / "store.sqlite")
+    assert second.sets() == {}
+    first.add_queries("typed", dict(zip(first.number(["blue"], "t", {}, []), ["blue"], strict=True)))
+    assert second.sets() == {"typed": {"t1": "blue"}}
+    assert second.number(["red", "blue", "red"], "t", {}, ["t2"]) == ["t3", "t1", "t3"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_acknowledged_when_the_file_is_gone(tmp_path, replaced):
+    path = tmp_path / "store.sqlite"
+    store = Store(path)
+    store.judge("ann", "q", "d", 1)
+    path.rename(tmp_path / "elsewhere.sqlite")
+    if replaced:
+        path.write_bytes(b"")
+    with pytest.raises(pk.DataError, match="moved, removed or replaced"):
+        store.judge("ann", "q", "d", 2)
+    (tmp_path / "elsewhere.sqlite").replace(path)
+    store.judge("ann", "q", "d", 3)
+    store.close()
+    assert Store(path).labels() == {"q": {"d": 3.0}}
+
+
+def test_change_that_cannot_be_written_says_why(tmp_path):
+    store = Store(tmp_path / "store.sqlite")
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count={pages}")  # a full disk
+    with pytest.raises(pk.DataError, match=r"store.sqlite: .*full; nothing was saved"):
+        store.judge_all(("ann", "q", f"d{i}", 1.0, "x" * 1000) for i in range(100))
+    assert store.labels() == {}
+    store._connection.execute("PRAGMA max_page_count=100000")
+    store.judge("ann", "q", "d", 2)
+    assert store.labels() == {"q": {"d": 2.0}}
+
+
+def test_import_is_undone_at_once(monkeypatch):
+    monkeypatch.setattr("plackett.workbench.store.time.time", lambda: 1e9)  # a coarse clock
+    store = Store()
+    store.judge("ann", "q", "d1", 4)
+    store.judge("ann", "q", "d2", 3)
+    store.judge_all(("ann", "q", f"d{i}", 1.0, None) for i in range(50))
+    store.judge("ann", "q", "d7", 2)
+    assert [one.docid for one in store.undo_change("ann")] == ["d7"]
+    assert len(store.undo_change("ann")) == 50
+    assert store.labels() == {"q": {"d1": 4.0, "d2": 3.0}}
+    assert store.undo("ann").docid == "d2"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +108,15 @@ class Workbench:
             again = self.query(text)  # somebody else may have been faster
             if again.qid is not None:
                 return again
-            typed = self.store.sets().get(TYPED, {})
-            number = 1 + max((int(q[1:]) for q in typed if q[:1] == "t" and q[1:].isdigit()), default=0)
-            self.store.add_queries(TYPED, {f"t{number}": found.text})
-            return Query(f"t{number}", found.text)
+            (made,) = self.ids_of([found.text], "t")
+            self.store.add_queries(TYPED, {made: found.text})
+            return Query(made, found.text)
+
+    def ids_of(self, texts: Sequence[str], prefix: str = "") -> list[str]:
+        """Ids for queries that have none: that of a query with the same text, or a new one that nothing is known of."""
+        sets = self.sets()
+        known = {text: qid for own in reversed(sets.values()) for qid, text in reversed(own.items())}
+        return self.store.number(texts, prefix, known, {*self.given, *(qid for own in sets.values() for qid in own)})
 
     # ----------------------------------------------------------------------------------------------------- judgements
 

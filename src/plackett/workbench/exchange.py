@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
+import itertools
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from plackett._errors import DataError
-from plackett._spreadsheet import harmless
+from plackett._spreadsheet import harmless, original
 from plackett.data.letor.write import write_letor
 from plackett.text.retrieval.reading import read_queries
 from plackett.workbench.bench import Workbench
@@ -21,33 +24,51 @@ _NAMES = {
     "docid": ("docid", "doc_id", "document", "doc", "id", "docno", "document_id"),
     "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment"),
     "rater": ("rater", "judge", "user", "annotator"),
+    "note": ("note", "notes", "comment"),
 }
 
 
-def read_judgements(text: str, name: str, rater: str) -> list[tuple[str, str, str, float]]:
-    r"""Rater, query, document and grade of each line of a qrels or CSV file.
+Entry = tuple[str, str, str, float | None, str | None]
+
+
+class QuerySet(NamedTuple):
+    """Queries by id, judgements (query, document, grade), and the ids that were made up because the file has none."""
+
+    queries: dict[str, str]
+    judged: list[tuple[str, str, float]]
+    numbered: frozenset[str] = frozenset()
+
+
+def read_judgements(text: str, name: str, rater: str) -> list[Entry]:
+    r"""Rater, query, document, grade and note of each line of a qrels or CSV file.
+
+    The grade is None where there is only a note, and the note is None where the file has none.
 
     >>> read_judgements("q1 0 d1 2", "qrels", "ann")
-    [('ann', 'q1', 'd1', 2.0)]
+    [('ann', 'q1', 'd1', 2.0, None)]
     """
     if "\x00" in text:
         raise DataError(f"{name}: this is not a text file")
-    lines = text.removeprefix("\ufeff").splitlines()
+    text = text.removeprefix("\ufeff")
+    lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    found = []
+    found: list[Entry] = []
     if "," in first or ("\t" in first and len(first.split()) != 4):
-        rows = _table(lines, name, ("qid", "docid", "grade"))
-        for number, row in rows:
-            found.append((row["rater"] or rater, row["qid"], row["docid"], _grade(row["grade"], name, number)))
-        return [entry for entry in found if entry[3] >= 0]
+        for number, row in _table(text, name, ("qid", "docid", "grade")):
+            note = original(row["note"]) or None
+            grade = None if not row["grade"] and note else _grade(row["grade"], name, number)
+            found.append((original(row["rater"]) or rater, row["qid"], row["docid"], grade, note))
+        return [entry for entry in found if entry[3] is None or entry[3] >= 0]
     for number, line in enumerate(lines, 1):
         words = line.split()
         if not words or line.startswith("#"):
             continue
         if len(words) != 4:
             raise DataError(f"{name}:{number}: expected 'query iteration document label', found {line!r:.80}")
-        found.append((rater, words[0], words[2], _grade(words[3], name, number)))
-    return [entry for entry in found if entry[3] >= 0]  # below 0 is not judged
+        grade = _grade(words[3], name, number)
+        if grade >= 0:  # below 0 is not judged
+            found.append((rater, words[0], words[2], grade, None))
+    return found
 
 
 def _grade(text: str, name: str, number: int) -> float:
@@ -60,10 +81,13 @@ def _grade(text: str, name: str, number: int) -> float:
     return value
 
 
-def _table(lines: list[str], name: str, needed: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+def _table(text: str, name: str, needed: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
     """Rows of a CSV file with our names, and their line numbers."""
-    header = lines[0] if lines else ""
-    reader = csv.reader(lines, delimiter="\t" if "\t" in header and "," not in header else ",")
+    header = text.lstrip().partition("\n")[0]
+    # lines end where CSV says so: notes may have line breaks, ids other separators
+    reader = csv.reader(
+        io.StringIO(text.lstrip("\r\n"), newline=""), delimiter="\t" if "\t" in header and "," not in header else ","
+    )
     rows = []
     try:
         titles = [title.strip().lower() for title in next(reader, [])]
@@ -80,7 +104,7 @@ def _table(lines: list[str], name: str, needed: tuple[str, ...]) -> list[tuple[i
     return rows
 
 
-def read_query_set(text: str, name: str) -> tuple[dict[str, str], list[tuple[str, str, float]]]:
+def read_query_set(text: str, name: str) -> QuerySet:
     """Queries by id from text (a query per line, or id, tab, text), JSON lines, TREC topics, CSV or qrels.
 
     CSV with documents and grades and qrels also have judgements; the ids of qrels stand for texts.
@@ -91,31 +115,48 @@ def read_query_set(text: str, name: str) -> tuple[dict[str, str], list[tuple[str
     titles = [title.strip().lower() for title in next(csv.reader(lines[:1]), [])]
     if len(titles) > 1 and any(title in _NAMES["qid"] + _NAMES["text"] for title in titles):
         return _from_csv(lines, name)
-    if all(len(line.split()) == 4 and _is_number(line.split()[3]) for line in lines[:50]) and "\t" not in lines[0]:
-        judged = [(qid, docid, grade) for _, qid, docid, grade in read_judgements(text, name, "")]
-        return {qid: qid for qid, _, _ in judged}, judged
+    if all(_is_qrels(line.split()) for line in lines[:50]) and "\t" not in lines[0]:
+        judged = [(q, docid, grade) for _, q, docid, grade, _ in read_judgements(text, name, "") if grade is not None]
+        return QuerySet({qid: qid for qid, _, _ in judged}, judged)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "queries.txt")
         path.write_text(text, encoding="utf-8")
         try:
-            return read_queries(path), []
+            queries = read_queries(path)
         except DataError as error:
             raise DataError(str(error).replace(str(path), name)) from None
+    return QuerySet(queries, [], frozenset() if _has_ids(text) else frozenset(queries))
 
 
-def _from_csv(lines: list[str], name: str) -> tuple[dict[str, str], list[tuple[str, str, float]]]:
+def _has_ids(text: str) -> bool:
+    """Whether `read_queries` finds ids in a file: JSON, topics, SMART, or lines with tabs."""
+    start = text.removeprefix("\ufeff").lstrip()[:200]
+    return "\t" in text or start.startswith(("{", ".I")) or "<top>" in start.lower()
+
+
+def _is_qrels(words: list[str]) -> bool:
+    """Query, iteration, document, label; ``best films of 2023`` is none."""
+    return len(words) == 4 and _is_number(words[3]) and (words[1] == "Q0" or _is_number(words[1]))
+
+
+def _from_csv(lines: list[str], name: str) -> QuerySet:
     queries: dict[str, str] = {}
     judged = []
-    numbers: dict[str, str] = {}
-    for number, row in _table(lines, name, ()):
+    rows = _table("\n".join(lines), name, ())
+    named = {row["qid"] for _, row in rows}
+    free = (qid for n in itertools.count(1) if (qid := str(n)) not in named)
+    made: dict[str, str] = {}
+    for number, row in rows:
         text = row["text"] or row["qid"]
         if not text:
             raise DataError(f"{name}:{number}: a query without text")
-        qid = row["qid"] or numbers.setdefault(text, str(len(numbers) + 1))
+        if not row["qid"] and text not in made:
+            made[text] = next(free)
+        qid = row["qid"] or made[text]
         queries[qid] = text
         if row["docid"] and row["grade"]:
             judged.append((qid, row["docid"], _grade(row["grade"], name, number)))
-    return queries, [entry for entry in judged if entry[2] >= 0]
+    return QuerySet(queries, [entry for entry in judged if entry[2] >= 0], frozenset(made.values()))
 
 
 def _is_number(text: str) -> bool:

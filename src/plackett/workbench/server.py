@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from typing import Any
+from urllib.parse import quote
 
 from plackett._errors import DataError
 from plackett._optional import optional
@@ -43,13 +44,13 @@ def serve(bench: Workbench, *, host: str = "127.0.0.1", port: int = 8765, token:
         What every request must bring; it is part of the address that is printed.
     """
     uvicorn: Any = optional("uvicorn", "the workbench needs")
-    if host not in LOOPBACK and token is None:
+    if host not in LOOPBACK and not token:  # an empty one, as of a variable that is not set, is none
         token = secrets.token_urlsafe(24)
     _check_free(host, port)
     app = application(bench, token=token)
     warm_up(bench)
     shown = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    print(f"The workbench is at http://{shown}:{port}/{f'?token={token}' if token else ''}", flush=True)
+    print(f"The workbench is at http://{shown}:{port}/{_with_token(token)}", flush=True)
     print(f"Judgements are kept in {bench.store.path}. Ctrl-C ends it.", flush=True)
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", access_log=False, server_header=False, lifespan="off",
@@ -60,6 +61,15 @@ def serve(bench: Workbench, *, host: str = "127.0.0.1", port: int = 8765, token:
     finally:
         bench.jobs.close()
         bench.store.close()
+
+
+def _with_token(token: str | None) -> str:
+    """The end of the address.
+
+    >>> _with_token("a+b&c"), _with_token(None)
+    ('?token=a%2Bb%26c', '')
+    """
+    return f"?token={quote(token, safe='')}" if token else ""
 
 
 def _check_free(host: str, port: int) -> None:

@@ -7,7 +7,9 @@ function that makes it returns: what was acknowledged survives the death of the 
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import sqlite3
 import threading
@@ -33,6 +35,7 @@ CREATE TABLE IF NOT EXISTS judgements (
     docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '', undone INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX IF NOT EXISTS judgements_by_pair ON judgements (qid, docid, rater, number);
 CREATE INDEX IF NOT EXISTS judgements_by_rater ON judgements (rater, number);
+CREATE TABLE IF NOT EXISTS numbered (qid TEXT PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE IF NOT EXISTS snapshots (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, time REAL NOT NULL, ranker TEXT NOT NULL,
     set_name TEXT NOT NULL, depth INTEGER NOT NULL, run BLOB NOT NULL) STRICT;
@@ -89,6 +92,10 @@ class Store:
         self._lock = threading.RLock()
         #: The query sets, read once; they are asked for with every search.
         self._sets: dict[str, dict[str, str]] | None = None
+        self._version = -1
+        self._last = 0.0
+        #: Which file it is, once it is open.
+        self._place: tuple[int, int] | None = None
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -104,6 +111,7 @@ class Store:
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.DatabaseError as error:
             raise DataError(f"{path}: not a file of the workbench, or not writable ({error})") from None
+        self._place = _place(self.path) if self.path != ":memory:" else None
 
     def close(self) -> None:
         """Close the file."""
@@ -113,13 +121,29 @@ class Store:
     @contextmanager
     def _commit(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._check_place()
             try:
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
+                self._connection.execute("COMMIT")
+            except sqlite3.OperationalError as error:  # the disk is full, the file is locked or read-only
+                self._roll_back()
+                raise DataError(f"{self.path}: {error}; nothing was saved") from None
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                self._roll_back()
                 raise
-            self._connection.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _check_place(self) -> None:
+        """SQLite goes on writing into a file that was removed, and everything would be lost with the process."""
+        if self._place is not None and self._place != _place(self.path):
+            raise DataError(
+                f"{self.path}: the file was moved, removed or replaced; nothing was saved. Put it back, or start the "
+                "workbench again"
+            )
 
     def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         with self._lock:
@@ -130,15 +154,53 @@ class Store:
     def judge(self, rater: str, qid: str, docid: str, grade: float | None, note: str | None = None) -> Judgement:
         """Record a grade, or with None take it back; without a note the one that the rater wrote before is kept."""
         with self._commit() as connection:
-            return self._judge(connection, rater, qid, docid, grade, note)
+            return self._judge(connection, rater, qid, docid, grade, note, self._now())
 
-    def judge_all(self, rater: str, labels: Iterable[tuple[str, str, float]]) -> int:
-        """Record many grades in one step; return how many."""
+    def note(self, rater: str, qid: str, docid: str, note: str) -> Judgement:
+        """Record a note; the rater's grade stays what it is."""
         with self._commit() as connection:
-            return sum(1 for qid, docid, grade in labels if self._judge(connection, rater, qid, docid, grade, None))
+            return self._note(connection, rater, qid, docid, note, self._now())
+
+    def judge_all(self, entries: Iterable[tuple[str, str, str, float | None, str | None]]) -> int:
+        """Record rater, query, document, grade and note of many in one step; return how many.
+
+        Without a grade it is a note, and the grade stays.
+        """
+        count = 0
+        with self._commit() as connection:
+            now = self._now()
+            for rater, qid, docid, grade, note in entries:
+                if grade is None:
+                    self._note(connection, rater, qid, docid, note or "", now)
+                else:
+                    self._judge(connection, rater, qid, docid, grade, note, now)
+                count += 1
+        return count
+
+    def _now(self) -> float:
+        """The time of a change. No two have the same, so that it tells which lines were written together."""
+        self._last = max(time.time(), math.nextafter(self._last, math.inf))
+        return self._last
+
+    def _note(
+        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, note: str, now: float
+    ) -> Judgement:
+        before = connection.execute(
+            "SELECT grade FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
+            "ORDER BY number DESC LIMIT 1",
+            (qid, docid, rater),
+        ).fetchone()
+        return self._judge(connection, rater, qid, docid, before[0] if before else None, note, now)
 
     def _judge(
-        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, grade: float | None, note: str | None
+        self,
+        connection: sqlite3.Connection,
+        rater: str,
+        qid: str,
+        docid: str,
+        grade: float | None,
+        note: str | None,
+        now: float,
     ) -> Judgement:
         if note is None:
             before = connection.execute(
@@ -147,7 +209,6 @@ class Store:
                 (qid, docid, rater),
             ).fetchone()
             note = before[0] if before else ""
-        now = time.time()
         cursor = connection.execute(
             "INSERT INTO judgements (time, rater, qid, docid, grade, note) VALUES (?, ?, ?, ?, ?, ?)",
             (now, rater, qid, docid, None if grade is None else float(grade), note),
@@ -156,16 +217,19 @@ class Store:
 
     def undo(self, rater: str) -> Judgement | None:
         """Undo the last change of a rater; return what was undone, or None if there is nothing."""
+        return next(iter(self.undo_change(rater)), None)
+
+    def undo_change(self, rater: str) -> list[Judgement]:
+        """Undo the last change of a rater; return what was undone, the last line first: all lines of an import."""
         with self._commit() as connection:
-            row = connection.execute(
-                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE rater=? AND undone=0 "
-                "ORDER BY number DESC LIMIT 1",
+            rows = connection.execute(
+                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE rater=?1 AND undone=0 AND "
+                "time=(SELECT time FROM judgements WHERE rater=?1 AND undone=0 ORDER BY number DESC LIMIT 1) "
+                "ORDER BY number DESC",
                 (rater,),
-            ).fetchone()
-            if row is None:
-                return None
-            connection.execute("UPDATE judgements SET undone=1 WHERE number=?", (row[0],))
-        return Judgement(*row)
+            ).fetchall()
+            connection.executemany("UPDATE judgements SET undone=1 WHERE number=?", [row[:1] for row in rows])
+        return [Judgement(*row) for row in rows]
 
     def judgements(self, qid: str | None = None, rater: str | None = None) -> list[Judgement]:
         """The current judgements, in the order in which they were made."""
@@ -196,6 +260,34 @@ class Store:
 
     # -------------------------------------------------------------------------------------------------------- queries
 
+    def number(self, texts: Iterable[str], prefix: str, known: Mapping[str, str], taken: Iterable[str]) -> list[str]:
+        """Ids for queries that have none.
+
+        Judgements belong to ids and stay when a query set is removed. So a text keeps the id that it once got, and no
+        other text ever gets it.
+
+        Parameters
+        ----------
+        prefix
+            What new ids begin with; a number follows.
+        known
+            Ids of texts that have one.
+        taken
+            Ids that are used elsewhere.
+        """
+        with self._commit() as connection:
+            ids = {text: qid for qid, text in connection.execute("SELECT qid, text FROM numbered")} | dict(known)
+            used = {*ids.values(), *taken}
+            for statement in ("SELECT DISTINCT qid FROM judgements", "SELECT qid FROM queries"):
+                used.update(qid for (qid,) in connection.execute(statement))
+            free = (qid for n in itertools.count(1) if (qid := f"{prefix}{n}") not in used)
+            texts = list(texts)
+            for text in texts:
+                if text not in ids:
+                    ids[text] = next(free)
+                    connection.execute("INSERT INTO numbered VALUES (?, ?)", (ids[text], text))
+            return [ids[text] for text in texts]
+
     def add_queries(self, name: str, queries: Mapping[str, str]) -> None:
         """Add queries to a set, which is made if it does not exist; a query with a known id is replaced."""
         with self._commit() as connection:
@@ -215,12 +307,13 @@ class Store:
     def sets(self) -> dict[str, dict[str, str]]:
         """All sets: texts by id, in the order in which they were added."""
         with self._lock:
-            if self._sets is None:
+            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+            if self._sets is None or version != self._version:  # another process may have changed them
                 names = self._rows("SELECT name FROM sets ORDER BY created")
                 found: dict[str, dict[str, str]] = {name: {} for (name,) in names}
                 for name, qid, text in self._rows("SELECT set_name, qid, text FROM queries ORDER BY rowid"):
                     found[name][qid] = text
-                self._sets = found
+                self._sets, self._version = found, version
             return self._sets
 
     # ------------------------------------------------------------------------------------------------------ snapshots
@@ -258,3 +351,12 @@ class Store:
         """Remove a snapshot; return whether there was one."""
         with self._commit() as connection:
             return connection.execute("DELETE FROM snapshots WHERE name=?", (name,)).rowcount > 0
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    """The device and the number of a file; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

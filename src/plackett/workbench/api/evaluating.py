@@ -12,7 +12,7 @@ from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.language import parse_all
 from plackett.serve.http import RefusedError
-from plackett.workbench.api.parameters import Action, Content, Name, Param, Text, Whole, action
+from plackett.workbench.api.parameters import Action, Content, Name, Param, Text, action
 from plackett.workbench.bench import GIVEN, SNAPSHOT, Workbench
 from plackett.workbench.exchange import read_query_set
 
@@ -22,6 +22,9 @@ __all__ = ["ACTIONS"]
 MEASURES = ("nDCG@10", "AP", "RR", "P@5")
 _MANY = 12
 Few = Annotated[Sequence[str], Param("texts", longest=_MANY)]
+Depth = Annotated[int | None, Param("whole", 1, 1_000, optional=True)]
+#: Ranks up to which lists of an index are measured and kept; runs and datasets are lists already, and are taken whole.
+_INDEX, _WHOLE = 100, 1_000_000
 
 
 @action("POST", "/api/sets/import")
@@ -32,10 +35,29 @@ def import_set(
     name = " ".join(name.split())
     if not name or name == GIVEN:
         raise RefusedError(422, f"choose a name other than {name!r} for the set")
-    queries, judged = read_query_set(text, file or "the text")
-    bench.store.add_queries(name, {_clean(qid): _clean(words) for qid, words in queries.items()})
-    count = bench.store.judge_all(rater or "imported", judged)
-    return {"name": name, "queries": len(queries), "judgements": count}
+    found = read_query_set(text, file or "the text")
+    queries = {qid: _clean(words) for qid, words in found.queries.items()}
+    made = [qid for qid in queries if qid in found.numbered]
+    ids = {qid: _clean(qid) for qid in queries} | dict(
+        zip(made, bench.ids_of([queries[qid] for qid in made]), strict=True)
+    )
+    named = {ids[qid]: words for qid, words in queries.items()}
+    note = _shared(bench, name, named)
+    bench.store.add_queries(name, named)
+    entries = [(rater or "imported", ids[qid], docid, grade, None) for qid, docid, grade in found.judged]
+    return {"name": name, "queries": len(named), "judgements": bench.store.judge_all(entries), "note": note}
+
+
+def _shared(bench: Workbench, name: str, queries: Mapping[str, str]) -> str:
+    """A warning if another set has the same ids with other texts: judgements belong to ids."""
+    for other, own in bench.sets().items():
+        both = [q for q, text in queries.items() if other != name and q not in (text, own.get(q, q)) and own[q] != text]
+        if both:
+            return (
+                f"The set {other!r} has {both[0]!r:.60} with another text (ids like this: {len(both)}). Judgements "
+                "belong to ids: both queries have the same. If that is wrong, remove the set and give it other ids."
+            )
+    return ""
 
 
 def _clean(text: str) -> str:
@@ -54,9 +76,13 @@ def evaluate(
     set: Name,
     columns: Few = (),
     measures: Few = MEASURES,
-    depth: Whole = 100,
+    depth: Depth = None,
 ) -> dict[str, Any]:
-    """Measures of each query for each ranker or snapshot, means, and which differences are significant."""
+    """Measures of each query for each ranker or snapshot, means, and which differences are significant.
+
+    Lists are measured up to rank ``depth``: by default all of them for runs and datasets, 100 or the largest cut-off of
+    a measure for an index, and not further than a snapshot goes that is compared.
+    """
     names = list(dict.fromkeys(columns)) or list(bench.source.columns)[:_MANY]
     parsed = parse_all(measures or MEASURES)
     queries, labels = bench.query_set(set), bench.labels()
@@ -66,6 +92,7 @@ def evaluate(
         "measures": [str(measure) for measure in parsed],
         "judged": len(judged),
         "unjudged": len(queries) - len(judged),
+        "depth": depth,
         "rows": [],
         "means": {},
         "pairs": [],
@@ -74,6 +101,8 @@ def evaluate(
     }
     if not judged:
         return answer | {"note": "No query of this set has a judgement. Judge some documents, or import judgements."}
+    depth = depth or _depth(bench, names, parsed)
+    answer["depth"] = depth if depth < _WHOLE else None
     answer["warnings"] = _flattered(bench, names, judged)
     runs = {name: bench.run(name, set, depth) for name in names}
     found = {name: evaluate_run(judged, run, parsed, complete=True) for name, run in runs.items()}
@@ -94,6 +123,12 @@ def evaluate(
             answer["pairs"].append({key: _plain(row[key]) for key in keys} | counts)
         answer["note"] = f"> names rankers that are significantly worse (p ≤ 0.05, {compared._test()})."
     return answer
+
+
+def _depth(bench: Workbench, names: Sequence[str], measures: Sequence[Any]) -> int:
+    cuts = [cut for m in measures if isinstance(cut := getattr(m, m.cutoff, None), int)]
+    most = min(max([_INDEX, *cuts]), 1_000) if bench.source.searchable else _WHOLE
+    return min([most, *(one.depth for one in bench.store.snapshots() if SNAPSHOT + one.name in names)])
 
 
 def _flattered(bench: Workbench, names: Sequence[str], judged: Mapping[str, Any]) -> list[str]:
@@ -124,8 +159,9 @@ def snapshots(bench: Workbench) -> dict[str, Any]:
 
 
 @action("POST", "/api/snapshots")
-def add_snapshot(bench: Workbench, name: Name, column: Text, set: Name, depth: Whole = 100) -> dict[str, Any]:
-    """Freeze the results of a ranker on a query set."""
+def add_snapshot(bench: Workbench, name: Name, column: Text, set: Name, depth: Depth = None) -> dict[str, Any]:
+    """Freeze the results of a ranker on a query set: 100 documents of an index, 1000 of runs and datasets, or depth."""
+    depth = depth or (_INDEX if bench.source.searchable else 1_000)
     name = " ".join(name.split())
     if not name:
         raise RefusedError(422, "give the snapshot a name")

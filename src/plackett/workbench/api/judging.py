@@ -19,8 +19,10 @@ from plackett.workbench.api.parameters import (
     action,
 )
 from plackett.workbench.bench import Workbench
+from plackett.workbench.columns.base import Query
 from plackett.workbench.exchange import read_judgements
 from plackett.workbench.pooling import STRATEGIES, Pooled, pool
+from plackett.workbench.store import Judgement
 
 __all__ = ["ACTIONS"]
 
@@ -34,17 +36,30 @@ def judge(
     """Record a grade (null takes it back) and a note; the answer comes when it is on disk."""
     query = bench.saved_query(q, qid or None)
     found = bench.store.judge(_rater(rater), str(query.qid), _docid(docid), grade, note)
-    return {"judgement": found._asdict(), "query": query._asdict()}
+    return {"judgement": found._asdict(), "query": query._asdict(), "label": _label(bench, found)}
+
+
+@action("POST", "/api/note")
+def write_note(bench: Workbench, rater: Name, docid: Text, qid: Name, note: Note) -> dict[str, Any]:
+    """Record a note; the grade stays, also one that was given in another window."""
+    return {"judgement": bench.store.note(_rater(rater), qid, _docid(docid), note or "")._asdict()}
+
+
+def _label(bench: Workbench, found: Judgement) -> float | None:
+    """What counts for the document of a judgement now: of all raters, and else of the file."""
+    return bench.labels(qid=found.qid).get(found.qid, {}).get(found.docid)
 
 
 @action("POST", "/api/undo")
 def undo(bench: Workbench, rater: Name) -> dict[str, Any]:
-    """Undo the last change of a rater."""
-    found = bench.store.undo(_rater(rater))
-    if found is None:
-        return {"undone": None, "current": None}
+    """Undo the last change of a rater; an import is one change."""
+    lines = bench.store.undo_change(_rater(rater))
+    if not lines:
+        return {"undone": None, "current": None, "label": None, "count": 0}
+    found = lines[0]
     current = [one for one in bench.store.judgements(found.qid, found.rater) if one.docid == found.docid]
-    return {"undone": found._asdict(), "current": current[0]._asdict() if current else None}
+    now = current[0]._asdict() if current else None
+    return {"undone": found._asdict(), "current": now, "label": _label(bench, found), "count": len(lines)}
 
 
 @action("GET", "/api/pool")
@@ -57,8 +72,8 @@ def pooled(
     if qid not in queries:
         raise RefusedError(404, f"the set {set!r} has no query {qid!r}")
     found = _pool(_runs(bench, set, columns), qid, strategy, depth)
-    query = bench.query("", qid)
-    mine = {one.docid: one for one in bench.store.judgements(qid, rater)} if rater else {}
+    query = Query(qid, queries[qid])
+    mine = {one.docid: one for one in bench.store.judgements(qid, _rater(rater))} if rater.strip() else {}
     labels = bench.labels(qid=qid).get(qid, {})
     missing = [docid for docid, label in labels.items() if label > 0 and docid not in {p.docid for p in found}]
     shown = [*found, *(Pooled(docid, {}, 0.0) for docid in missing)]
@@ -132,11 +147,9 @@ def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20)
 @action("POST", "/api/judgements/import")
 def imported(bench: Workbench, rater: Name, text: Content, name: Text = "") -> dict[str, Any]:
     """Read judgements from the text of a qrels or CSV file, as those of a rater."""
-    rows = read_judgements(text, name or "the file", _rater(rater))
-    by_rater: dict[str, list[tuple[str, str, float]]] = {}
-    for one, qid, docid, grade in rows:
-        by_rater.setdefault(one, []).append((qid, docid, grade))
-    return {"judgements": sum(bench.store.judge_all(one, labels) for one, labels in by_rater.items())}
+    entries = read_judgements(text, name or "the file", _rater(rater))
+    bench.store.judge_all(entries)
+    return {"judgements": sum(grade is not None for _, _, _, grade, _ in entries)}
 
 
 def _rater(name: str) -> str:
@@ -153,4 +166,4 @@ def _docid(docid: str) -> str:
 
 
 #: What the page can ask.
-ACTIONS: list[Action] = [judge, undo, pooled, following, agreed, missing, imported]
+ACTIONS: list[Action] = [judge, write_note, undo, pooled, following, agreed, missing, imported]

@@ -19,3 +19,13 @@ export function badge(grade, about = "") {
 }
 
 export const typing = (event) => /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable || document.querySelector("dialog[open]");
+
+/** A function that runs what it is given one after the other, each when the one before is done. */
+export function inTurn() {
+  let last = Promise.resolve();
+  return (act) => {
+    const mine = last.then(act);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}

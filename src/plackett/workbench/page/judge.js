@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { button, dialog, h, marked, number, plural, replace, say, select, soft, table } from "./dom.js";
-import { GRADES, badge, gradeOf, typing } from "./grades.js";
+import { GRADES, badge, gradeOf, inTurn, typing } from "./grades.js";
 
 export const title = "Judge";
 
@@ -26,6 +26,11 @@ export async function render(main, app, current) {
   let at = Math.max(0, documents.findIndex((one) => one.grade === null && !one.missing));
   const done = documents.filter((one) => one.grade !== null).length;
   let left = plan.left;
+  // What is asked for while a grade is on its way waits until the list has gone on: no key is lost or meets the wrong
+  // document. What follows a key that leaves this query is for none of its documents.
+  let gone = false;
+  const queue = inTurn();
+  const turn = (act) => queue(() => (gone ? undefined : act()));
 
   const progress = h("progress", { max: Math.max(documents.length, 1), value: done, "aria-label": "Judged documents of this query" });
   const count = h("span", { class: "note" });
@@ -82,11 +87,13 @@ export async function render(main, app, current) {
     if (!documents[i].missing) left += (grade === null) - (before === null);
     counted();
   }
-  async function judge(grade) {
+  function judge(grade) { return turn(() => record(grade)); }
+  function undo() { return turn(takeBack); }
+  async function record(grade) {
     if (!documents.length) return;
     const i = at;
     try {
-      await post("/api/judge", { rater: app.rater, qid, docid: documents[i].id, grade });
+      await post("/api/judge", { rater: asked.rater, qid, docid: documents[i].id, grade });
     } catch (error) { say(`Not saved: ${error.message}`, true); return; }
     put(i, grade);
     say(grade === null ? "Taken back" : `${documents[i].title}: ${grade}, ${GRADES[grade]?.[1] ?? ""}`);
@@ -96,11 +103,12 @@ export async function render(main, app, current) {
       else if (documents.every((one) => one.grade !== null || one.missing)) say("All documents of this query are judged. → goes to the next query");
     }
   }
-  async function undo() {
+  async function takeBack() {
     try {
-      const undone = await post("/api/undo", { rater: app.rater });
+      const undone = await post("/api/undo", { rater: asked.rater });
       if (!undone.undone) { say("Nothing to undo"); return; }
-      if (undone.undone.qid !== qid) { app.go({ qid: undone.undone.qid }); return; }
+      if (undone.count > 1) { gone = true; say(`Undone: ${undone.count} judgements that were imported together`); app.go({}); return; }
+      if (undone.undone.qid !== qid) { gone = true; app.go({ qid: undone.undone.qid }); return; }
       const i = documents.findIndex((one) => one.id === undone.undone.docid);
       if (i >= 0) { put(i, undone.current?.grade ?? null, undone.current?.note ?? ""); choose(i); }
       say("Undone");
@@ -113,8 +121,8 @@ export async function render(main, app, current) {
     area.value = documents[i].note;
     const save = async () => {
       try {
-        await post("/api/judge", { rater: app.rater, qid, docid: documents[i].id, grade: documents[i].grade, note: area.value.trim() });
-        put(i, documents[i].grade, area.value.trim());
+        const { judgement } = await queue(() => post("/api/note", { rater: asked.rater, qid, docid: documents[i].id, note: area.value.trim() }));
+        put(i, judgement.grade, judgement.note);
         box.close();
         say("Note saved");
       } catch (error) { say(error.message, true); }
@@ -136,7 +144,7 @@ export async function render(main, app, current) {
   }
   function other(step) {
     const next = plan.queries[where + step];
-    if (next) app.go({ qid: next.qid });
+    if (next) { gone = true; app.go({ qid: next.qid }); }
     else say(step > 0 ? "This is the last query" : "This is the first query");
   }
   function keys(event) {
@@ -145,9 +153,12 @@ export async function render(main, app, current) {
     const inside = event.target.closest?.("button, a, summary");
     if (inside && (event.key === "Enter" || event.key === " ")) return;
     const grade = gradeOf(event);
-    const acts = { ArrowDown: () => move(at + 1), j: () => move(at + 1), ArrowUp: () => move(at - 1), k: () => move(at - 1), Home: () => move(0), End: () => move(items.length - 1), u: undo, n: note, Enter: read, ArrowRight: () => other(1), ArrowLeft: () => other(-1), "?": help };
-    const act = grade !== undefined ? () => judge(grade) : acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (act) { event.preventDefault(); act(); }
+    const acts = { ArrowDown: () => move(at + 1), j: () => move(at + 1), ArrowUp: () => move(at - 1), k: () => move(at - 1), Home: () => move(0), End: () => move(items.length - 1), u: takeBack, n: note, Enter: read, ArrowRight: () => other(1), ArrowLeft: () => other(-1), "?": help };
+    const act = grade !== undefined ? () => record(grade) : acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!act) return;
+    event.preventDefault();
+    if (event.repeat && !/^(Arrow|[jk]$)/i.test(event.key)) return; // a key that is held down grades one document
+    turn(() => (document.querySelector("dialog[open]") ? undefined : act()));
   }
 }
 

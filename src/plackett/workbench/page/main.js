@@ -44,7 +44,7 @@ export const app = {
 
 export async function show() {
   const mine = ++turn;
-  const name = app.params.get("view") in VIEWS ? app.params.get("view") : "search";
+  const name = Object.hasOwn(VIEWS, app.params.get("view")) ? app.params.get("view") : "search";
   for (const link of document.querySelectorAll("#views a")) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

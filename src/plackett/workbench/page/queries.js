@@ -30,7 +30,7 @@ export async function render(main, app, current) {
       event.preventDefault();
       try {
         const done = await post("/api/sets/import", { name: name.value, text: area.value, file: file.files[0]?.name ?? "", rater: "imported" });
-        say(`${plural(done.queries, "query", "queries")} read${done.judgements ? `, ${plural(done.judgements, "judgement")}` : ""}`);
+        say(`${plural(done.queries, "query", "queries")} read${done.judgements ? `, ${plural(done.judgements, "judgement")}` : ""}${done.note ? `. ${done.note}` : ""}`, Boolean(done.note));
         app.go({ set: done.name });
       } catch (error) { say(error.message, true); }
     };
@@ -58,7 +58,7 @@ export async function render(main, app, current) {
     const difference = (row) => (a === b ? 0 : (row.values[a][measure] ?? 0) - (row.values[b][measure] ?? 0));
     const rows = [...found.rows].sort((x, y) => difference(y) - difference(x));
     const link = (row) => app.link({ qid: row.qid, q: source.searchable ? row.text : null, c: found.columns.slice(0, 5), set });
-    replace(results, means, found.warnings.map((text) => h("p", { class: "warning" }, text)), h("p", { class: "note" }, found.note, found.unjudged ? ` ${plural(found.unjudged, "query has", "queries have")} no judgements and are left out.` : ""),
+    replace(results, means, found.warnings.map((text) => h("p", { class: "warning" }, text)), h("p", { class: "note" }, found.note, found.unjudged ? ` ${plural(found.unjudged, "query has", "queries have")} no judgements and are left out.` : "", found.depth ? ` Lists are measured up to rank ${found.depth}.` : ""),
       found.columns.length > 1 ? [h("h2", null, "Query by query"), h("div", { class: "controls" }, select("by", "Measure", found.measures, measure, (event) => app.go({ by: event.target.value })), select("a", "A", found.columns, a, (event) => app.go({ a: event.target.value })), select("b", "B", found.columns, b, (event) => app.go({ b: event.target.value }))), verdict(), chart(rows)] : h("h2", null, "Query by query"),
       table(`${measure} of each query`, ["query", ...found.columns.map(right), ...(found.columns.length > 1 ? [right("A − B")] : [])], rows.map((row) => [h("a", { href: link(row) }, row.text || row.qid), ...found.columns.map((c) => h("td", { class: "right" }, number(row.values[c][measure]), row.unjudged[c] ? h("small", { title: `${row.unjudged[c]} of the first ten are not judged` }, ` ?${row.unjudged[c]}`) : null)), ...(found.columns.length > 1 ? [h("td", { class: `right ${difference(row) > 0 ? "gain" : difference(row) < 0 ? "loss" : ""}` }, signed(difference(row)))] : [])])));
 

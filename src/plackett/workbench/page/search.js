@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { button, dialog, h, marked, plural, replace, s, say, score, select, soft } from "./dom.js";
 import { explain } from "./explain.js";
-import { badge, gradeOf, typing } from "./grades.js";
+import { badge, gradeOf, inTurn, typing } from "./grades.js";
 
 export const title = "Search";
 
@@ -95,6 +95,7 @@ export async function render(main, app, current) {
     const grid = h("div", { class: "columns", style: { "--n": String(answer.columns.length) } });
     const lines = s("svg", { class: "lines", "aria-hidden": "true" });
     const waiting = new Set();
+    const turn = inTurn();
     let asking = 0;
     const observer = new IntersectionObserver((entries) => {
       for (const entry of entries) if (entry.isIntersecting && !cards.has(entry.target.dataset.id)) waiting.add(entry.target.dataset.id);
@@ -199,29 +200,27 @@ export async function render(main, app, current) {
       try {
         const done = await post("/api/judge", { rater: app.rater, docid: id, grade, q: query.text, qid: query.qid ?? "" });
         query = done.query;
-        if (grade === null) labels.delete(id); else labels.set(id, grade);
-        relabel(id);
-        say(grade === null ? `Grade of ${id} taken back` : `${id}: ${grade}`);
+        relabel(id, done.label);
+        const all = done.label === null || done.label === grade ? "" : `; with other judgements ${done.label}`;
+        say((grade === null ? `Grade of ${id} taken back` : `${id}: ${grade}`) + all);
       } catch (error) { say(error.message, true); }
     }
-    function relabel(id) {
+    function relabel(id, label) {
+      if (label === null) labels.delete(id); else labels.set(id, label);
       for (const item of grid.querySelectorAll("li.result")) if (item.dataset.id === id) replace(item.querySelector(".slot"), badge(labels.get(id)));
     }
     async function undo() {
       const done = await post("/api/undo", { rater: app.rater });
       if (!done.undone) { say("Nothing to undo"); return; }
-      if (done.undone.qid === query.qid) {
-        const back = done.current?.grade ?? null;
-        if (back === null) labels.delete(done.undone.docid); else labels.set(done.undone.docid, back);
-        relabel(done.undone.docid);
-      }
+      if (done.count > 1) { say(`Undone: ${done.count} judgements that were imported together`); app.go({}); return; }
+      if (done.undone.qid === query.qid) relabel(done.undone.docid, done.label);
       say(`Undone: ${done.undone.docid}`);
     }
 
     function keys(event) {
       if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "/") { event.preventDefault(); main.querySelector("#q")?.focus(); return; }
-      if (event.key === "u" || event.key === "U") { undo().catch((error) => say(error.message, true)); return; }
+      if (event.key === "u" || event.key === "U") { if (!event.repeat) turn(undo).catch((error) => say(error.message, true)); return; }
       const item = document.activeElement?.closest?.("li.result") ?? null;
       const moves = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
       if (event.key in moves) {
@@ -235,7 +234,7 @@ export async function render(main, app, current) {
       }
       if (!item) return;
       const grade = gradeOf(event);
-      if (grade !== undefined) { event.preventDefault(); judge(item.dataset.id, grade); }
+      if (grade !== undefined) { event.preventDefault(); if (!event.repeat) turn(() => judge(item.dataset.id, grade)); }
       else if (event.key === "e" || event.key === "E") why(answer.columns[item.dataset.column].name, item.dataset.id);
     }
     document.addEventListener("keydown", keys);

@@ -32,6 +32,8 @@ __all__ = ["IndexSource", "default_features"]
 #: Marks around matched words while a snippet is text: characters of the private use area, taken out of documents first.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARKED = re.compile(f"{_OPEN}(.*?){_CLOSE}", re.DOTALL)
+#: Names of files that there should be, and not models such as ``BM25(k1=0.9)`` or ``LMIR.DIR``.
+_FILE = re.compile(r".*\.[a-z][a-z0-9]*", re.DOTALL)
 #: Fields that name a document, the first that is there.
 _TITLES = ("title", "name", "headline", "subject")
 #: Characters of a field that are sent to the page.
@@ -67,12 +69,12 @@ class IndexSource(Source):
 
                 return self.add_ranker(path.stem, load(path), self.features)
             return self._put(RunColumn(path.stem, read_results(path)))
-        if path.suffix or "/" in given:
+        if "/" in given or (path.suffix and _FILE.fullmatch(given)):
             raise DataError(f"{given}: no such file")
         if given == "BM25":
             return self.columns["BM25"]
         try:
-            name, parameters = call(given)
+            name, parameters = call(given) if "(" in given else (given, {})
         except ValueError as error:
             raise DataError(f"ranker {given!r}: {error}") from None
         return self._put(ModelColumn(given, self.index, model_of(name, parameters)))
