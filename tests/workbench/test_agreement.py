@@ -7,29 +7,34 @@ import itertools
 import numpy as np
 import pytest
 
-from plackett.workbench.agreement import agreement, alpha, kappa
+from plackett.workbench.agreement import agreement
 from plackett.workbench.columns.base import Ranked
 from plackett.workbench.overlap import overlaps
 from plackett.workbench.pooling import pool
 from plackett.workbench.store import Judgement
 
 
+def judged(table):
+    """Judgements from a table: document, then the grade of each rater or None."""
+    rows = [(rater, doc, grade) for doc, grades in table.items() for rater, grade in zip("abcd", grades, strict=False)]
+    return [Judgement(i, 0.0, r, "q", d, float(g), "") for i, (r, d, g) in enumerate(rows) if g is not None]
+
+
 def test_alpha_is_the_published_one():
     rows = ["123321412...", "1233224125.3", ".3332342251.", "1233244125 1.".replace(" ", "")]
-    units = {i: [int(row[i]) for row in rows if row[i] != "."] for i in range(12)}
+    table = {str(i): [None if row[i] == "." else int(row[i]) for row in rows] for i in range(12)}
     # Krippendorff 2011, Computing Krippendorff's alpha-reliability, section E: intervals
-    assert alpha(units) == pytest.approx(0.849, abs=5e-4)
+    assert agreement(judged(table))["alpha"] == pytest.approx(0.849, abs=5e-4)
+    assert np.isnan(agreement(judged({"d": [1]}))["alpha"]) and np.isnan(agreement([])["alpha"])
 
 
-def test_kappa_is_that_of_the_definition():
+def test_kappa_has_quadratic_weights():
     rng = np.random.default_rng(0)
-    for _ in range(20):
-        a, b = rng.integers(0, 4, 15), rng.integers(0, 4, 15)
-        observed = np.mean([(x - y) ** 2 for x, y in zip(a, b, strict=True)])
-        expected = np.mean([(x - y) ** 2 for x, y in itertools.product(a, b)])
-        assert kappa(a, b) == pytest.approx(1 - observed / expected)
-    assert np.isnan(kappa([1, 1], [1, 1])) and np.isnan(kappa([], []))
-    assert np.isnan(alpha({"d": [1]})) and np.isnan(alpha({}))
+    a, b = rng.integers(0, 4, 15), rng.integers(0, 4, 15)
+    observed = np.mean([(x - y) ** 2 for x, y in zip(a, b, strict=True)])
+    expected = np.mean([(x - y) ** 2 for x, y in itertools.product(a, b)])
+    found = agreement(judged({str(i): pair for i, pair in enumerate(zip(a, b, strict=True))}))
+    assert found["pairs"][0]["kappa"] == pytest.approx(1 - observed / expected)
 
 
 def test_conflicts_have_the_widest_first():

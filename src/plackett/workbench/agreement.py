@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from plackett.selection.judges.cohen import cohen_kappa
+from plackett.selection.judges.krippendorff import krippendorff_alpha
 from plackett.workbench.store import Judgement
 
-__all__ = ["agreement", "alpha", "kappa"]
-
-
-def kappa(a: Iterable[float], b: Iterable[float]) -> float:
-    r"""Cohen's kappa of two raters with quadratic weights.
-
-    .. math:: 1 - \frac{\sum_i (a_i - b_i)^2 / n}{\sum_{i,j} (a_i - b_j)^2 / n^2}
-
-    1 is full agreement, 0 what two raters with these grades reach by chance. NaN if both give one and the same grade
-    throughout.
-
-    >>> kappa([0, 1, 2, 2], [0, 1, 2, 2]), round(kappa([0, 0, 2, 2], [0, 1, 1, 2]), 4)
-    (1.0, 0.6667)
-
-    References
-    ----------
-    Cohen: Weighted kappa. Psychological Bulletin 70, 1968.
-    """
-    x, y = np.fromiter(a, np.float64), np.fromiter(b, np.float64)
-    chance = float(np.mean(x**2) + np.mean(y**2) - 2 * np.mean(x) * np.mean(y)) if x.size else 0.0
-    return float("nan") if chance <= 0 else float(1 - np.mean((x - y) ** 2) / chance)
-
-
-def alpha(grades: Mapping[Any, Iterable[float]]) -> float:
-    r"""Krippendorff's alpha of the grades that several raters gave, by what was graded, for intervals.
-
-    .. math:: 1 - \frac{D_o}{D_e},\quad D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{i \ne j} (x_{ui} - x_{uj})^2
-
-    where :math:`D_e` is the same over all pairs of grades. What only one rater graded does not count. NaN if there is
-    nothing to compare, or only one grade.
-
-    >>> alpha({"d1": [2, 2], "d2": [0, 0], "d3": [1, 1]})
-    1.0
-
-    References
-    ----------
-    Krippendorff: Content analysis. Sage, 2004.
-    """
-    units = [unit for given in grades.values() if (unit := np.fromiter(given, np.float64)).size > 1]
-    values = np.concatenate([np.empty(0), *units])
-    n = values.size
-    if n < 2 or np.ptp(values) == 0:
-        return float("nan")
-    # the sum of squared differences over ordered pairs is 2 m Σ (x − mean)²
-    observed = sum(2 * unit.size * float(((unit - unit.mean()) ** 2).sum()) / (unit.size - 1) for unit in units) / n
-    expected = 2 * n * float(((values - values.mean()) ** 2).sum()) / (n * (n - 1))
-    return float(1 - observed / expected)
+__all__ = ["agreement"]
 
 
 def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
@@ -72,7 +28,9 @@ def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
         if both:
             first, second = zip(*both, strict=True)
             same = sum(x == y for x, y in both) / len(both)
-            pairs.append({"a": a, "b": b, "n": len(both), "same": same, "kappa": kappa(first, second)})
+            pairs.append(
+                {"a": a, "b": b, "n": len(both), "same": same, "kappa": cohen_kappa(first, second, weights="quadratic")}
+            )
     conflicts: list[dict[str, Any]] = [
         {
             "qid": qid,
@@ -84,6 +42,16 @@ def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
         if len({found.grade for found in given.values()}) > 1
     ]
     conflicts.sort(key=lambda one: min(one["grades"].values()) - max(one["grades"].values()))
-    grades = {pair: [float(found.grade or 0.0) for found in given.values()] for pair, given in by_pair.items()}
-    everyone = alpha(grades)
-    return {"alpha": everyone, "pairs": pairs, "conflicts": conflicts}
+    return {"alpha": _alpha(by_pair, raters), "pairs": pairs, "conflicts": conflicts}
+
+
+def _alpha(by_pair: dict[tuple[str, str], dict[str, Judgement]], raters: list[str]) -> float:
+    """Krippendorff's alpha of all raters, grades as intervals; NaN if there is nothing to compare."""
+    if len(raters) < 2:
+        return float("nan")
+    column = {rater: i for i, rater in enumerate(raters)}
+    table = np.full((len(by_pair), len(raters)), np.nan)
+    for row, given in zip(table, by_pair.values(), strict=True):
+        for rater, found in given.items():
+            row[column[rater]] = found.grade
+    return krippendorff_alpha(table, level="interval")
