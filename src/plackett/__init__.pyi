@@ -39,6 +39,7 @@ from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
+from plackett.feature_selection.greedy import GreedySelector as GreedySelector
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
@@ -172,6 +173,7 @@ from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment
 from plackett.explanations.explain import explain as explain
 from plackett.text.features.extract import extract as extract
+from plackett.feature_selection.similarity import feature_similarity as feature_similarity
 from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn
 from plackett.aggregation.fusing import fuse as fuse
@@ -282,6 +284,7 @@ from plackett import evaluation as evaluation
 from plackett import experiments as experiments
 from plackett import explanations as explanations
 from plackett import export as export
+from plackett import feature_selection as feature_selection
 from plackett import graph as graph
 from plackett import models as models
 from plackett import permutation_models as permutation_models

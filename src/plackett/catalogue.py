@@ -53,6 +53,7 @@ KINDS = {
     "clicks": "clicks",
     "clicks/models": "click model",
     "selection": "selection",
+    "feature_selection": "feature selection",
     "theory": "theory",
     "export": "export",
     "serve": "serve",
