@@ -207,6 +207,7 @@ FUNCTIONS = {
     "roc_curve": lambda c: str(pk.roc_curve(c.data, c.scores)),
     "run_frame": lambda c: c.rows(c.runs["x"]),
     "sample_order": lambda c: pk.sample_order(c.data, 0).tolist(),
+    "feature_frontier": lambda c: c.rows(pk.feature_frontier("LinearRegression", c.data, c.data, verbose=False).frame),
     "feature_similarity": lambda c: pk.feature_similarity(c.data).tolist(),
     "single_feature_importance": lambda c: c.rows(pk.single_feature_importance(c.data)),
     "spearman_rho": lambda c: list(pk.spearman_rho(c.scores, c.other, c.data.qid)),

@@ -20,6 +20,7 @@ from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTer
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
+from plackett.feature_selection.cost import CheapestSelector as CheapestSelector
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
@@ -173,6 +174,7 @@ from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment
 from plackett.explanations.explain import explain as explain
 from plackett.text.features.extract import extract as extract
+from plackett.feature_selection.cost import feature_frontier as feature_frontier
 from plackett.feature_selection.similarity import feature_similarity as feature_similarity
 from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn

@@ -98,6 +98,7 @@ class GreedySelector(FeatureSelector):
         return chosen
 
 
+@fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def greedy_choice(
     importance: Any, similarity: Any, *, n_features: int | float, redundancy: float = 0.01
 ) -> tuple[np.ndarray, float]:
