@@ -159,6 +159,7 @@ from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.aggregation.fusing import aggregate as aggregate
 from plackett.data.permutations import best_order as best_order
 from plackett.rankers.calibration import calibrate as calibrate
+from plackett.evaluation.churn import churn as churn
 from plackett.evaluation.compare import compare as compare
 from plackett.evaluation.compare_evaluations import compare_evaluations as compare_evaluations
 from plackett.evaluation.compare_runs import compare_runs as compare_runs
@@ -228,6 +229,7 @@ from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.export.xgboost import read_xgboost as read_xgboost
 from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
+from plackett.evaluation.robustness import robustness as robustness
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
@@ -237,6 +239,7 @@ from plackett.text.search.searching import search as search
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho
 from plackett.data.splits import split_queries as split_queries
+from plackett.evaluation.robustness import switch_probability as switch_probability
 from plackett.measures.tau_ap import tau_ap as tau_ap
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise
