@@ -27,7 +27,7 @@ def test_counts_equal_sets_of_documents(case):
         assert row["moved"] == sum(i in tops[1] and tops[1].index(i) != place for place, i in enumerate(tops[0]))
         assert row["first_changes"] == (tops[0][0] != tops[1][0])
         example = found.example(row["qid"])
-        assert set(example["document"]) == {str(data.docids[i]) for i in {*tops[0], *tops[1]}}
+        assert set(example["docid"]) == {str(data.docids[i]) for i in {*tops[0], *tops[1]}}
     values = [pk.evaluate(data, each, "nDCG@10").mean["nDCG@10"] for each in (old, new)]
     assert found.mean["old"] == pytest.approx(values[0]) and found.mean["new"] == pytest.approx(values[1])
     assert found.per_query["replaced"].to_list() == sorted(found.per_query["replaced"], reverse=True)

@@ -35,7 +35,7 @@ class Churn(Renderable):
         have there), ``moved`` (those in both, at another rank), ``first_changes`` and, with labels, the measure of
         ``old`` and ``new`` and their ``difference``. The largest changes come first.
     documents
-        A row per document among the first k of either: ``qid``, ``document``, ``old_rank``, ``new_rank`` and, with
+        A row per document among the first k of either: ``qid``, ``docid``, ``old_rank``, ``new_rank`` and, with
         labels, ``label``. A document without an id is named by its row in the query, from 1.
     k
         Number of results that users see.
@@ -135,7 +135,7 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
     names = (np.arange(data.n_rows) - data.offsets[query] + 1) if data.docids is None else data.docids
     documents = {
         "qid": np.asarray(data.qids)[query[seen]].tolist(),
-        "document": np.asarray(names)[seen].tolist(),
+        "docid": np.asarray(names)[seen].tolist(),
         "old_rank": ranks[0][seen],
         "new_rank": ranks[1][seen],
     }
