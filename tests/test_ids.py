@@ -210,6 +210,7 @@ FUNCTIONS = {
     "churn": lambda c: c.rows(pk.churn(c.scores, c.data.X[:, 1], c.data, k=2).documents.sort("old_rank", "new_rank")),
     "robustness": lambda c: pk.robustness(c.data, c.scores, noise=1e-9).mean["value"],
     "switch_probability": lambda c: c.rows(pk.switch_probability(c.data, c.scores)),
+    "update_ranker": lambda c: pk.update_ranker(pk.ListNet().fit(c.data), c.data, max_churn=0).churn.mean["replaced"],
     "feature_frontier": lambda c: c.rows(pk.feature_frontier("LinearRegression", c.data, c.data, verbose=False).frame),
     "feature_similarity": lambda c: pk.feature_similarity(c.data).tolist(),
     "single_feature_importance": lambda c: c.rows(pk.single_feature_importance(c.data)),

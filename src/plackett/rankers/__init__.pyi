@@ -134,4 +134,5 @@ from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
+from plackett.rankers.update import update_ranker as update_ranker
 from plackett.rankers.base import Ranker as Ranker
