@@ -89,6 +89,14 @@ def test_selector_in_a_saved_pipeline(pair, tmp_path):
     np.testing.assert_allclose(found.predict(valid), pipeline.predict(valid))
 
 
+def test_a_constant_feature_is_no_surprise(pair):
+    parts = [
+        data.replace(X=np.hstack([data.X[:, :1], np.ones((240, 1), np.float32)]), feature_names=None) for data in pair
+    ]
+    found = pk.feature_frontier("LinearRegression", *parts)  # a warning would be an error here
+    assert found.frame["added"].to_list() == ["1", "2"] and found.selected.tolist() == [0]
+
+
 def test_trade_off():
     gamma, time = np.array([0.2, 0.9]), np.array([0.5, 2.0])
     sigma = np.exp(-0.3 * time)

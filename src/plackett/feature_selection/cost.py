@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._estimator import clone
 from plackett._progress import progress
 from plackett._provenance import fulfils
@@ -124,7 +125,9 @@ def feature_frontier(
 
     def value(columns: list[int]) -> float:
         part, other = (_columns(each, np.sort(columns)) for each in (train, valid))
-        scores = predict(fit(clone(base), part), other)
+        with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
+            warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+            scores = predict(fit(clone(base), part), other)
         return found.worth(found.mean(found.per_query(Scored(other, scores))))
 
     limit = np.inf if budget is None else budget
