@@ -53,6 +53,13 @@ def test_the_limit_holds_and_is_used(parts, old, limit):
         )
 
 
+@pytest.mark.parametrize("ranker", [pk.ListNet(), pk.LinearRegression(), pk.RankSVM()])
+def test_rankers_as_they_come(parts, ranker):
+    found = pk.update_ranker(ranker.fit(parts[0]), parts[1], max_churn=0.1, k=3)
+    assert found.churn.mean["replaced"] <= 0.1
+    assert found.frame.height > 1  # training afresh changes more
+
+
 def test_any_ranker_by_blending(parts, tmp_path):
     old = pk.MART(n_estimators=5, n_jobs=1).fit(parts[0])
     before = old.predict(parts[1])

@@ -126,9 +126,11 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
         def near(rho: float) -> Ranker:
             if rho == 0.0:
                 return fresh
-            ranker = copy.copy(fresh)
+            ranker, model = copy.copy(fresh), copy.copy(old.make_model())  # type: ignore[attr-defined]
+            # of several strengths of the penalty, cross-validation on the new data chose one
+            model.alpha = getattr(fresh, "alpha_", model.alpha)
             part = ranker._prepared(ranker._columns.aligned(data))
-            ranker.scorer_ = train_near(old.make_model(), old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]
+            ranker.scorer_ = train_near(model, old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]
             return ranker
 
         return "rho", ((rho, lambda rho=rho: near(rho)) for rho in _STRENGTHS)  # type: ignore[misc]

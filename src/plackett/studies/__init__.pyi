@@ -30,3 +30,4 @@ from plackett.studies.tendency import tendency as tendency
 from plackett.studies.top_k_interplay import top_k_interplay as top_k_interplay
 from plackett.studies.top_k_loss import top_k_loss as top_k_loss
 from plackett.studies.training_time import training_time as training_time
+from plackett.studies.which_features import which_features as which_features
