@@ -53,6 +53,12 @@ def test_against_the_objective_and_exhaustive_search(seed):
     assert value == pytest.approx(best(w, e, 3, 0.0))
 
 
+def test_the_usual_redundancy_is_one_over_the_number_of_features():
+    w, e = problem(9)
+    usual, same = (greedy_choice(w, e, n_features=4, redundancy=c) for c in (None, 0.25))
+    assert usual[0].tolist() == same[0].tolist() and usual[1] == same[1]
+
+
 @pytest.fixture(scope="module")
 def data():
     made = pk.datasets.make_ranking(25, 8, 4, random_state=0)

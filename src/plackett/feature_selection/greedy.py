@@ -35,8 +35,8 @@ class GreedySelector(FeatureSelector):
     n_features
         t, the number of features to keep: a whole number, or a share between 0 and 1. Default: half.
     redundancy
-        c, how much similarity costs; 0 keeps the t most important features. The penalty grows with the number of
-        selected features, so values around 1 / t balance the two sums.
+        c, how much similarity costs; 0 keeps the t most important features. None is 1 / t, which balances t
+        importances against t (t − 1) similarities.
     measure
         Measure or loss of ranking by one feature.
     scale
@@ -73,7 +73,7 @@ class GreedySelector(FeatureSelector):
         self,
         n_features: int | float = 0.5,
         *,
-        redundancy: float = 0.01,
+        redundancy: float | None = None,
         measure: Any = "nDCG@10",
         scale: str = "tau",
         n_jobs: int | None = None,
@@ -100,7 +100,7 @@ class GreedySelector(FeatureSelector):
 
 @fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def greedy_choice(
-    importance: Any, similarity: Any, *, n_features: int | float, redundancy: float = 0.01
+    importance: Any, similarity: Any, *, n_features: int | float, redundancy: float | None = None
 ) -> tuple[np.ndarray, float]:
     """The features that GAS selects, in its order, and the value of its objective.
 
@@ -113,9 +113,11 @@ def greedy_choice(
         raise DataError(f"similarity has shape {similar.shape}; it must be a square over {weight.size} importances")
     if not (np.isfinite(weight).all() and np.isfinite(similar).all()):
         raise DataError("importance and similarity must be finite numbers")
+    size = n_kept(n_features, weight.size)
+    if redundancy is None:
+        redundancy = 1.0 / size
     if not isinstance(redundancy, Real) or not 0.0 <= redundancy < np.inf:
         raise DataError(f"redundancy={redundancy!r}; give a number of 0 or more")
-    size = n_kept(n_features, weight.size)
     left, chosen, value = np.ones(weight.size, bool), np.empty(size, np.int64), 0.0
     for step in range(size):
         best = int(np.argmax(np.where(left, weight, -np.inf)))

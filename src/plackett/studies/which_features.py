@@ -36,7 +36,7 @@ def which_features(
     import polars as pl
 
     from plackett.feature_selection.cost import feature_frontier
-    from plackett.feature_selection.greedy import GreedySelector
+    from plackett.feature_selection.greedy import GreedySelector, greedy_choice
     from plackett.rankers.pointwise.linear_regression import LinearRegression
 
     found: dict[tuple[int, str], list[float]] = {}
@@ -55,6 +55,7 @@ def which_features(
             return of_queries(X, y, [n_docs] * n_queries)
 
         train, test = draw(), draw()
+        gas = GreedySelector(n_jobs=1).fit(train)
         third = train.n_queries // 3
         parts = train.select(np.arange(third, train.n_queries)), train.select(np.arange(third))
         path = feature_frontier(LinearRegression(n_jobs=1), *parts, method="importance", verbose=False)
@@ -62,7 +63,7 @@ def which_features(
         for t in sizes:
             chosen = {"random": rng.permutation(n_features)[:t], "frontier": np.array(added[:t])}
             for name, c in (("importance", 0.0), ("GAS, c = 1/(4t)", 0.25 / t), ("GAS, c = 1/t", 1.0 / t)):
-                chosen[name] = GreedySelector(t, redundancy=c, n_jobs=1).fit(train).selected_
+                chosen[name] = greedy_choice(gas.importances_, gas.similarities_, n_features=t, redundancy=c)[0]
             chosen["all"] = np.arange(n_features)
             for name, columns in chosen.items():
                 kept = np.sort(columns)
