@@ -279,7 +279,7 @@ def _forward(
         # the first set has nothing to gain on: it is compared with the worst feature
         gain = values - (current if step else values.min())
         rate = np.where(gain > 0, gain / per[left], gain)
-        best = int(np.lexsort((left, price[left], -rate))[0])
+        best = int(np.lexsort((np.array(left), price[left], -rate))[0])
         current = float(values[best])
         spent += price[left[best]]
         order.append((left.pop(best), current))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -146,10 +146,10 @@ def n_kept(n_features: Any, available: int) -> int:
     >>> n_kept(3, 10), n_kept(0.25, 10)
     (3, 2)
     """
-    if isinstance(n_features, Integral) and not isinstance(n_features, bool):
+    if isinstance(n_features, (int, np.integer)) and not isinstance(n_features, bool):
         if not 1 <= n_features <= available:
             raise DataError(f"n_features={n_features}; give a number from 1 to {available}, the number of features")
         return int(n_features)
-    if isinstance(n_features, Real) and not isinstance(n_features, bool) and 0.0 < n_features <= 1.0:
+    if isinstance(n_features, (float, np.floating)) and not isinstance(n_features, bool) and 0.0 < n_features <= 1.0:
         return max(1, round(float(n_features) * available))
     raise DataError(f"n_features={n_features!r}; give a whole number, or a share above 0 and up to 1")
