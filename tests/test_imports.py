@@ -19,7 +19,7 @@ LAYERS = (
     ("evaluation", "aggregation", "diversity"),
     ("losses",),
     ("scorers", "solvers", "models"),
-    ("rankers", "text", "graph", "clicks", "selection"),
+    ("rankers", "text", "graph", "clicks", "selection", "feature_selection"),
     ("explanations", "export", "online"),
     ("experiments",),
     ("studies", "plot", "theory"),

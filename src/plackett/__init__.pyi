@@ -20,6 +20,7 @@ from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTer
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
+from plackett.feature_selection.cost import CheapestSelector as CheapestSelector
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents
@@ -38,9 +39,8 @@ from plackett.data.splits import Fold as Fold
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
-from plackett.rankers.pointwise.generative_ranker import GenerativeRanker as GenerativeRanker
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
-from plackett.rankers.semi_supervised.graph_propagation import GraphPropagation as GraphPropagation
+from plackett.feature_selection.greedy import GreedySelector as GreedySelector
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
 from plackett.rankers.pairwise.ir_svm import IRSVM as IRSVM
@@ -55,7 +55,6 @@ from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
 from plackett.rankers.query_dependent.knn_online import KNNOnline as KNNOnline
-from plackett.rankers.semi_supervised.kernel_features import KernelFeatures as KernelFeatures
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
 from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
 from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
@@ -97,12 +96,10 @@ from plackett.models.pair_potentials import PairPotentials as PairPotentials
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
-from plackett.rankers.listwise.pointer_ranker import PointerRanker as PointerRanker
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.transfer.pooled_transfer import PooledTransfer as PooledTransfer
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
-from plackett.rankers.semi_supervised.preference_propagation import PreferencePropagation as PreferencePropagation
 from plackett.data.preferences import Preferences as Preferences
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
 from plackett.text.query_intent import QueryIntent as QueryIntent
@@ -135,10 +132,8 @@ from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplici
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
 from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
 from plackett.text.pipeline import SearchPipeline as SearchPipeline
-from plackett.rankers.semi_supervised.semi_supervised_rank_boost import SemiSupervisedRankBoost as SemiSupervisedRankBoost
 from plackett.rankers.diverse.sequential_diversity import SequentialDiversity as SequentialDiversity
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
-from plackett.rankers.semi_supervised.similarity_propagation import SimilarityPropagation as SimilarityPropagation
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
 from plackett.rankers.listwise.softrank import SoftRank as SoftRank
@@ -148,6 +143,7 @@ from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedL
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
 from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
 from plackett.rankers.listwise.structrank import StructRank as StructRank
+from plackett.rankers.subsample_ensemble import SubsampleEnsemble as SubsampleEnsemble
 from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.permutation_models.thurstone import Thurstone as Thurstone
@@ -157,7 +153,6 @@ from plackett.models.trees import Trees as Trees
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.query_dependent.two_layer import TwoLayer as TwoLayer
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
-from plackett.rankers.semi_supervised.weak_supervision import WeakSupervision as WeakSupervision
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
@@ -165,6 +160,7 @@ from plackett.rankers.pairwise.yetirank import YetiRank as YetiRank
 from plackett.aggregation.fusing import aggregate as aggregate
 from plackett.data.permutations import best_order as best_order
 from plackett.rankers.calibration import calibrate as calibrate
+from plackett.evaluation.churn import churn as churn
 from plackett.evaluation.compare import compare as compare
 from plackett.evaluation.compare_evaluations import compare_evaluations as compare_evaluations
 from plackett.evaluation.compare_runs import compare_runs as compare_runs
@@ -180,6 +176,8 @@ from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment
 from plackett.explanations.explain import explain as explain
 from plackett.text.features.extract import extract as extract
+from plackett.feature_selection.cost import feature_frontier as feature_frontier
+from plackett.feature_selection.similarity import feature_similarity as feature_similarity
 from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn
 from plackett.aggregation.fusing import fuse as fuse
@@ -232,6 +230,7 @@ from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.export.xgboost import read_xgboost as read_xgboost
 from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
+from plackett.evaluation.robustness import robustness as robustness
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
@@ -241,11 +240,13 @@ from plackett.text.search.searching import search as search
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho
 from plackett.data.splits import split_queries as split_queries
+from plackett.evaluation.robustness import switch_probability as switch_probability
 from plackett.measures.tau_ap import tau_ap as tau_ap
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise
 from plackett.data.judgements import to_pointwise as to_pointwise
 from plackett.evaluation.risk import trisk as trisk
+from plackett.rankers.update import update_ranker as update_ranker
 from plackett.evaluation.risk import urisk as urisk
 from plackett.text.query_intent import url_type as url_type
 from plackett.export.verify import verify_export as verify_export
@@ -290,13 +291,12 @@ from plackett import evaluation as evaluation
 from plackett import experiments as experiments
 from plackett import explanations as explanations
 from plackett import export as export
+from plackett import feature_selection as feature_selection
 from plackett import graph as graph
 from plackett import models as models
-from plackett import online as online
 from plackett import permutation_models as permutation_models
 from plackett import plot as plot
 from plackett import scorers as scorers
-from plackett import selection as selection
 from plackett import serve as serve
 from plackett import solvers as solvers
 from plackett import studies as studies

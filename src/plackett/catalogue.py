@@ -55,6 +55,7 @@ KINDS = {
     "online": "online",
     "selection": "selection",
     "selection/pools": "pool",
+    "feature_selection": "feature selection",
     "theory": "theory",
     "export": "export",
     "serve": "serve",

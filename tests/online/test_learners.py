@@ -12,7 +12,6 @@ import plackett as pk
 from plackett._errors import DataError
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.simulate import simulate_log
-from plackett.online.incremental import incremental_update
 from plackett.online.learners.base import Page
 from plackett.online.learners.dbgd import DBGD
 from plackett.online.learners.pdgd import PDGD
@@ -236,21 +235,6 @@ def test_click_perceptron_takes_the_steps_of_the_definition(data):
     assert curves.online[:, -1].mean() > curves.online[:, 0].mean()  # every page is judged before it is learned from
 
 
-@pytest.mark.spec("robust.incremental")
-def test_incremental_updates_go_from_the_old_model_to_a_fresh_one(data):
-    old = np.array([1.0, -1.0, 0.0, 0.5, 0.0])
-    X = np.asarray(data.X, float)
-    taus, way = [], []
-    for rho in (0.0, 0.05, 1.0, 1e6):
-        w = incremental_update(data, old, rho=rho)
-        taus.append(kendalltau(X @ w, X @ old).statistic)
-        way.append(np.linalg.norm(w - old))
-    assert np.all(np.diff(taus) > 0) and np.all(np.diff(way) < 0)
-    np.testing.assert_allclose(w, old, atol=1e-4)
-    other = incremental_update(data, np.zeros(5), rho=0.0)
-    np.testing.assert_allclose(incremental_update(data, old, rho=0.0), other, atol=0.05)
-
-
 def test_wrong_input_is_named(data):
     with pytest.raises(DataError, match="4 features"):
         PDGD(4).show(np.zeros((3, 5)))
@@ -260,3 +244,8 @@ def test_wrong_input_is_named(data):
         simulate_online(PDGD(5), data, users="x")
     with pytest.raises(DataError, match="delta"):
         DBGD(3, delta=0)
+
+
+def test_dueling_bandits_refuse_a_bound():
+    with pytest.raises(DataError, match="least=0.9"):
+        DBGD(n_features=2, least=0.9)

@@ -113,3 +113,13 @@ def test_colours_and_font_are_the_reports(rankers):
     assert '"--' not in text  # every name of a colour has become one
     assert json.loads(text)["layout"]["font"]["family"].endswith("sans-serif")
     assert "#0072b2" in text
+
+
+def test_feature_frontier():
+    train, valid = (pk.datasets.make_ranking(15, 6, 3, random_state=seed) for seed in (0, 1))
+    found = pk.feature_frontier("LinearRegression", train, valid, costs=[1, 2, 3])
+    trace = pk.plot.feature_frontier(found).data[0]
+    assert list(trace.x) == found.frame["cost"].to_list()
+    assert list(trace.marker.symbol).count("diamond") == 1
+    with pytest.raises(pk.DataError, match="feature_frontier"):
+        pk.plot.feature_frontier(train)

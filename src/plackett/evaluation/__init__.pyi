@@ -4,6 +4,7 @@ from typing import Any
 from plackett.evaluation.significance.corrections import benjamini_hochberg as benjamini_hochberg
 from plackett.evaluation.significance.corrections import bonferroni as bonferroni
 from plackett.evaluation.significance.bootstrap import bootstrap as bootstrap
+from plackett.evaluation.churn import churn as churn
 from plackett.evaluation.significance.effects import cliffs_delta as cliffs_delta
 from plackett.evaluation.significance.effects import cohens_dz as cohens_dz
 from plackett.evaluation.compare import compare as compare
@@ -21,10 +22,12 @@ from plackett.evaluation.friedman import nemenyi as nemenyi
 from plackett.evaluation.winning_number import normalised_winning_number as normalised_winning_number
 from plackett.evaluation.importance import permutation_importance as permutation_importance
 from plackett.evaluation.risk import reward_risk as reward_risk
+from plackett.evaluation.robustness import robustness as robustness
 from plackett.evaluation.significance.sign import sign as sign
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.evaluation.significance.effects import standardised_mean_difference as standardised_mean_difference
 from plackett.evaluation.significance.student import student as student
+from plackett.evaluation.robustness import switch_probability as switch_probability
 from plackett.evaluation.risk import trisk as trisk
 from plackett.evaluation.significance.tukey import tukey as tukey
 from plackett.evaluation.risk import urisk as urisk

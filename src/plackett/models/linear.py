@@ -19,7 +19,7 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Linear", "deviation", "lbfgs", "merged_moments", "moments", "spread", "weight_of_rows"]
+__all__ = ["Linear", "deviation", "lbfgs", "merged_moments", "moments", "spread", "train_near", "weight_of_rows"]
 
 _SPREAD_ROWS = 4096
 
@@ -326,3 +326,29 @@ class _Batches(Sequence[tuple[RankingDataset, BoundLoss]]):
 
 
 _SOLVERS = {"lbfgs": lbfgs, "sgd": _sgd}
+
+
+def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScorer, rho: float) -> LinearScorer:
+    r"""Minimise the objective of the model plus :math:`\frac{\rho}{2} \lVert v - v_\text{old} \rVert_2^2`.
+
+    The weights v are those of the standardised features. Needs a smooth loss with a value and no L1 part.
+    """
+    from scipy.optimize import minimize
+
+    if not (loss.has_value and loss.smooth) or model.l1_ratio > 0.0:
+        raise LossError("staying near old weights needs a smooth loss with a value, and l1_ratio=0")
+    problem = _Problem(model, loss, data)
+    centre = problem.start(old)
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = flat.reshape(problem.shape)
+        total, slope = problem.loss_and_slope(weights)
+        kept, away = problem.penalised(weights), weights - centre
+        value = total / problem.total + 0.5 * model.alpha * (kept**2).sum() + 0.5 * rho * (away**2).sum()
+        slope = slope / problem.total + rho * away
+        problem.penalised(slope)[...] += model.alpha * kept
+        return float(value), slope.ravel()
+
+    options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
+    found = minimize(objective, centre.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return problem.scorer(found.x.reshape(problem.shape))

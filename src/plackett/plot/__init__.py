@@ -9,8 +9,17 @@ from __future__ import annotations
 from plackett.plot.comparison import comparison
 from plackett.plot.differences import differences
 from plackett.plot.exit_frontier import exit_frontier
+from plackett.plot.feature_frontier import feature_frontier
 from plackett.plot.importances import importances
 from plackett.plot.learning_curve import learning_curve
 from plackett.plot.measure_curve import measure_curve
 
-__all__ = ["comparison", "differences", "exit_frontier", "importances", "learning_curve", "measure_curve"]
+__all__ = [
+    "comparison",
+    "differences",
+    "exit_frontier",
+    "feature_frontier",
+    "importances",
+    "learning_curve",
+    "measure_curve",
+]

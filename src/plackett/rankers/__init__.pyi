@@ -119,6 +119,7 @@ from plackett.rankers.pointwise.staged_logistic import StagedLogistic as StagedL
 from plackett.rankers.pairwise.stochastic_rank import StochasticRank as StochasticRank
 from plackett.rankers.listwise.stochastic_smoothing_mart import StochasticSmoothingMART as StochasticSmoothingMART
 from plackett.rankers.listwise.structrank import StructRank as StructRank
+from plackett.rankers.subsample_ensemble import SubsampleEnsemble as SubsampleEnsemble
 from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
@@ -141,4 +142,5 @@ from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
+from plackett.rankers.update import update_ranker as update_ranker
 from plackett.rankers.base import Ranker as Ranker

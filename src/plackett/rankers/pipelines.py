@@ -23,6 +23,8 @@ TRANSFORMERS = {
     "QueryNormalizer": ("plackett.data.query_normalizer", _COLUMNS),
     "Imputer": ("plackett.data.imputer", (*_COLUMNS, "statistics_", "indicator_features_")),
     "OrderedTargetEncoder": ("plackett.data.target_encoding", ("n_features_in_", "statistics_")),
+    "GreedySelector": ("plackett.feature_selection.greedy", (*_COLUMNS, "selected_")),
+    "CheapestSelector": ("plackett.feature_selection.cost", (*_COLUMNS, "selected_")),
 }
 
 

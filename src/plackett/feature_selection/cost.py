@@ -1,0 +1,317 @@
+"""Quality against the cost of features: the cheapest set that is nearly as good as the best."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError, PlackettWarning
+from plackett._estimator import clone
+from plackett._progress import progress
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.data.feature_number import feature_costs
+from plackett.data.splits import split_queries
+from plackett.evaluation.estimators import fit, predict
+from plackett.evaluation.importance import feature_names, single_feature_importance
+from plackett.feature_selection.selector import FeatureSelector
+from plackett.measures.language import parse
+from plackett.measures.ranking import Scored
+from plackett.rankers.named import ranker_named
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["METHODS", "CheapestSelector", "FeatureFrontier", "efficiency_tradeoff", "feature_frontier"]
+__public__ = ["CheapestSelector", "feature_frontier"]
+
+
+@dataclass(frozen=True)
+class FeatureFrontier:
+    """What `feature_frontier` found.
+
+    Attributes
+    ----------
+    selected
+        Indices of the chosen features, in the order in which they were added.
+    frame
+        A row per set of features that was measured: ``n_features``, ``added`` (the last feature), ``cost``, ``value``
+        of the measure, ``frontier`` (no other set is as good for less) and ``chosen``.
+    measure
+        Name of the measure.
+    """
+
+    selected: np.ndarray
+    frame: pl.DataFrame
+    measure: str
+
+
+@fulfils("efficient.linear", paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
+def feature_frontier(
+    ranker: Any,
+    train: RankingDataset,
+    valid: RankingDataset,
+    *,
+    costs: Any = None,
+    epsilon: float = 0.005,
+    budget: float | None = None,
+    measure: Any = "nDCG@10",
+    method: str = "forward",
+    verbose: bool = True,
+) -> FeatureFrontier:
+    r"""Quality against cost: add features one by one, and take the cheapest set within ε of the best.
+
+    A set S of features costs :math:`\sum_{k \in S} t_k`. The ranker is trained on growing sets and measured on
+    ``valid``; of all sets within the budget, the cheapest one whose measure is at least the best minus ε is chosen.
+
+    ==============  ==================================================================================================
+    method          the next feature is
+    ==============  ==================================================================================================
+    ``forward``     the one with the largest gain of the measure per cost, after training with each feature that is left
+                    (F²/2 trainings: for fast rankers). Where none gains, the one that loses least
+    ``importance``  the one with the largest measure, ranking by it alone, above the smallest such measure, per cost
+                    (F trainings)
+    ==============  ==================================================================================================
+
+    Of equal features the cheaper one is added, then the first. A free feature counts as the cheapest of the others
+    divided by 1000.
+
+    Parameters
+    ----------
+    ranker
+        An estimator, which is copied, or the name of a ranker.
+    train, valid
+        Data to train and to measure on.
+    costs
+        Cost of each feature, in any unit: a number for each, or a mapping of names or numbers (from 0) to costs, where
+        the others cost 1. None is 1 for all.
+    epsilon
+        How much of the measure may be lost.
+    budget
+        Highest cost of a set; None is no limit.
+    measure
+        The measure.
+    method
+        As above.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> train, valid = (pk.datasets.make_ranking(30, 8, 4, random_state=seed) for seed in (0, 1))
+    >>> found = feature_frontier("LinearRegression", train, valid, costs=[5, 1, 1, 1], epsilon=0.02)
+    >>> found.frame.columns
+    ['n_features', 'added', 'cost', 'value', 'frontier', 'chosen']
+
+    References
+    ----------
+    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
+    """
+    import polars as pl
+
+    if method not in METHODS:
+        raise DataError(f"method={method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    if not 0.0 <= epsilon < np.inf:
+        raise DataError(f"epsilon={epsilon!r}; give a number of 0 or more")
+    if train.n_features != valid.n_features:
+        raise DataError(f"train has {train.n_features} features, valid {valid.n_features}")
+    price = feature_costs(train, costs, 1.0)
+    if budget is not None and not budget >= price.min():
+        raise DataError(f"budget={budget!r} is below the cost of the cheapest feature, {price.min():g}")
+    base, found = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker, parse(measure)
+
+    def value(columns: list[int]) -> float:
+        part, other = (_columns(each, np.sort(columns)) for each in (train, valid))
+        with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
+            warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+            scores = predict(fit(clone(base), part), other)
+        return found.worth(found.mean(found.per_query(Scored(other, scores))))
+
+    limit = np.inf if budget is None else budget
+    # sums of prices carry rounding errors
+    within = limit * (1.0 + 1e-12)
+    steps = METHODS[method](train, price, within, value, found, verbose)
+    order = [j for j, _ in steps]
+    cost = np.cumsum(price[order])
+    worth = np.array([each for _, each in steps])
+    good = np.flatnonzero(worth >= worth.max() - epsilon)
+    best = int(good[np.lexsort((good, cost[good]))[0]])
+    names = feature_names(train)
+    frame = pl.DataFrame(
+        {
+            "n_features": np.arange(1, len(order) + 1),
+            "added": [names[j] for j in order],
+            "cost": cost,
+            "value": [found.worth(each) for each in worth],  # a second change of sign undoes the first
+            "frontier": worth > np.concatenate([[-np.inf], np.maximum.accumulate(worth)[:-1]]),
+            "chosen": np.arange(len(order)) == best,
+        }
+    )
+    return FeatureFrontier(np.array(order[: best + 1], np.int64), frame, str(found))
+
+
+class CheapestSelector(FeatureSelector):
+    """Keep the cheapest features with which a ranker is within ε of its best measure (see `feature_frontier`).
+
+    Parameters
+    ----------
+    ranker
+        The ranker to train on sets of features: an estimator, which is copied, or the name of a ranker.
+    costs, epsilon, budget, measure, method
+        See `feature_frontier`.
+    validation_fraction
+        Share of the queries on which sets are measured.
+    random_state
+        Seed of the split.
+
+    Attributes
+    ----------
+    selected_
+        Indices of the selected features, in the order of selection.
+    frontier_
+        What `feature_frontier` returned.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.datasets.make_ranking(30, 8, 4, random_state=0)
+    >>> CheapestSelector(costs=[9, 1, 1, 1], budget=2).fit(data).selected_.size <= 2
+    True
+    """
+
+    _ids = ()
+    paper = "Wang, Lin, Metzler 2010"
+
+    def __init__(
+        self,
+        ranker: Any = "LinearRegression",
+        *,
+        costs: Any = None,
+        epsilon: float = 0.005,
+        budget: float | None = None,
+        measure: Any = "nDCG@10",
+        method: str = "forward",
+        validation_fraction: float = 0.3,
+        random_state: int = 0,
+    ) -> None:
+        self.ranker = ranker
+        self.costs = costs
+        self.epsilon = epsilon
+        self.budget = budget
+        self.measure = measure
+        self.method = method
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    def _choose(self, data: RankingDataset) -> np.ndarray:
+        share = self.validation_fraction
+        if not 0.0 < share < 1.0 or data.n_queries < 2:
+            raise DataError(f"validation_fraction={share!r} cannot split {data.n_queries} queries")
+        numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
+        train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        self.frontier_ = feature_frontier(
+            self.ranker,
+            train,
+            valid,
+            costs=self.costs,
+            epsilon=self.epsilon,
+            budget=self.budget,
+            measure=self.measure,
+            method=self.method,
+        )
+        return self.frontier_.selected
+
+
+@fulfils(paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
+def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: float = 1.0) -> np.ndarray:
+    r"""Efficiency–effectiveness trade-off of each query: one number for quality γ and time.
+
+    .. math:: \sigma = e^{-a \cdot \text{time}}, \qquad
+        \text{EET} = \frac{(1 + \beta^2)\,\gamma\,\sigma}{\beta^2 \sigma + \gamma}
+
+    β = 1 is the harmonic mean of γ and σ, β → 0 gives σ, β → ∞ gives γ. 0 where both are 0.
+
+    Parameters
+    ----------
+    quality
+        γ, from 0 to 1.
+    time
+        Time or cost, 0 or more.
+    rate
+        a, how fast efficiency falls with time.
+    beta
+        Weight of quality.
+
+    Examples
+    --------
+    >>> efficiency_tradeoff([0.5, 1.0], [0.0, 0.0]).round(4).tolist()
+    [0.6667, 1.0]
+    """
+    gamma, spent = np.broadcast_arrays(np.asarray(quality, np.float64), np.asarray(time, np.float64))
+    if not ((gamma >= 0) & (gamma <= 1)).all() or not (spent >= 0).all():
+        raise DataError("quality must be from 0 to 1, and time 0 or more")
+    if not (rate >= 0 and beta >= 0):
+        raise DataError(f"rate={rate!r}, beta={beta!r}; give 0 or more")
+    sigma = np.exp(-rate * spent)
+    if np.isinf(beta):
+        return np.array(gamma)
+    below = beta**2 * sigma + gamma
+    return np.divide((1 + beta**2) * gamma * sigma, below, out=np.zeros(below.shape), where=below > 0)
+
+
+# ---------------------------------------------------------------------------------------------------------- methods
+
+
+def _forward(
+    train: RankingDataset, price: np.ndarray, limit: float, value: Callable[[list[int]], float], found: Any, shown: bool
+) -> list[tuple[int, float]]:
+    order: list[tuple[int, float]] = []
+    per = _divisor(price)
+    left, current, spent = list(range(price.size)), 0.0, 0.0
+    for step in progress(range(price.size), "sets of features", price.size, verbose=shown):
+        left = [j for j in left if spent + price[j] <= limit]
+        if not left:
+            break
+        values = np.array([value([*(each for each, _ in order), j]) for j in left])
+        # the first set has nothing to gain on: it is compared with the worst feature
+        gain = values - (current if step else values.min())
+        rate = np.where(gain > 0, gain / per[left], gain)
+        best = int(np.lexsort((np.array(left), price[left], -rate))[0])
+        current = float(values[best])
+        spent += price[left[best]]
+        order.append((left.pop(best), current))
+    return order
+
+
+def _by_importance(
+    train: RankingDataset, price: np.ndarray, limit: float, value: Callable[[list[int]], float], found: Any, shown: bool
+) -> list[tuple[int, float]]:
+    ranked = single_feature_importance(train, found)
+    place = {name: k for k, name in enumerate(ranked["feature"].to_list())}
+    alone = ranked["importance"].to_numpy()[[place[name] for name in feature_names(train)]]
+    rate = (alone - alone.min()) / _divisor(price)
+    order: list[tuple[int, float]] = []
+    spent = 0.0
+    for j in progress(np.lexsort((price, -rate)).tolist(), "sets of features", price.size, verbose=shown):
+        if spent + price[j] <= limit:
+            spent += price[j]
+            order.append((j, value([*(each for each, _ in order), j])))
+    return order
+
+
+#: How the next feature is found.
+METHODS = {"forward": _forward, "importance": _by_importance}
+
+
+def _divisor(price: np.ndarray) -> np.ndarray:
+    """Costs to divide by."""
+    least = np.min(price, initial=np.inf, where=price > 0)
+    return np.where(price > 0, price, least / 1000.0 if np.isfinite(least) else 1.0)
+
+
+def _columns(data: RankingDataset, columns: np.ndarray) -> RankingDataset:
+    names = None if data.feature_names is None else tuple(data.feature_names[j] for j in columns)
+    return data.replace(X=data.X[:, columns], feature_names=names)

@@ -1,0 +1,52 @@
+"""What features bring and what they cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plackett._errors import DataError
+from plackett.experiments.report.plots import axis, layout
+from plackett.feature_selection.cost import FeatureFrontier
+from plackett.plot._figure import colour, figure
+
+__all__ = ["feature_frontier"]
+
+
+def feature_frontier(found: FeatureFrontier) -> Any:
+    """Plot the measure against the cost of the features; a diamond marks the chosen set.
+
+    Parameters
+    ----------
+    found
+        What `plackett.feature_frontier` returned.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> train, valid = (pk.datasets.make_ranking(20, 8, 3, random_state=seed) for seed in (0, 1))
+    >>> found = pk.feature_frontier("LinearRegression", train, valid)
+    >>> pk.plot.feature_frontier(found).layout.xaxis.title.text
+    'cost of the features'
+    """
+    if not isinstance(found, FeatureFrontier):
+        raise DataError(f"a {type(found).__name__} has no costs; give what plackett.feature_frontier returned")
+    words = [
+        f"{n} features, the last is {name}: cost {cost:g}, {value:.4f}"
+        for n, name, cost, value in found.frame.select("n_features", "added", "cost", "value").rows()
+    ]
+    chosen = found.frame["chosen"].to_list()
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": found.frame["cost"].to_list(),
+        "y": found.frame["value"].to_list(),
+        "marker": {
+            "color": [colour(1) if each else colour(0) for each in chosen],
+            "size": [12 if each else 6 for each in chosen],
+            "symbol": ["diamond" if each else "circle" for each in chosen],
+        },
+        "line": {"color": colour(0)},
+        "hoverinfo": "text",
+        "hovertext": words,
+    }
+    return figure([trace], layout(axis("cost of the features"), axis(found.measure), height=420, showlegend=False))

@@ -1,0 +1,148 @@
+"""Updates that stay near the previous model: new data, and a limit to what users see change."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._estimator import clone
+from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.evaluation.churn import Churn, churn, mean_replaced
+from plackett.models.linear import Linear, train_near
+from plackett.rankers.base import GradientTrained, Ranker
+from plackett.rankers.blend import Blend
+from plackett.scorers.linear import LinearScorer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Update", "update_ranker"]
+__public__ = ["update_ranker"]
+
+#: Strengths ρ that are tried for linear rankers, the weakest first, and shares of the new scores for the others.
+_STRENGTHS = (0.0, *np.logspace(-4, 4, 17).tolist())
+_SHARES = tuple(np.linspace(1.0, 0.0, 21).round(2).tolist())
+
+
+@dataclass(frozen=True)
+class Update:
+    """What `update_ranker` found.
+
+    Attributes
+    ----------
+    ranker
+        The new ranker; the old one where every update would change too much.
+    frame
+        A row per candidate, from the freshly trained ranker to the old one: ``rho`` or ``share``, ``replaced`` (mean
+        number of results among the first k that are replaced) and ``chosen``.
+    churn
+        What would change for users on the monitored queries.
+    """
+
+    ranker: Ranker
+    frame: pl.DataFrame
+    churn: Churn
+
+
+@fulfils("robust.incremental", paper="Liu 2011, Learning to rank for information retrieval, 20.7")
+def update_ranker(
+    old: Ranker, data: RankingDataset, *, max_churn: float = 1.0, k: int = 10, monitor: RankingDataset | None = None
+) -> Update:
+    r"""Train on new data, but change at most ``max_churn`` of the first k results of a query, on average.
+
+    A linear ranker with a smooth loss is trained to minimise
+
+    .. math:: L_\text{new}(w) + \frac{\rho}{2} \lVert w - w_\text{old} \rVert^2
+
+    with the smallest ρ that respects the limit; ρ = 0 is training afresh, and ρ → ∞ leaves the old model. Any other
+    ranker is trained afresh and blended with the old one, with the largest share of the new scores that respects the
+    limit (each divided by its spread).
+
+    Parameters
+    ----------
+    old
+        A fitted ranker. It is not modified.
+    data
+        The new training data.
+    max_churn
+        How many of the first k results may be replaced, on average over queries: from 0 to k.
+    k
+        Number of results that users see.
+    monitor
+        Lists on which the change is measured, labels are optional; None is ``data``. The limit holds on these lists;
+        on others it holds as far as they are alike.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> before, after = (pk.datasets.make_ranking(30, 12, 4, random_state=seed) for seed in (0, 1))
+    >>> found = update_ranker(pk.ListNet().fit(before), after, max_churn=0.5, k=3)
+    >>> found.churn.mean["replaced"] <= 0.5
+    True
+    """
+    import polars as pl
+
+    if not isinstance(old, Ranker):
+        raise DataError(f"a {type(old).__name__} cannot be updated; give a fitted ranker of plackett")
+    old._check_fitted()
+    if isinstance(k, bool) or k < 1:
+        raise DataError(f"k={k!r}; give a whole number of 1 or more")
+    if not 0.0 <= max_churn <= k:
+        raise DataError(f"max_churn={max_churn!r}; give a number from 0 to k={k}")
+    lists = data if monitor is None else monitor
+    before = old.predict(lists)
+    name, candidates = _candidates(old, data)
+    tried: list[tuple[float, float]] = []
+    chosen = old
+    for strength, make in candidates:
+        ranker = make()
+        tried.append((strength, mean_replaced(lists, before, ranker.predict(lists), k)))
+        if tried[-1][1] <= max_churn:
+            chosen = ranker
+            break
+    else:
+        tried.append((np.inf if name == "rho" else 0.0, 0.0))
+    frame = pl.DataFrame(
+        {
+            name: [strength for strength, _ in tried],
+            "replaced": [replaced for _, replaced in tried],
+            "chosen": [i == len(tried) - 1 for i in range(len(tried))],
+        }
+    )
+    return Update(chosen, frame, churn(before, chosen.predict(lists), lists, k=k))
+
+
+def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[float, Callable[[], Ranker]]]]:
+    """Rankers from the freshly trained one towards the old one, each made when it is needed."""
+    fresh = clone(old).fit(data)
+    if _is_linear(old):
+
+        def near(rho: float) -> Ranker:
+            if rho == 0.0:
+                return fresh
+            ranker, model = copy.copy(fresh), copy.copy(old.make_model())  # type: ignore[attr-defined]
+            # of several strengths of the penalty, cross-validation on the new data chose one
+            model.alpha = getattr(fresh, "alpha_", model.alpha)
+            part = ranker._prepared(ranker._columns.aligned(data))
+            ranker.scorer_ = train_near(model, old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]
+            return ranker
+
+        return "rho", ((rho, lambda rho=rho: near(rho)) for rho in _STRENGTHS)  # type: ignore[misc]
+
+    def blended(share: float) -> Ranker:
+        return fresh if share == 1.0 else Blend.of([old, fresh], data, weights=(1.0 - share, share))
+
+    return "share", ((share, lambda share=share: blended(share)) for share in _SHARES[:-1])  # type: ignore[misc]
+
+
+def _is_linear(ranker: Ranker) -> bool:
+    if not isinstance(ranker, GradientTrained) or not isinstance(ranker.scorer_, LinearScorer):
+        return False
+    model, loss = ranker.make_model(), ranker.make_loss()
+    return isinstance(model, Linear) and loss.has_value and loss.smooth and model.l1_ratio == 0.0

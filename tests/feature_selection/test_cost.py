@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import plackett as pk
+from plackett import DataError
+from plackett.evaluation.estimators import fit
+from plackett.feature_selection import efficiency_tradeoff
+from plackett.rankers import storage
+
+pytestmark = pytest.mark.spec("efficient.linear")
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Feature 0 is the label with noise, 1 the same for ten times the price, 2 and 3 are noise."""
+    found = []
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 3, 240)
+        signal = y + rng.normal(scale=0.3, size=240)
+        X = np.column_stack([signal, signal, rng.normal(size=(240, 2))])
+        found.append(pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(24), 10), feature_names=list("abcd")))
+    return found
+
+
+@pytest.mark.parametrize("method", ["forward", "importance"])
+def test_the_cheap_twin_is_chosen(pair, method):
+    found = pk.feature_frontier("LinearRegression", *pair, costs={"b": 10.0}, epsilon=0.02, method=method)
+    assert found.selected.tolist() == [0]
+    frame = found.frame
+    assert frame["cost"].to_list()[-1] == pytest.approx(13.0)
+    row = frame.filter(frame["chosen"])
+    # the value is that of a ranker trained on this feature alone
+    alone = [data.replace(X=data.X[:, :1], feature_names=("a",)) for data in pair]
+    value = pk.LinearRegression().fit(alone[0]).score(alone[1])
+    assert row["value"].to_list() == [pytest.approx(value)]
+    assert row["value"][0] >= frame["value"].max() - 0.02
+
+
+def test_the_first_features_equal_a_search_over_all(pair):
+    train, valid = pair
+    found = pk.feature_frontier("LinearRegression", train, valid)
+
+    def value(columns):
+        parts = [data.replace(X=data.X[:, columns], feature_names=None) for data in pair]
+        return pk.LinearRegression().fit(parts[0]).score(parts[1])
+
+    first = [value([j]) for j in range(4)]
+    assert found.frame["value"][0] == pytest.approx(max(first))
+    start = "abcd".index(found.frame["added"][0])
+    second = [value(sorted([start, j])) for j in range(4) if j != start]
+    assert found.frame["value"][1] == pytest.approx(max(second))
+    best = -np.inf
+    for value, on in found.frame.select("value", "frontier").rows():
+        assert on == (value > best)
+        best = max(best, value)
+
+
+def test_smaller_is_better_measures_keep_their_sign(pair):
+    found = pk.feature_frontier("LinearRegression", *pair, measure="ARP", epsilon=0.05)
+    assert (found.frame["value"] > 0).all()
+    assert found.frame.filter(found.frame["chosen"])["value"][0] <= found.frame["value"].min() + 0.05
+
+
+def test_the_budget_is_respected(pair):
+    found = pk.feature_frontier("LinearRegression", *pair, costs=[3, 10, 0.1, 0.2], budget=3.2, epsilon=0)
+    assert found.frame["cost"].max() <= 3.2 * (1 + 1e-9)
+    with pytest.raises(DataError, match="budget"):
+        pk.feature_frontier("LinearRegression", *pair, costs=[3, 10, 1, 2], budget=0.5)
+
+
+@pytest.mark.parametrize("words", [{"method": "best"}, {"epsilon": -1}, {"costs": [1, 2]}, {"costs": {"z": 1}}])
+def test_wrong_parameters(pair, words):
+    with pytest.raises(DataError, match=next(iter(words))):
+        pk.feature_frontier("LinearRegression", *pair, **words)
+
+
+def test_selector_in_a_saved_pipeline(pair, tmp_path):
+    train, valid = pair
+    costs = {"b": 10.0}
+    pipeline = make_pipeline(pk.CheapestSelector(costs=costs, epsilon=0.02), pk.LinearRegression())
+    fit(pipeline, train)
+    assert pipeline[0].selected_.tolist() == [0]
+    storage.save(pipeline, tmp_path / "m.plackett")
+    found = pk.load(tmp_path / "m.plackett")
+    np.testing.assert_allclose(found.predict(valid), pipeline.predict(valid))
+
+
+def test_a_constant_feature_is_no_surprise(pair):
+    parts = [
+        data.replace(X=np.hstack([data.X[:, :1], np.ones((240, 1), np.float32)]), feature_names=None) for data in pair
+    ]
+    found = pk.feature_frontier("LinearRegression", *parts)  # a warning would be an error here
+    assert found.frame["added"].to_list() == ["1", "2"] and found.selected.tolist() == [0]
+
+
+def test_trade_off():
+    gamma, time = np.array([0.2, 0.9]), np.array([0.5, 2.0])
+    sigma = np.exp(-0.3 * time)
+    found = efficiency_tradeoff(gamma, time, rate=0.3)
+    np.testing.assert_allclose(found, 2 * gamma * sigma / (gamma + sigma))
+    np.testing.assert_allclose(efficiency_tradeoff(gamma, time, rate=0.3, beta=0), sigma)
+    np.testing.assert_allclose(efficiency_tradeoff(gamma, time, rate=0.3, beta=1e6), gamma, rtol=1e-9)
+    np.testing.assert_allclose(efficiency_tradeoff(gamma, 0.0, beta=np.inf), gamma)
