@@ -39,7 +39,9 @@ from plackett.data.splits import Fold as Fold
 from plackett.rankers.pairwise.gbrank import GBRank as GBRank
 from plackett.rankers.pointwise.gp_ordinal import GPOrdinal as GPOrdinal
 from plackett.rankers.pairwise.gp_preference import GPPreference as GPPreference
+from plackett.rankers.pointwise.generative_ranker import GenerativeRanker as GenerativeRanker
 from plackett.rankers.gradient_ranker import GradientRanker as GradientRanker
+from plackett.rankers.semi_supervised.graph_propagation import GraphPropagation as GraphPropagation
 from plackett.feature_selection.greedy import GreedySelector as GreedySelector
 from plackett.rankers.pairwise.hedge_ranker import HedgeRanker as HedgeRanker
 from plackett.rankers.relational.hypergraph_ranker import HypergraphRanker as HypergraphRanker
@@ -55,6 +57,7 @@ from plackett.rankers.pairwise.isorank import IsoRank as IsoRank
 from plackett.rankers.query_dependent.knn_offline1 import KNNOffline1 as KNNOffline1
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2 as KNNOffline2
 from plackett.rankers.query_dependent.knn_online import KNNOnline as KNNOnline
+from plackett.rankers.semi_supervised.kernel_features import KernelFeatures as KernelFeatures
 from plackett.rankers.pairwise.kernel_rank_svm import KernelRankSVM as KernelRankSVM
 from plackett.rankers.pointwise.kernel_svm import KernelSVM as KernelSVM
 from plackett.rankers.pairwise.lambdaloss_mart import LambdaLossMART as LambdaLossMART
@@ -96,10 +99,12 @@ from plackett.models.pair_potentials import PairPotentials as PairPotentials
 from plackett.rankers.listwise.permurank import PermuRank as PermuRank
 from plackett.data.permutations import PermutationSet as PermutationSet
 from plackett.permutation_models.plackett_luce import PlackettLuce as PlackettLuce
+from plackett.rankers.listwise.pointer_ranker import PointerRanker as PointerRanker
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM as PointwiseSVM
 from plackett.rankers.pointwise.polynomial_regression import PolynomialRegression as PolynomialRegression
 from plackett.rankers.transfer.pooled_transfer import PooledTransfer as PooledTransfer
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART as PositionBiasLambdaMART
+from plackett.rankers.semi_supervised.preference_propagation import PreferencePropagation as PreferencePropagation
 from plackett.data.preferences import Preferences as Preferences
 from plackett.rankers.pairwise.qbrank import QBRank as QBRank
 from plackett.text.query_intent import QueryIntent as QueryIntent
@@ -132,8 +137,10 @@ from plackett.rankers.pointwise.svor_explicit import SVORExplicit as SVORExplici
 from plackett.rankers.pointwise.svor_implicit import SVORImplicit as SVORImplicit
 from plackett.rankers.relational.score_propagation import ScorePropagation as ScorePropagation
 from plackett.text.pipeline import SearchPipeline as SearchPipeline
+from plackett.rankers.semi_supervised.semi_supervised_rank_boost import SemiSupervisedRankBoost as SemiSupervisedRankBoost
 from plackett.rankers.diverse.sequential_diversity import SequentialDiversity as SequentialDiversity
 from plackett.rankers.pairwise.sigmoid_rank import SigmoidRank as SigmoidRank
+from plackett.rankers.semi_supervised.similarity_propagation import SimilarityPropagation as SimilarityPropagation
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking as SmoothMarginRanking
 from plackett.rankers.listwise.smoothrank import SmoothRank as SmoothRank
 from plackett.rankers.listwise.softrank import SoftRank as SoftRank
@@ -153,6 +160,7 @@ from plackett.models.trees import Trees as Trees
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
 from plackett.rankers.query_dependent.two_layer import TwoLayer as TwoLayer
 from plackett.rankers.pairwise.unbiased_lambdamart import UnbiasedLambdaMART as UnbiasedLambdaMART
+from plackett.rankers.semi_supervised.weak_supervision import WeakSupervision as WeakSupervision
 from plackett.rankers.pointwise.weighted_regression import WeightedRegression as WeightedRegression
 from plackett.rankers.pairwise.xdart import XDART as XDART
 from plackett.rankers.listwise.xendcg import XENDCG as XENDCG
@@ -294,9 +302,11 @@ from plackett import export as export
 from plackett import feature_selection as feature_selection
 from plackett import graph as graph
 from plackett import models as models
+from plackett import online as online
 from plackett import permutation_models as permutation_models
 from plackett import plot as plot
 from plackett import scorers as scorers
+from plackett import selection as selection
 from plackett import serve as serve
 from plackett import solvers as solvers
 from plackett import studies as studies

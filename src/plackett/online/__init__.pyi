@@ -17,7 +17,6 @@ from plackett.online.interleaving.team_draft import TeamDraft as TeamDraft
 from plackett.online.bandits.top_k import TopKBandit as TopKBandit
 from plackett.online.ab_test import ab_test as ab_test
 from plackett.online.stability import bounded_update as bounded_update
-from plackett.online.incremental import incremental_update as incremental_update
 from plackett.online.interleaving.interleave import interleave as interleave
 from plackett.online.sequential import mean_sequence as mean_sequence
 from plackett.online.power import power as power

@@ -6,7 +6,9 @@ from plackett.studies.bottom_documents import bottom_documents as bottom_documen
 from plackett.studies.case_studies import case_studies as case_studies
 from plackett.studies.convex_losses import convex_losses as convex_losses
 from plackett.studies.cutoffs import cutoffs as cutoffs
+from plackett.studies.diversity import diversity as diversity
 from plackett.studies.essential_loss import essential_loss as essential_loss
+from plackett.studies.few_labels import few_labels as few_labels
 from plackett.studies.isorank_and_qbrank import isorank_and_qbrank as isorank_and_qbrank
 from plackett.studies.labelling_tradeoff import labelling_tradeoff as labelling_tradeoff
 from plackett.studies.learning_from_clicks import learning_from_clicks as learning_from_clicks
@@ -15,6 +17,7 @@ from plackett.studies.linear_weights import linear_weights as linear_weights
 from plackett.studies.listnet_curve import listnet_curve as listnet_curve
 from plackett.studies.measure_relations import measure_relations as measure_relations
 from plackett.studies.measure_surfaces import measure_surfaces as measure_surfaces
+from plackett.studies.online import online as online
 from plackett.studies.optimise_and_test import optimise_and_test as optimise_and_test
 from plackett.studies.pair_dependence import pair_dependence as pair_dependence
 from plackett.studies.pair_gap import pair_gap as pair_gap
@@ -22,12 +25,17 @@ from plackett.studies.pairwise_problems import pairwise_problems as pairwise_pro
 from plackett.studies.pointwise_problems import pointwise_problems as pointwise_problems
 from plackett.studies.position_weights import position_weights as position_weights
 from plackett.studies.push_and_owa import push_and_owa as push_and_owa
+from plackett.studies.query_dependent import query_dependent as query_dependent
 from plackett.studies.query_stability import query_stability as query_stability
 from plackett.studies.regulariser import regulariser as regulariser
+from plackett.studies.relational import relational as relational
 from plackett.studies.soft_ranks import soft_ranks as soft_ranks
 from plackett.studies.surrogate_bounds import surrogate_bounds as surrogate_bounds
 from plackett.studies.tendency import tendency as tendency
 from plackett.studies.top_k_interplay import top_k_interplay as top_k_interplay
 from plackett.studies.top_k_loss import top_k_loss as top_k_loss
 from plackett.studies.training_time import training_time as training_time
+from plackett.studies.transfer import transfer as transfer
+from plackett.studies.what_to_label import what_to_label as what_to_label
+from plackett.studies.what_to_train_on import what_to_train_on as what_to_train_on
 from plackett.studies.which_features import which_features as which_features
