@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
 
 import plackett as pk
 from plackett._errors import DataError
