@@ -417,7 +417,7 @@ def _no_range(field: str, kind: str) -> str:
     )
 
 
-def _bounds(text: str, kind: str, node: Range) -> tuple[np.generic, np.generic]:
+def _bounds(text: str, kind: str, node: Range) -> tuple[Any, Any]:
     """First and last value that a text means: a year, a month or a day is a span of time."""
     try:
         if kind == "number":
