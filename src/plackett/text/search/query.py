@@ -128,7 +128,7 @@ class Range(Node):
             mask &= values >= first if self.with_low else values > last
         if self.high:
             upper, last = _bounds(self.high, kind, self)
-            if self.low and first > last:
+            if self.low and np.greater(first, last):
                 raise DataError(
                     f"query, column {self.column}: {self.low}..{self.high} is empty; write the smaller bound first"
                 )
@@ -417,7 +417,7 @@ def _no_range(field: str, kind: str) -> str:
     )
 
 
-def _bounds(text: str, kind: str, node: Range) -> tuple[Any, Any]:
+def _bounds(text: str, kind: str, node: Range) -> tuple[np.generic, np.generic]:
     """First and last value that a text means: a year, a month or a day is a span of time."""
     try:
         if kind == "number":
