@@ -7,6 +7,14 @@ Ratings(3 ratings, 2 users, 2 items)
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from plackett._lazy import open_package
 
-open_package(__name__)
+if TYPE_CHECKING:
+    from plackett.applications.ratings import Ratings as Ratings
+    from plackett.applications.ratings import candidates as candidates
+    from plackett.applications.ratings import popularity as popularity
+    from plackett.applications.ratings import read_ratings as read_ratings
+
+open_package(__name__, named=dict.fromkeys(("Ratings", "candidates", "popularity", "read_ratings"), "ratings"))

@@ -2,3 +2,8 @@
 from typing import Any
 
 from plackett.applications.factors import FactorRecommender as FactorRecommender
+from plackett.applications.translation import TranslationModel as TranslationModel
+from plackett.applications.ratings import Ratings as Ratings
+from plackett.applications.ratings import candidates as candidates
+from plackett.applications.ratings import popularity as popularity
+from plackett.applications.ratings import read_ratings as read_ratings
