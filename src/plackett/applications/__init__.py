@@ -12,9 +12,23 @@ from typing import TYPE_CHECKING
 from plackett._lazy import open_package
 
 if TYPE_CHECKING:
+    from plackett.applications.answers import AnswerFeatures as AnswerFeatures
+    from plackett.applications.answers import JudgedAnswers as JudgedAnswers
+    from plackett.applications.answers import read_answers as read_answers
     from plackett.applications.ratings import Ratings as Ratings
     from plackett.applications.ratings import candidates as candidates
     from plackett.applications.ratings import popularity as popularity
     from plackett.applications.ratings import read_ratings as read_ratings
 
-open_package(__name__, named=dict.fromkeys(("Ratings", "candidates", "popularity", "read_ratings"), "ratings"))
+open_package(
+    __name__,
+    named={
+        "AnswerFeatures": "answers",
+        "JudgedAnswers": "answers",
+        "Ratings": "ratings",
+        "candidates": "ratings",
+        "popularity": "ratings",
+        "read_answers": "answers",
+        "read_ratings": "ratings",
+    },
+)

@@ -3,6 +3,9 @@ from typing import Any
 
 from plackett.applications.factors import FactorRecommender as FactorRecommender
 from plackett.applications.translation import TranslationModel as TranslationModel
+from plackett.applications.answers import AnswerFeatures as AnswerFeatures
+from plackett.applications.answers import JudgedAnswers as JudgedAnswers
+from plackett.applications.answers import read_answers as read_answers
 from plackett.applications.ratings import Ratings as Ratings
 from plackett.applications.ratings import candidates as candidates
 from plackett.applications.ratings import popularity as popularity
