@@ -71,7 +71,7 @@ def test_planted_preferences_are_recovered():
     truth = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
     user, item = np.nonzero(rng.random(truth.shape) < 0.6)
     ratings = Ratings.from_arrays(user, item, 1 + np.digitize(truth[user, item], [-1, 0, 1]))
-    model = FactorRecommender(n_factors=2, negatives=0, penalty=0.1).fit(ratings)
+    model = FactorRecommender(loss=Logistic(), n_factors=2, negatives=0, penalty=0.1, n_steps=100).fit(ratings)
     scores = model.user_factors_ @ model.item_factors_.T + model.item_bias_
     unseen = np.ones(truth.shape, bool)
     unseen[user, item] = False
@@ -87,7 +87,7 @@ def test_planted_preferences_are_recovered():
 def test_fixed_items_give_a_linear_ranker_for_each_user():
     """Folding a user in is what a linear model with the same loss and penalty finds."""
     ratings = _ratings(20, 15)
-    model = FactorRecommender(n_factors=3, negatives=0, penalty=0.5, n_steps=20).fit(ratings)
+    model = FactorRecommender(loss=Logistic(), n_factors=3, negatives=0, penalty=0.5, n_steps=20).fit(ratings)
     model.item_bias_[:] = 0.0
     items, values = np.array([3, 1, 7, 9, 4]), np.array([5, 1, 4, 2, 2])
     found = model.fold_in(items, values)
@@ -107,7 +107,7 @@ def test_cold_start_by_features():
     user, item = np.nonzero((taste[:, None] == kind) & (rng.random((40, 20)) < 0.5) & (np.arange(20) < 18))
     ratings = Ratings.from_arrays(user, item, catalogue=np.arange(20))
     features = np.eye(2)[kind]
-    model = FactorRecommender(n_factors=4, penalty=0.5).fit(ratings, item_features=features)
+    model = FactorRecommender(n_factors=4, penalty=0.1).fit(ratings, item_features=features)
     factors, _ = model.new_items(features[18:])
     scores = model.user_factors_ @ factors.T
     assert ((scores[:, 0] > scores[:, 1]) == (taste == kind[18])).all()

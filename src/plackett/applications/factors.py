@@ -14,7 +14,7 @@ from plackett._random import below, mix
 from plackett.applications.ratings import Ratings, _numbers
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pairwise.logistic import Logistic
+from plackett.losses.pointwise.square import Square
 
 __all__ = ["FactorRecommender"]
 
@@ -95,7 +95,8 @@ class FactorRecommender:
     negatives
         Unrated items drawn for each rated one; 0 compares rated items only, as predicting given ratings needs.
     penalty
-        λ.
+        λ. The loss is a sum over a user's points, pairs or lists, so that the right penalty depends on the loss and on
+        how many ratings users have: choose it on ratings that are neither trained nor tested on.
     learning_rate, n_steps
         Size and number of the steps.
     random_state
@@ -126,12 +127,12 @@ class FactorRecommender:
     _ids: ClassVar[tuple[str, ...]] = ("apps.cf",)
     paper: ClassVar[str] = "Rendle, Freudenthaler, Gantner, Schmidt-Thieme 2009"
 
-    loss: Loss = field(default_factory=Logistic)
-    n_factors: int = 32
-    negatives: int = 3
-    penalty: float = 1.0
+    loss: Loss = field(default_factory=Square)
+    n_factors: int = 16
+    negatives: int = 10
+    penalty: float = 3.0
     learning_rate: float = 0.05
-    n_steps: int = 100
+    n_steps: int = 60
     random_state: int = 0
 
     def fit(
