@@ -22,9 +22,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     train = read_answers(folder / "WikiQA-train.txt")
-    features = AnswerFeatures().fit(train)
-    learning = features.transform(train.filtered())
-    ranker = pk.GradientRanker(loss="QuerySoftmax", model=pk.Linear(alpha=1e-2)).fit(learning)
+    features = AnswerFeatures()
+    ranker = pk.GradientRanker(loss="QuerySoftmax", model=pk.Linear(alpha=1e-2)).fit(features.fit_transform(train))
     for part in ("dev", "test"):
         data = features.transform(read_answers(folder / f"WikiQA-{part}.txt").filtered())
         scores = {name: data.X[:, features.names.index(name)] for name in ("overlap", "idf overlap", "translation")}

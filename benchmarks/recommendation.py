@@ -21,9 +21,9 @@ from plackett.applications import FactorRecommender, candidates, popularity, rea
 from plackett.losses import Logistic, QuerySoftmax, Square
 
 MODELS = {
-    "points": {"loss": Square, "penalty": 3.0},
-    "pairs": {"loss": Logistic, "penalty": 150.0, "negatives": 3},
-    "lists": {"loss": QuerySoftmax, "penalty": 5.0},
+    "points": {"loss": Square(), "penalty": 3.0},
+    "pairs": {"loss": Logistic(), "penalty": 150.0, "negatives": 3},
+    "lists": {"loss": QuerySoftmax(), "penalty": 5.0},
 }
 
 

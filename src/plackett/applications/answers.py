@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar, Self
 
@@ -160,6 +160,28 @@ class AnswerFeatures:
         self._unseen = float(np.log1p((n + 0.5) / 0.5))
         self._average = max(float(np.mean([len(words) for words in answers])), 1.0)
         return self
+
+    def fit_transform(self, train: JudgedAnswers, *, n_folds: int = 5) -> RankingDataset:
+        """`fit`, and the features of the training data as a ranker should see them.
+
+        A translation model knows the very answers it was trained on, and a ranker trained on its scores there trusts it
+        too much. So the translation feature of each question comes from a model trained on the other folds of
+        questions; `transform` would use the one trained on all.
+        """
+        data = self.fit(train).transform(train)
+        fold = np.unique(train.qid, return_inverse=True)[1] % n_folds
+        if not 2 <= n_folds <= data.n_queries:
+            raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of questions")
+        questions, answers = self._words(train.questions), self._words(train.answers)
+        X = np.array(data.X)
+        for held in range(n_folds):
+            rows, right = np.flatnonzero(fold == held), np.flatnonzero((fold != held) & (train.labels > 0))
+            if not right.size:
+                raise DataError(f"all right answers are in one of {n_folds} folds of questions; there are too few")
+            model = replace(self.translation).fit([questions[i] for i in right], [answers[i] for i in right])
+            scores = model.log_probability([questions[i] for i in rows], [answers[i] for i in rows])
+            X[rows, self.names.index("translation")] = scores
+        return replace(data, X=X)
 
     def transform(self, data: JudgedAnswers) -> RankingDataset:
         """A dataset with a query per question and a document per answer, ids as in WikiQA's files of judgements."""

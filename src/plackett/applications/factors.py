@@ -11,8 +11,9 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett._progress import progress
 from plackett._random import below, mix
-from plackett.applications.ratings import Ratings, _numbers
+from plackett.applications.ratings import Ratings, numbers_of
 from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import ids_array
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise.square import Square
 
@@ -182,11 +183,11 @@ class FactorRecommender:
         self._check_fitted()
         if data.docids is None:
             raise DataError("the data have no document ids, which are the items")
-        item, known = _numbers(self.items_, data.docids)
+        item, known = numbers_of(self.items_, data.docids)
         if not known.all():
             unknown = data.docids[np.flatnonzero(~known)[0]]
             raise DataError(f"item {unknown} was not in the catalogue of the training data; see new_items")
-        user, met = _numbers(self.users_, data.qids)
+        user, met = numbers_of(self.users_, data.qids)
         factors = np.where(met[:, None], self.user_factors_[user], 0.0)
         out = np.empty(data.n_rows)
         row = np.repeat(np.arange(data.n_queries), np.diff(data.offsets))
@@ -196,7 +197,7 @@ class FactorRecommender:
     def recommend(self, user: Any, k: int = 10) -> list[Any]:
         """Ids of the k best items that the user has not rated."""
         self._check_fitted()
-        number, known = _numbers(self.users_, np.asarray([user]))
+        number, known = numbers_of(self.users_, ids_array([user], "user"))
         scores = self.item_bias_.copy()
         if known[0]:
             scores += self.item_factors_ @ self.user_factors_[number[0]]
@@ -227,7 +228,7 @@ class FactorRecommender:
 
         self._check_fitted()
         one = Ratings.from_arrays(np.zeros(len(items), int), items, values)
-        item, known = _numbers(self.items_, one.items)
+        item, known = numbers_of(self.items_, one.items)
         if not known.all():
             raise DataError(f"item {one.items[~known][0]} was not in the catalogue of the training data")
         labels = np.zeros(self.items_.size)

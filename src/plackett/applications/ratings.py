@@ -13,7 +13,7 @@ from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
 
-__all__ = ["Ratings", "candidates", "popularity", "read_ratings"]
+__all__ = ["Ratings", "candidates", "numbers_of", "popularity", "read_ratings"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -136,8 +136,8 @@ class Ratings:
 
     def rows_in(self, other: Ratings) -> np.ndarray:
         """Which ratings are of a user and an item that have a rating in another table: an official test file."""
-        users, user_known = _numbers(self.users, other.users)
-        items, item_known = _numbers(self.items, other.items)
+        users, user_known = numbers_of(self.users, other.users)
+        items, item_known = numbers_of(self.items, other.items)
         known = user_known[other.user] & item_known[other.item]
         keys = users[other.user[known]] * self.n_items + items[other.item[known]]
         return np.isin(self.user * self.n_items + self.item, keys)
@@ -147,9 +147,9 @@ class Ratings:
         return f"Ratings({', '.join(counts)})"
 
 
-def _numbers(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def numbers_of(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number of each wanted id among sorted ids, and whether it is there."""
-    if not ids.size:
+    if not ids.size or (ids.dtype.kind in "iu") != (wanted.dtype.kind in "iu"):  # a number is no name
         return np.zeros(wanted.size, np.int64), np.zeros(wanted.size, bool)
     place = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
     return place, ids[place] == wanted
@@ -235,5 +235,5 @@ def popularity(ratings: Ratings, data: RankingDataset) -> np.ndarray:
     """
     if data.docids is None:
         raise DataError("the data have no document ids, which are the items")
-    item, known = _numbers(ratings.items, data.docids)
+    item, known = numbers_of(ratings.items, data.docids)
     return np.where(known, np.bincount(ratings.item, minlength=ratings.n_items)[item], 0).astype(np.float64)
