@@ -168,7 +168,7 @@ def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalog
     import polars as pl
 
     try:
-        table = pl.read_csv(path, separator=separator, has_header=False, quote_char=None)
+        table = pl.read_csv(os.fspath(path), separator=separator, has_header=False, quote_char=None)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {error}") from error
     if table.width not in (3, 4):
