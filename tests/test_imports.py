@@ -23,7 +23,7 @@ LAYERS = (
     ("explanations", "export", "online"),
     ("experiments",),
     ("studies", "plot", "theory"),
-    ("testing", "serve", "workbench", "cluster"),
+    ("testing", "serve", "workbench", "cluster", "applications"),
     ("cli",),
 )
 LEVEL = {package: level for level, layer in enumerate(LAYERS) for package in layer}

@@ -291,6 +291,7 @@ from plackett._errors import LossError as LossError
 from plackett._errors import MeasureError as MeasureError
 from plackett._errors import MissingExtraError as MissingExtraError
 from plackett._errors import PlackettWarning as PlackettWarning
+from plackett import applications as applications
 from plackett import clicks as clicks
 from plackett import cluster as cluster
 from plackett import data as data

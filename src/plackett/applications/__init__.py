@@ -1,0 +1,34 @@
+"""What learning to rank is used for: recipes made of the public pieces. One recipe per file.
+
+>>> from plackett.applications import Ratings
+>>> Ratings.from_arrays(["ann", "ann", "bob"], ["tea", "rye", "tea"], [5, 2, 4])
+Ratings(3 ratings, 2 users, 2 items)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plackett._lazy import open_package
+
+if TYPE_CHECKING:
+    from plackett.applications.answers import AnswerFeatures as AnswerFeatures
+    from plackett.applications.answers import JudgedAnswers as JudgedAnswers
+    from plackett.applications.answers import read_answers as read_answers
+    from plackett.applications.ratings import Ratings as Ratings
+    from plackett.applications.ratings import candidates as candidates
+    from plackett.applications.ratings import popularity as popularity
+    from plackett.applications.ratings import read_ratings as read_ratings
+
+open_package(
+    __name__,
+    named={
+        "AnswerFeatures": "answers",
+        "JudgedAnswers": "answers",
+        "Ratings": "ratings",
+        "candidates": "ratings",
+        "popularity": "ratings",
+        "read_answers": "answers",
+        "read_ratings": "ratings",
+    },
+)

@@ -1,0 +1,245 @@
+"""Answer ranking: features of a question and a candidate sentence, and files of judged candidates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.applications.translation import TranslationModel
+from plackett.data.dataset import RankingDataset
+from plackett.text.analysis import Analyzer
+
+__all__ = ["AnswerFeatures", "JudgedAnswers", "read_answers"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgedAnswers:
+    """Questions with candidate answers; the candidates of a question follow each other.
+
+    Attributes
+    ----------
+    questions, answers
+        The texts, one of each per row.
+    labels
+        How good each answer is.
+    qid
+        Number of the question of each row, from 1.
+    """
+
+    questions: list[str]
+    answers: list[str]
+    labels: np.ndarray
+    qid: np.ndarray
+
+    def filtered(self) -> JudgedAnswers:
+        """Without the questions whose answers are all right or all wrong: the rule of published WikiQA figures.
+
+        Numbers of questions stay as they are.
+        """
+        _, place = np.unique(self.qid, return_inverse=True)
+        right, count = np.bincount(place, self.labels > 0), np.bincount(place)
+        kept = ((right > 0) & (right < count))[place]
+        return JudgedAnswers(
+            questions=[text for text, keep in zip(self.questions, kept, strict=True) if keep],
+            answers=[text for text, keep in zip(self.answers, kept, strict=True) if keep],
+            labels=self.labels[kept],
+            qid=self.qid[kept],
+        )
+
+
+def read_answers(path: str | os.PathLike[str]) -> JudgedAnswers:
+    """Read lines of question, answer and label between tabs; quotes mean nothing. WikiQA's ``.txt`` files are such.
+
+    Neighbouring lines with the same question are the candidates of one question.
+    """
+    questions, answers, labels = [], [], []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            columns = line.rstrip("\r\n").split("\t")
+            if len(columns) != 3:
+                raise DataError(f"{path}, line {number}: {len(columns)} columns; expected question, answer, label")
+            try:
+                label = float(columns[2])
+            except ValueError:
+                raise DataError(f"{path}, line {number}: label {columns[2]!r} is no number") from None
+            questions.append(columns[0])
+            answers.append(columns[1])
+            labels.append(label)
+    if not questions:
+        raise DataError(f"{path} has no lines")
+    lengths = [len(list(group)) for _, group in groupby(questions)]
+    return JudgedAnswers(
+        questions=questions,
+        answers=answers,
+        labels=np.array(labels),
+        qid=np.repeat(np.arange(1, len(lengths) + 1), lengths),
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class AnswerFeatures:
+    r"""Features of a question with a candidate answer, for any ranker.
+
+    ========================  ======================================================================================
+    ``overlap``               distinct words of the question in the answer
+    ``overlap share``         the same, divided by the number of distinct words of the question
+    ``idf overlap``           sum of the inverse document frequencies of these words
+    ``idf overlap share``     the same, divided by the sum over the question
+    ``bm25``                  BM25 with k₁ = 1.2 and b = .75 over the training answers
+    ``translation``           log P(question | answer) per word by IBM model 1 (`TranslationModel`)
+    ``same order``            longest run of the question's words that stand in the answer in the same order
+    ``span``                  words of the answer from the first to the last word of the question
+    ``new words``             distinct words of the answer that are not in the question
+    ``length``                words of the answer
+    ``position``              place of the answer among the candidates as given, from 0
+    ``number``                whether the answer has a digit
+    ``number asked``          the same if the question begins with when, or with how many or the like; otherwise 0
+    ========================  ======================================================================================
+
+    Words are the terms of the analyser. Document frequencies come from the training answers, and the translation model
+    is trained on the right ones.
+
+    Parameters
+    ----------
+    analyzer
+        How texts become words.
+    translation
+        The translation model to train.
+
+    Examples
+    --------
+    >>> asked = JudgedAnswers(questions=["who sings", "who sings"], answers=["Whales sing.", "Cows eat."],
+    ...     labels=np.array([1.0, 0.0]), qid=np.array([1, 1]))
+    >>> data = AnswerFeatures().fit(asked).transform(asked)
+    >>> data.X[:, data.feature_names.index("overlap")].tolist()
+    [1.0, 0.0]
+
+    References
+    ----------
+    Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
+    """
+
+    names: ClassVar[tuple[str, ...]] = (
+        "overlap",
+        "overlap share",
+        "idf overlap",
+        "idf overlap share",
+        "bm25",
+        "translation",
+        "same order",
+        "span",
+        "new words",
+        "length",
+        "position",
+        "number",
+        "number asked",
+    )
+
+    analyzer: Analyzer = field(default_factory=Analyzer)
+    translation: TranslationModel = field(default_factory=TranslationModel)
+
+    def fit(self, train: JudgedAnswers) -> Self:
+        """Count words in the answers, and train the translation model on those with a label above 0."""
+        questions, answers = self._words(train.questions), self._words(train.answers)
+        right = np.flatnonzero(train.labels > 0)
+        if not right.size:
+            raise DataError("no answer is right: there is nothing to learn from")
+        self.translation.fit([questions[i] for i in right], [answers[i] for i in right])
+        frequency: dict[str, int] = {}
+        for words in answers:
+            for word in set(words):
+                frequency[word] = frequency.get(word, 0) + 1
+        n = len(answers)
+        self._idf = {word: float(np.log1p((n - df + 0.5) / (df + 0.5))) for word, df in frequency.items()}
+        self._unseen = float(np.log1p((n + 0.5) / 0.5))
+        self._average = max(float(np.mean([len(words) for words in answers])), 1.0)
+        return self
+
+    def fit_transform(self, train: JudgedAnswers, *, n_folds: int = 5) -> RankingDataset:
+        """`fit`, and the features of the training data as a ranker should see them.
+
+        A translation model knows the very answers it was trained on, and a ranker trained on its scores there trusts it
+        too much. So the translation feature of each question comes from a model trained on the other folds of
+        questions; `transform` would use the one trained on all.
+        """
+        data = self.fit(train).transform(train)
+        fold = np.unique(train.qid, return_inverse=True)[1] % n_folds
+        if not 2 <= n_folds <= data.n_queries:
+            raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of questions")
+        questions, answers = self._words(train.questions), self._words(train.answers)
+        X = np.array(data.X)
+        for held in range(n_folds):
+            rows, right = np.flatnonzero(fold == held), np.flatnonzero((fold != held) & (train.labels > 0))
+            if not right.size:
+                raise DataError(f"all right answers are in one of {n_folds} folds of questions; there are too few")
+            model = replace(self.translation).fit([questions[i] for i in right], [answers[i] for i in right])
+            scores = model.log_probability([questions[i] for i in rows], [answers[i] for i in rows])
+            X[rows, self.names.index("translation")] = scores
+        return replace(data, X=X)
+
+    def transform(self, data: JudgedAnswers) -> RankingDataset:
+        """A dataset with a query per question and a document per answer, ids as in WikiQA's files of judgements."""
+        if not hasattr(self, "_idf"):
+            raise DataError("the features are not trained; call fit first")
+        questions, answers = self._words(data.questions), self._words(data.answers)
+        rows = [self._row(q, a) for q, a in zip(questions, answers, strict=True)]
+        table: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+        table["translation"] = self.translation.log_probability(questions, answers)
+        change = np.flatnonzero(np.diff(data.qid, prepend=data.qid[:1] - 1))
+        table["position"] = np.arange(data.qid.size) - np.repeat(change, np.diff(change, append=data.qid.size))
+        table["number"] = np.array([any(c.isdigit() for c in text) for text in data.answers], float)
+        table["number asked"] = table["number"] * [_asks_number(text) for text in data.questions]
+        return RankingDataset.from_arrays(
+            np.column_stack([table[name] for name in self.names]),
+            data.labels,
+            data.qid,
+            docids=table["position"],
+            feature_names=self.names,
+        )
+
+    def _words(self, texts: Iterable[str]) -> list[list[str]]:
+        known: dict[str, list[str]] = {}
+        return [known[text] if text in known else known.setdefault(text, self.analyzer.tokens(text)) for text in texts]
+
+    def _row(self, question: Sequence[str], answer: Sequence[str]) -> dict[str, float]:
+        asked, there = dict.fromkeys(question), set(answer)
+        common = [word for word in asked if word in there]
+        weight = {word: self._idf.get(word, self._unseen) for word in asked}
+        places = [i for i, word in enumerate(answer) if word in asked]
+        shared, whole = sum(weight[word] for word in common), sum(weight.values())
+        norm = 1.2 * (0.25 + 0.75 * len(answer) / self._average)
+        counts = [answer.count(word) for word in common]
+        return {
+            "overlap": len(common),
+            "overlap share": len(common) / max(len(asked), 1),
+            "idf overlap": shared,
+            "idf overlap share": shared / whole if whole else 0.0,
+            "bm25": sum(weight[word] * 2.2 * tf / (tf + norm) for word, tf in zip(common, counts, strict=True)),
+            "same order": _same_order(list(asked), answer),
+            "span": places[-1] - places[0] + 1 if places else 0,
+            "new words": len(there - asked.keys()),
+            "length": len(answer),
+        }
+
+
+def _same_order(question: Sequence[str], answer: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
+    best = [0] * (len(question) + 1)
+    for word in answer:
+        before = 0
+        for i, asked in enumerate(question, 1):
+            before, best[i] = best[i], before + 1 if word == asked else max(best[i], best[i - 1])
+    return best[-1]
+
+
+def _asks_number(question: str) -> bool:
+    """Whether a question wants a number or a date."""
+    words = question.lower().split()[:2]
+    counted = ("many", "much", "old", "long", "tall", "big", "far", "large", "high")
+    return words[:1] == ["when"] or (words[:1] == ["how"] and words[1:] in [[word] for word in counted])

@@ -1,0 +1,239 @@
+"""Ratings of items by users, and the lists on which recommendations are evaluated."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._names import plural
+from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import ids_array
+
+__all__ = ["Ratings", "candidates", "numbers_of", "popularity", "read_ratings"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Ratings:
+    """Who gave which item which value; without values, who used which item.
+
+    Rows are sorted by user and item. Parts of one table (`split`) keep the numbers of users and items, so that a model
+    trained on one part scores another.
+
+    Attributes
+    ----------
+    users, items
+        Ids, sorted; ``items`` is the catalogue, and may have items that nobody rated.
+    user, item
+        Number of the user and of the item of each rating, int64.
+    values
+        Value of each rating, above 0; larger is better.
+    times
+        When each rating was given, or None.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_arrays(["ann", "ann", "bob"], ["tea", "rye", "tea"], [5, 2, 4], times=[1, 3, 2])
+    >>> ratings.items.tolist(), ratings.item.tolist()
+    (['rye', 'tea'], [0, 1, 1])
+    >>> before, after = ratings.split(ratings.times > 2)
+    >>> before, after
+    (Ratings(2 ratings, 2 users, 2 items), Ratings(1 rating, 2 users, 2 items))
+    """
+
+    users: np.ndarray
+    items: np.ndarray
+    user: np.ndarray
+    item: np.ndarray
+    values: np.ndarray
+    times: np.ndarray | None = None
+
+    @classmethod
+    def from_arrays(
+        cls, users: Any, items: Any, values: Any = None, *, times: Any = None, catalogue: Any = None
+    ) -> Ratings:
+        """Make a table from one entry per rating.
+
+        Parameters
+        ----------
+        values
+            Ratings, above 0; None for use without rating, which counts as 1.
+        times
+            When each rating was given: numbers.
+        catalogue
+            Ids of all items, if there are some that nobody rated.
+        """
+        given_users, given_items = ids_array(users, "users"), ids_array(items, "items")
+        n = given_users.size
+        worth = np.ones(n) if values is None else np.asarray(values, np.float64)
+        when = None if times is None else np.asarray(times, np.float64)
+        for name, column in (("items", given_items), ("values", worth), ("times", when)):
+            if column is not None and column.shape != (n,):
+                raise DataError(
+                    f"{name} has shape {column.shape}, but there are {plural(n, 'user entry', 'user entries')}"
+                )
+        bad = np.flatnonzero(~(np.isfinite(worth) & (worth > 0)))
+        if bad.size:
+            raise DataError(f"values[{bad[0]}] is {worth[bad[0]]}; every rating must be a number above 0")
+        user_ids, user = np.unique(given_users, return_inverse=True)
+        item_ids, item = np.unique(given_items, return_inverse=True)
+        if catalogue is not None:
+            everything = np.unique(ids_array(catalogue, "catalogue"))
+            place = np.minimum(np.searchsorted(everything, item_ids), max(everything.size - 1, 0))
+            if item_ids.size and not (everything.size and (everything[place] == item_ids).all()):
+                raise DataError("an item with a rating is missing from the catalogue")
+            item_ids, item = everything, place[item]
+        order = np.lexsort((item, user))
+        user, item = user[order], item[order]
+        twice = np.flatnonzero((user[1:] == user[:-1]) & (item[1:] == item[:-1]))
+        if twice.size:
+            u, i = user_ids[user[twice[0]]], item_ids[item[twice[0]]]
+            raise DataError(f"user {u} rated item {i} twice; keep one of the ratings")
+        return cls(
+            users=user_ids,
+            items=item_ids,
+            user=user.astype(np.int64),
+            item=item.astype(np.int64),
+            values=worth[order],
+            times=None if when is None else when[order],
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of ratings."""
+        return int(self.user.size)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return int(self.users.size)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items of the catalogue."""
+        return int(self.items.size)
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """First row of each user, and the number of rows."""
+        return np.searchsorted(self.user, np.arange(self.n_users + 1))
+
+    def take(self, rows: Any) -> Ratings:
+        """The ratings where ``rows`` is true; users and items keep their numbers."""
+        kept = np.asarray(rows, bool)
+        if kept.shape != (self.n_rows,):
+            raise DataError(f"the mask has shape {kept.shape}, but there are {plural(self.n_rows, 'rating')}")
+        times = None if self.times is None else self.times[kept]
+        return replace(self, user=self.user[kept], item=self.item[kept], values=self.values[kept], times=times)
+
+    def split(self, test: Any) -> tuple[Ratings, Ratings]:
+        """Training and test part; ``test`` is true for the ratings of the test part."""
+        chosen = np.asarray(test, bool)
+        return self.take(~chosen), self.take(chosen)
+
+    def rows_in(self, other: Ratings) -> np.ndarray:
+        """Which ratings are of a user and an item that have a rating in another table: an official test file."""
+        users, user_known = numbers_of(self.users, other.users)
+        items, item_known = numbers_of(self.items, other.items)
+        known = user_known[other.user] & item_known[other.item]
+        keys = users[other.user[known]] * self.n_items + items[other.item[known]]
+        return np.isin(self.user * self.n_items + self.item, keys)
+
+    def __repr__(self) -> str:
+        counts = plural(self.n_rows, "rating"), plural(self.n_users, "user"), plural(self.n_items, "item")
+        return f"Ratings({', '.join(counts)})"
+
+
+def numbers_of(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each wanted id among sorted ids, and whether it is there."""
+    if not ids.size or (ids.dtype.kind in "iu") != (wanted.dtype.kind in "iu"):  # a number is no name
+        return np.zeros(wanted.size, np.int64), np.zeros(wanted.size, bool)
+    place = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
+    return place, ids[place] == wanted
+
+
+def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalogue: Any = None) -> Ratings:
+    """Read a text file of user, item, value and, if there is a fourth column, time; no header. MovieLens has this form.
+
+    Parameters
+    ----------
+    separator
+        What stands between columns: one character.
+    catalogue
+        Ids of all items, if there are some that nobody rated.
+    """
+    import polars as pl
+
+    try:
+        table = pl.read_csv(os.fspath(path), separator=separator, has_header=False, quote_char=None)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{path}: {error}") from error
+    if table.width not in (3, 4):
+        raise DataError(f"{path}: {plural(table.width, 'column')}; expected user, item, value and perhaps time")
+    columns = [table.to_series(i) for i in range(table.width)]
+    for name, column in zip(("value", "time"), columns[2:], strict=False):
+        if not column.dtype.is_numeric() or column.null_count():
+            raise DataError(f"{path}: the column of the {name} has something that is no number")
+    times = columns[3].to_numpy() if len(columns) == 4 else None
+    try:
+        return Ratings.from_arrays(
+            columns[0].to_numpy(), columns[1].to_numpy(), columns[2].to_numpy(), times=times, catalogue=catalogue
+        )
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def candidates(train: Ratings, test: Ratings, *, relevant: float | None = None) -> RankingDataset:
+    """The lists to evaluate: for each user of the test part, every item without a rating in the training part.
+
+    No item is left out, because a measure over a few sampled items may order systems differently than the measure over
+    all of them. Items without a test rating count as not relevant.
+
+    Parameters
+    ----------
+    relevant
+        The least rating that counts as relevant: labels are then 0 and 1. None: the label is the rating.
+
+    Returns
+    -------
+    RankingDataset
+        Users are queries, items are documents. Users who have nothing relevant are left out.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_arrays(["ann", "ann", "bob"], ["tea", "rye", "tea"], [5, 2, 4])
+    >>> data = candidates(*ratings.split([False, True, False]))
+    >>> data.qids.tolist(), data.docids.tolist(), data.y.tolist()
+    (['ann'], ['tea'], [5.0])
+    """
+    if not (np.array_equal(train.users, test.users) and np.array_equal(train.items, test.items)):
+        raise DataError("training and test part have other users or items; make them with Ratings.split")
+    worth = test.values if relevant is None else (test.values >= relevant).astype(np.float64)
+    chosen = np.unique(test.user[worth > 0])
+    if not chosen.size:
+        raise DataError("no user has a relevant item in the test part")
+    place = np.full(train.n_users, -1)
+    place[chosen] = np.arange(chosen.size)
+    labels = np.zeros((chosen.size, train.n_items))
+    kept = place[test.user] >= 0
+    labels[place[test.user[kept]], test.item[kept]] = worth[kept]
+    seen = place[train.user] >= 0
+    labels[place[train.user[seen]], train.item[seen]] = np.nan
+    row, item = np.nonzero(~np.isnan(labels))
+    return RankingDataset.from_arrays(None, labels[row, item], train.users[chosen][row], docids=train.items[item])
+
+
+def popularity(ratings: Ratings, data: RankingDataset) -> np.ndarray:
+    """Number of ratings of each document of ``data``: the baseline that every recommender has to beat.
+
+    >>> ratings = Ratings.from_arrays(["ann", "ann", "bob"], ["tea", "rye", "tea"])
+    >>> popularity(ratings, RankingDataset.from_arrays(None, qid=["eve", "eve"], docids=["rye", "tea"])).tolist()
+    [1.0, 2.0]
+    """
+    if data.docids is None:
+        raise DataError("the data have no document ids, which are the items")
+    item, known = numbers_of(ratings.items, data.docids)
+    return np.where(known, np.bincount(ratings.item, minlength=ratings.n_items)[item], 0).astype(np.float64)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett._errors import DataError
+from plackett.applications import FactorRecommender, Ratings, candidates, popularity, read_ratings
+from plackett.applications.factors import _Problem
+from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss
+from plackett.losses.pairwise.exponential import Exponential
+from plackett.losses.pairwise.logistic import Logistic
+from plackett.losses.pointwise.square import Square
+from plackett.models.linear import Linear
+
+LOSSES = [Logistic(), Exponential(), QuerySoftmaxLoss(), Square()]
+
+
+def _ratings(n_users=8, n_items=12, share=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    user, item = np.nonzero(rng.random((n_users, n_items)) < share)
+    return Ratings.from_arrays(user, item, rng.integers(1, 6, user.size), catalogue=np.arange(n_items))
+
+
+@pytest.mark.spec("apps.cf")
+@pytest.mark.parametrize("negatives", [0, 2])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_gradient_by_finite_differences(loss, negatives):
+    ratings, rng = _ratings(), np.random.default_rng(1)
+    model = FactorRecommender(loss=loss, n_factors=3, negatives=negatives, penalty=0.3)
+    x, z = rng.normal(size=(ratings.n_users, 2)), rng.normal(size=(ratings.n_items, 3))
+    problem = _Problem(model, ratings, x, z)
+    problem.draw(1)
+    at = rng.normal(0, 0.5, problem.start(rng).size)
+
+    def value(parameters):
+        return problem.evaluate(parameters)[0] + 0.3 * parameters @ parameters
+
+    found = problem.evaluate(at)[1]
+    for direction in rng.normal(size=(5, at.size)):
+        step = 1e-6 * direction
+        assert (value(at + step) - value(at - step)) / 2e-6 == pytest.approx(found @ direction, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.spec("apps.cf")
+def test_gradient_of_the_formula_by_a_plain_loop():
+    """Exponential pairs over items rated differently, written out."""
+    ratings = _ratings(5, 6, 0.7)
+    model = FactorRecommender(loss=Exponential(), n_factors=2, negatives=0, penalty=0.0)
+    problem = _Problem(model, ratings, None, None)
+    problem.draw(1)
+    at = np.random.default_rng(0).normal(size=problem.start(np.random.default_rng(0)).size)
+    P, Q, b = problem.factors(at)
+    dP, total = np.zeros_like(P), 0.0
+    for u in range(ratings.n_users):
+        rows = np.flatnonzero(ratings.user == u)
+        for r in rows:
+            for s in rows[ratings.values[rows] < ratings.values[r]]:
+                i, j = ratings.item[r], ratings.item[s]
+                wrong = np.exp(-(P[u] @ (Q[i] - Q[j]) + b[i] - b[j]))
+                total += wrong
+                dP[u] -= wrong * (Q[i] - Q[j])
+    value, gradient = problem.evaluate(at)
+    assert value == pytest.approx(total)
+    np.testing.assert_allclose(problem.parts(gradient)["P"], dP, rtol=1e-8)
+
+
+@pytest.mark.spec("apps.cf")
+def test_planted_preferences_are_recovered():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
+    user, item = np.nonzero(rng.random(truth.shape) < 0.6)
+    ratings = Ratings.from_arrays(user, item, 1 + np.digitize(truth[user, item], [-1, 0, 1]))
+    model = FactorRecommender(loss=Logistic(), n_factors=2, negatives=0, penalty=0.1, n_steps=100).fit(ratings)
+    scores = model.user_factors_ @ model.item_factors_.T + model.item_bias_
+    unseen = np.ones(truth.shape, bool)
+    unseen[user, item] = False
+    right = [
+        np.mean(np.sign(np.subtract.outer(s, s)) == np.sign(np.subtract.outer(t, t)))
+        for s, t in ((scores[u, unseen[u]], truth[u, unseen[u]]) for u in range(60))
+    ]
+    assert np.mean(right) > 0.85
+    assert model.losses_[-1] < 0.5 * model.losses_[0]
+
+
+@pytest.mark.spec("apps.cf")
+def test_fixed_items_give_a_linear_ranker_for_each_user():
+    """Folding a user in is what a linear model with the same loss and penalty finds."""
+    ratings = _ratings(20, 15)
+    model = FactorRecommender(loss=Logistic(), n_factors=3, negatives=0, penalty=0.5, n_steps=20).fit(ratings)
+    model.item_bias_[:] = 0.0
+    items, values = np.array([3, 1, 7, 9, 4]), np.array([5, 1, 4, 2, 2])
+    found = model.fold_in(items, values)
+    data = pk.RankingDataset.from_arrays(model.item_factors_[items], values)
+    linear = Linear(alpha=2 * 0.5, standardize=False, tol=1e-12)
+    ranker = pk.GradientRanker(loss=Logistic(), model=linear).fit(data)
+    centred = model.item_factors_ @ found
+    expected = ranker.predict(pk.RankingDataset.from_arrays(model.item_factors_))
+    np.testing.assert_allclose(centred - centred[0], expected - expected[0], atol=2e-4)
+
+
+@pytest.mark.spec("apps.cf")
+def test_cold_start_by_features():
+    """Two tastes and two kinds of items: an item without a single rating goes to those who like its kind."""
+    rng = np.random.default_rng(0)
+    taste, kind = np.arange(40) % 2, np.arange(20) % 2
+    user, item = np.nonzero((taste[:, None] == kind) & (rng.random((40, 20)) < 0.5) & (np.arange(20) < 18))
+    ratings = Ratings.from_arrays(user, item, catalogue=np.arange(20))
+    features = np.eye(2)[kind]
+    model = FactorRecommender(n_factors=4, penalty=0.1).fit(ratings, item_features=features)
+    factors, _ = model.new_items(features[18:])
+    scores = model.user_factors_ @ factors.T
+    assert ((scores[:, 0] > scores[:, 1]) == (taste == kind[18])).all()
+
+
+def test_draws_are_unrated_items():
+    ratings = _ratings(6, 9, 0.5)
+    problem = _Problem(FactorRecommender(negatives=2), ratings, None, None)
+    problem.draw(1)
+    rated = set(zip(ratings.user.tolist(), ratings.item.tolist(), strict=True))
+    drawn = np.setdiff1d(np.arange(problem.user.size), problem.rows)
+    pairs = set(zip(problem.user[drawn].tolist(), problem.item[drawn].tolist(), strict=True))
+    assert pairs
+    assert not pairs & rated
+    first = problem.item.copy()
+    problem.draw(2)
+    assert (first != problem.item).any()
+
+
+def test_a_user_who_rated_everything():
+    ratings = Ratings.from_arrays([0, 0, 1], [0, 1, 0], [1, 2, 1])
+    model = FactorRecommender(n_factors=2, n_steps=30).fit(ratings)
+    assert model.recommend(0) == []
+    assert model.recommend(1) == [1]
+    assert sorted(model.recommend(99)) == [0, 1]
+
+
+def test_candidates_are_all_items_not_rated_before():
+    ratings = _ratings(10, 8, 0.6)
+    train, test = ratings.split(np.arange(ratings.n_rows) % 3 == 0)
+    data = candidates(train, test, relevant=4)
+    for q, u in enumerate(data.qids):
+        rows = slice(data.offsets[q], data.offsets[q + 1])
+        seen = train.item[train.user == u]
+        assert set(data.docids[rows]) == set(range(8)) - set(seen)
+        good = test.item[(test.user == u) & (test.values >= 4)]
+        assert set(data.docids[rows][data.y[rows] > 0]) == set(good)
+    assert data.n_queries == np.unique(test.user[test.values >= 4]).size
+    counts = popularity(train, data)
+    assert counts.tolist() == [float((train.item == i).sum()) for i in data.docids]
+
+
+def test_files(tmp_path):
+    whole, part = tmp_path / "u.data", tmp_path / "u1.test"
+    whole.write_text("1\t10\t5\t100\n2\t10\t3\t90\n1\t11\t1\t95\n")
+    part.write_text("1\t11\t1\t95\n9\t10\t3\t90\n")
+    ratings = read_ratings(whole)
+    assert ratings.rows_in(read_ratings(part)).tolist() == [False, True, False]
+    assert ratings.times.tolist() == [100, 95, 90]
+    for text, message in [
+        ("1\t2\n", "2 columns"),
+        ("1\t2\tgood\n", "no number"),
+        ("1\t2\t0\n", "above 0"),
+        ("1\t2\t3\n1\t2\t4\n", "twice"),
+    ]:
+        part.write_text(text)
+        with pytest.raises(DataError, match=f"u1.test.*{message}"):
+            read_ratings(part)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"n_factors": 0}, "n_factors=0"), ({"negatives": -1}, "negatives=-1"), ({"penalty": -1}, "penalty=-1")],
+)
+def test_parameters(change, message):
+    with pytest.raises(DataError, match=message):
+        FactorRecommender(**change).fit(_ratings())
+    with pytest.raises(DataError, match="item_features"):
+        FactorRecommender().fit(_ratings(), item_features=np.ones((2, 2)))
+    with pytest.raises(DataError, match="not trained"):
+        FactorRecommender().recommend(1)
