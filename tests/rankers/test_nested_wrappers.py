@@ -22,9 +22,7 @@ def test_some_rows_keep_the_pairs_among_them(data):
     rows = np.flatnonzero(np.arange(data.n_rows) % 3 > 0)
     part = some_rows(data, rows)
     whole = data.relations["similarity"].matrix(data.n_rows).toarray()
-    np.testing.assert_array_equal(
-        part.relations["similarity"].matrix(part.n_rows).toarray(), whole[np.ix_(rows, rows)]
-    )
+    np.testing.assert_array_equal(part.relations["similarity"].matrix(part.n_rows).toarray(), whole[np.ix_(rows, rows)])
 
 
 @pytest.mark.parametrize(
