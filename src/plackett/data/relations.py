@@ -203,6 +203,18 @@ class Relation:
             self.row[pairs] + shift, self.other[pairs] + shift, None if self.weight is None else self.weight[pairs]
         )
 
+    def among(self, rows: np.ndarray, n_rows: int) -> Relation:
+        """The pairs with both documents among some of ``n_rows`` rows, numbered by their places in ``rows``.
+
+        >>> Relation.from_pairs([(0, 2), (1, 2), (2, 3)]).among(np.array([1, 2]), 4).to_pairs().tolist()
+        [[0, 1]]
+        """
+        place = np.full(n_rows, -1)
+        place[rows] = np.arange(rows.size)
+        kept = np.flatnonzero((place[self.row] >= 0) & (place[self.other] >= 0))
+        weight = None if self.weight is None else self.weight[kept]
+        return Relation(place[self.row[kept]], place[self.other[kept]], weight)._sorted()
+
     def _sorted(self) -> Relation:
         """The pairs sorted by row and other row, duplicates added up."""
         step = np.diff(self.row), np.diff(self.other)

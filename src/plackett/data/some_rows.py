@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ __all__ = ["some_rows"]
 
 
 def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
-    """The dataset restricted to some rows, with the same lists; pairs with both documents among them are kept."""
+    """The dataset restricted to some rows, with the same lists; pairs with both documents among them are kept.
+
+    Edges of a hypergraph whose label (`plackett.hyperedges`) is a row that is left out are lost.
+    """
     if rows.size == data.n_rows:
         return data
     parts: dict[str, Any] = {"offsets": np.searchsorted(rows, data.offsets), "input_rows": None, "comments": None}
@@ -27,4 +31,8 @@ def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
         place[rows] = np.arange(rows.size)
         kept = pairs.take(np.flatnonzero((place[pairs.winner] >= 0) & (place[pairs.loser] >= 0)))
         parts["preferences"] = Preferences(place[kept.winner], place[kept.loser], kept.margin, kept.weight)
+    if data.relations is not None:
+        parts["relations"] = MappingProxyType(
+            {name: relation.among(rows, data.n_rows) for name, relation in data.relations.items()}
+        )
     return replace(data, **parts)

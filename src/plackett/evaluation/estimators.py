@@ -12,7 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["build", "fit", "last_step", "of_own_steps", "predict", "takes_dataset"]
+__all__ = ["build", "fit", "fit_parameters", "last_step", "of_own_steps", "predict", "takes_dataset"]
 
 #: Argument names for the queries of the rows; the first one in the ranker's signature is used. Queries are passed as
 #: numbers: XGBoost accepts no strings and needs them sorted.
@@ -60,7 +60,7 @@ def fit(
     if of_own_steps(ranker):
         return _fit_steps(ranker, data, valid, parameters)
     target, prefix = _last_step(ranker)
-    known = inspect.signature(target.fit).parameters
+    known = fit_parameters(target)
     arguments: dict[str, Any] = {}
     if valid is not None:
         if "eval_set" not in known or prefix:
@@ -99,8 +99,20 @@ def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
 
 def takes_dataset(ranker: Any) -> bool:
     """Whether ``fit(data)`` works: query ids and labels are both optional."""
-    known = inspect.signature(ranker.fit).parameters
+    known = fit_parameters(ranker)
     return "qid" in known and "y" in known and known["y"].default is not inspect.Parameter.empty
+
+
+def fit_parameters(ranker: Any) -> dict[str, inspect.Parameter]:
+    """Parameters of ``fit``; where it hands ``**arguments`` on, also those of the method that it extends."""
+    found = dict(inspect.signature(ranker.fit).parameters)
+    above = [kind.__dict__["fit"] for kind in type(ranker).__mro__ if "fit" in kind.__dict__]
+    for method in above[1:]:
+        if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in found.values()):
+            break
+        found = {name: one for name, one in found.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
+        found = dict(inspect.signature(method).parameters) | found
+    return found
 
 
 def last_step(ranker: Any) -> Any:

@@ -154,9 +154,9 @@ class Ranker(FittedAttributes, Estimator):
             Weight of each document; weight of each query, in order of first appearance.
         eval_set, eval_qid, eval_group
             Validation data ``(X, y)`` or a list of one, with its query ids or group sizes; or a `RankingDataset`.
-        callbacks Functions called after each round with LightGBM's `CallbackEnv`, such as
-        ``lightgbm.log_evaluation()``. A callback that returns True or raises LightGBM's `EarlyStopException` stops
-        training.
+        callbacks
+            Functions called after each round with LightGBM's `CallbackEnv`, such as ``lightgbm.log_evaluation()``. A
+            callback that returns True or raises LightGBM's `EarlyStopException` stops training.
         """
         categories = self._categories(X)
         columns = Columns(categories=categories)
@@ -473,7 +473,8 @@ class Ranker(FittedAttributes, Estimator):
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         if getattr(self.scorer_, "reads_queries", False):
-            return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
+            more = {"relations": data.relations} if getattr(self.scorer_, "reads_relations", False) else {}
+            return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features, **more)
         return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
 
     def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:

@@ -134,7 +134,7 @@ class Cascade(Ranker):
             for number, stage in enumerate(stages):
                 if number and keep is not None:
                     before = CascadeScorer(tuple(members), np.array(keep[: number - 1], np.int64), tuple(columns))
-                    scores, reached = before.run(data.X, data.offsets, self.n_jobs)
+                    scores, reached = before.run(data, self.n_jobs)
                     rows = best_rows(scores, reached[-1], data.offsets, keep[number - 1])
                 members.append(self._trained(stage, some_rows(data, rows), monitor.valid, columns[number]))
                 monitor.update()
@@ -143,7 +143,7 @@ class Cascade(Ranker):
         if keep is None:
             keep = self._cheapest(members, columns, costs, shown)
         self.scorer_ = CascadeScorer(tuple(members), np.array(keep, np.int64), tuple(columns))
-        _, reached = self.scorer_.run(shown.X, shown.offsets, self.n_jobs)
+        _, reached = self.scorer_.run(shown, self.n_jobs)
         self._cost = _cost(reached, columns, costs, shown.n_rows)
         if monitor.valid is not None:
             monitor.update(self._score_rows(monitor.valid))
@@ -199,7 +199,7 @@ class Cascade(Ranker):
             if any(b > a for a, b in itertools.pairwise(keep)):
                 continue
             scorer = CascadeScorer(tuple(members), np.array(keep, np.int64), tuple(columns))
-            scores, reached = scorer.run(valid.X, valid.offsets, self.n_jobs)
+            scores, reached = scorer.run(valid, self.n_jobs)
             value = measure.mean(measure.per_query(Scored(valid, scores, n_jobs=self.n_jobs)))
             cost = _cost(reached, columns, costs, valid.n_rows)
             # documents that are scored by a stage are work even if its features cost nothing more

@@ -17,10 +17,14 @@ from plackett.rankers.base import Ranker
 __all__ = ["member_scores", "pack_members", "trained_member", "unlabelled", "unpack_base", "unpack_members"]
 
 
-def unlabelled(X: Any, offsets: np.ndarray, query_features: np.ndarray | None = None) -> RankingDataset:
+def unlabelled(
+    X: Any, offsets: np.ndarray, query_features: np.ndarray | None = None, relations: Any = None
+) -> RankingDataset:
     """Lists to score, as a dataset."""
     queries = np.arange(offsets.size - 1)
-    return RankingDataset(X=X, y=None, offsets=offsets, qids=queries, query_features=query_features)
+    return RankingDataset(
+        X=X, y=None, offsets=offsets, qids=queries, query_features=query_features, relations=relations
+    )
 
 
 def member_scores(ranker: Ranker, data: RankingDataset, n_jobs: int | None) -> np.ndarray:

@@ -23,6 +23,8 @@ class BlendScorer:
     kind: ClassVar[str] = "blend"
     #: Whether `predict` takes the features of the queries.
     reads_queries: ClassVar[bool] = True
+    #: Whether `predict` takes the relations of the documents, for members that need them.
+    reads_relations: ClassVar[bool] = True
     rankers: tuple[Ranker, ...]
     factors: np.ndarray
 
@@ -32,10 +34,15 @@ class BlendScorer:
         return any(ranker.scorer_.list_aware for ranker in self.rankers)
 
     def predict(
-        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """Score of each row."""
-        data = unlabelled(X, offsets, query_features)
+        data = unlabelled(X, offsets, query_features, relations)
         scores = np.zeros(X.shape[0])
         for ranker, factor in zip(self.rankers, self.factors, strict=True):
             scores += factor * member_scores(ranker, data, n_jobs)

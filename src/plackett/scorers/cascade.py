@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.data.some_rows import some_rows
 from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
-from plackett.scorers.nested import best_rows, lift, list_offsets
+from plackett.scorers.nested import best_rows, lift
 
 if TYPE_CHECKING:
     from plackett.rankers.base import Ranker
@@ -33,6 +35,10 @@ class CascadeScorer:
     """
 
     kind: ClassVar[str] = "cascade"
+    #: Whether `predict` takes the features of the queries.
+    reads_queries: ClassVar[bool] = True
+    #: Whether `predict` takes the relations of the documents, for members that need them.
+    reads_relations: ClassVar[bool] = True
     rankers: tuple[Ranker, ...]
     keep: np.ndarray
     columns: tuple[np.ndarray, ...]
@@ -42,26 +48,35 @@ class CascadeScorer:
         """Whether a document's score depends on its list: with more than one stage it does."""
         return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
 
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def predict(
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
+    ) -> np.ndarray:
         """Score of each row; those that went further rank above those that did not."""
-        return self.run(X, offsets, n_jobs)[0]
+        return self.run(unlabelled(X, offsets, query_features, relations), n_jobs)[0]
 
-    def run(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> tuple[np.ndarray, list[np.ndarray]]:
+    def run(self, data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, list[np.ndarray]]:
         """Score of each row, and the rows that reached each stage."""
-        rows = np.arange(int(offsets[-1]))
-        scores = self._stage(0, X, offsets, n_jobs)
+        offsets = data.offsets
+        rows = np.arange(data.n_rows)
+        scores = self._stage(0, data, n_jobs)
         reached = [rows]
         for number, n in enumerate(self.keep.tolist(), 1):
             rows = best_rows(scores, rows, offsets, n)
-            own = self._stage(number, X[rows], list_offsets(rows, offsets), n_jobs)
+            own = self._stage(number, some_rows(data, rows), n_jobs)
             scores = lift(scores, rows, own, offsets)
             reached.append(rows)
         return scores, reached
 
-    def _stage(self, number: int, X: Any, offsets: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    def _stage(self, number: int, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
         columns = self.columns[number]
-        part = X if columns.size == X.shape[1] else X[:, columns]
-        return member_scores(self.rankers[number], unlabelled(part, offsets), n_jobs)
+        part = data.X if columns.size == data.n_features else data.X[:, columns]
+        lists = unlabelled(part, data.offsets, data.query_features, data.relations)
+        return member_scores(self.rankers[number], lists, n_jobs)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""

@@ -57,6 +57,8 @@ class QueryMap:
         For ``"computed"``.
     kept, mean, scale
         Which features differ between training queries, and how they are standardised. Others are left out.
+    width
+        How many features there are before some are left out.
     """
 
     source: str
@@ -66,6 +68,7 @@ class QueryMap:
     kept: np.ndarray
     mean: np.ndarray
     scale: np.ndarray
+    width: int
 
     @classmethod
     def fitted(
@@ -82,7 +85,7 @@ class QueryMap:
         """The map, standardised on training queries."""
         none: np.ndarray = np.empty(0)
         columns = np.empty(0, np.int64) if columns is None else columns
-        unscaled = cls(source, columns, reference, top, np.empty(0, np.int64), none, none)
+        unscaled = cls(source, columns, reference, top, np.empty(0, np.int64), none, none, 0)
         raw = unscaled.raw(X, offsets, given)
         known = np.where(np.isnan(raw), 0.0, raw)
         count = np.maximum((~np.isnan(raw)).sum(axis=0), 1)
@@ -90,7 +93,7 @@ class QueryMap:
         spread = np.sqrt(np.where(np.isnan(raw), 0.0, (raw - mean) ** 2).sum(axis=0) / count)
         # the spread of a constant column is rounding noise
         kept = np.flatnonzero(spread > 1e-6 * np.maximum(np.abs(mean), 1e-30))
-        return replace(unscaled, kept=kept, mean=mean[kept], scale=spread[kept])
+        return replace(unscaled, kept=kept, mean=mean[kept], scale=spread[kept], width=raw.shape[1])
 
     def raw(self, X: Any, offsets: np.ndarray, given: np.ndarray | None) -> np.ndarray:
         """The features before standardising, float64."""
@@ -111,8 +114,8 @@ class QueryMap:
     def __call__(self, X: Any, offsets: np.ndarray, given: np.ndarray | None = None) -> np.ndarray:
         """Standardised features, queries × kept features; 0 (the mean) where missing."""
         raw = self.raw(X, offsets, given)
-        if self.kept.size and raw.shape[1] <= self.kept[-1]:
-            raise DataError(f"query_features has {raw.shape[1]} columns, fewer than in training")
+        if raw.shape[1] != self.width:
+            raise DataError(f"query_features has {raw.shape[1]} columns, but {self.width} in training")
         z = (raw[:, self.kept] - self.mean) / self.scale
         return np.nan_to_num(z, nan=0.0)
 
@@ -123,7 +126,7 @@ class QueryMap:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The map as named arrays."""
-        head = np.array([_SOURCES.index(self.source), self.reference, self.top], np.int64)
+        head = np.array([_SOURCES.index(self.source), self.reference, self.top, self.width], np.int64)
         return {
             "z.head": head,
             "z.columns": self.columns,
@@ -138,8 +141,10 @@ class QueryMap:
         head, columns, kept = (np.array(arrays[f"z.{name}"]) for name in ("head", "columns", "kept"))
         mean, scale = np.array(arrays["z.mean"]), np.array(arrays["z.scale"])
         whole = all(part.dtype == np.int64 and part.ndim == 1 for part in (head, columns, kept))
-        if not whole or head.size != 3 or not 0 <= head[0] < len(_SOURCES) or (columns < 0).any() or (kept < 0).any():
+        if not whole or head.size != 4 or not 0 <= head[0] < len(_SOURCES) or (columns < 0).any() or (kept < 0).any():
             raise DataError("the query features of the model are damaged")
         if mean.dtype != np.float64 or mean.shape != kept.shape or scale.shape != kept.shape or not (scale > 0).all():
             raise DataError("the query features of the model are damaged")
-        return cls(_SOURCES[head[0]], columns, int(head[1]), int(head[2]), np.sort(kept), mean, scale)
+        if kept.max(initial=-1) >= head[3]:
+            raise DataError("the query features of the model are damaged")
+        return cls(_SOURCES[head[0]], columns, int(head[1]), int(head[2]), np.sort(kept), mean, scale, int(head[3]))

@@ -58,6 +58,8 @@ class RoutedScorer:
     kind: ClassVar[str] = "routed"
     #: Whether `predict` takes the features of the queries.
     reads_queries: ClassVar[bool] = True
+    #: Whether `predict` takes the relations of the documents, for members that need them.
+    reads_relations: ClassVar[bool] = True
     rankers: tuple[Ranker, ...]
     factors: np.ndarray
     shrink: float
@@ -70,13 +72,18 @@ class RoutedScorer:
         return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
 
     def predict(
-        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """Score of each row."""
         if len(self.rankers) == 1:
-            return member_scores(self.rankers[0], unlabelled(X, offsets, query_features), n_jobs)
+            return member_scores(self.rankers[0], unlabelled(X, offsets, query_features, relations), n_jobs)
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query, or a table of weights, queries × members."""
@@ -91,9 +98,10 @@ class RoutedScorer:
         offsets: np.ndarray,
         n_jobs: int | None,
         query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """Score of each row by the chosen members."""
-        whole = unlabelled(X, offsets, query_features)
+        whole = unlabelled(X, offsets, query_features, relations)
         scores = np.zeros(X.shape[0])
         local = 1.0 - self.shrink
         for number, queries, weight in _uses(chosen):

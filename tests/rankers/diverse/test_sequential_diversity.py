@@ -7,6 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError, RankingDataset, Relation
+from plackett.data.some_rows import some_rows
 from plackett.losses import ListMLE
 from plackett.rankers.diverse.sequential_diversity import PrefixLikelihood, ideal_orders
 from plackett.testing.rankers import ranker_checks, small
@@ -128,3 +129,23 @@ def test_battery_with_trees():
         # bins count rows; an interrupt ends the trees; trees tie, and validation data have their rows in another order
         if check.name not in ("query_weight", "interrupt", "eval_set", "parameters_count"):
             check()
+
+
+def test_documents_of_weight_0_have_no_place_in_the_ideal_order():
+    rng = np.random.default_rng(0)
+    qid, table = np.repeat(np.arange(6), 7), rng.integers(0, 2, (42, 3))
+    data = pk.RankingDataset.from_arrays(rng.normal(size=(42, 2)), table.max(axis=1), qid, subtopics=table)
+    data = data.replace(relations={"similarity": pk.Neighbours(k=3, scale="none")(data, rng.random((42, 4)))})
+    counted = np.arange(42) % 4 > 0
+    weighted, fewer = data.replace(sample_weight=counted.astype(float)), some_rows(data, np.flatnonzero(counted))
+    values = []
+    for lists in (weighted, fewer):
+        near = pk.SequentialDiversity()._near(lists)
+        likelihood = PrefixLikelihood(lists, lists.X.astype(float), near, *ideal_orders(lists, None, 0.5))
+        values.append(np.append(*likelihood.evaluate(np.array([0.3, -0.2, -0.5, 0.7]))))
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
+
+
+def test_a_fractional_number_of_places_is_refused():
+    with pytest.raises(pk.DataError, match=r"k=2\.5"):
+        pk.SequentialDiversity(relation=pk.Neighbours(k=1), k=2.5).fit([[0.0], [1.0]], [0, 1], qid=[1, 1])

@@ -68,3 +68,12 @@ def test_sources_and_refusals():
     # from a frame, where the query features are columns
     frame = named.to_polars().drop("label")
     np.testing.assert_array_equal(columns.predict(frame), columns.predict(named))
+
+
+def test_query_features_of_another_width_are_refused():
+    data = pk.datasets.make_ranking(n_queries=12, docs_per_query=5, n_features=3, random_state=0)
+    z = np.random.default_rng(0).normal(size=(12, 2))
+    ranker = pk.KNNOffline2(base="LinearRegression", k=4).fit(data.replace(query_features=z))
+    for other in (z[:, :1], np.hstack([z, z])):
+        with pytest.raises(DataError, match=f"query_features has {other.shape[1]} columns, but 2 in training"):
+            ranker.predict(data.replace(query_features=other))

@@ -250,3 +250,10 @@ def test_query_features_reach_rankers_inside_rankers(cls, train, test):
         nested.predict(test.replace(query_features=None))
     blend = pk.Blend(members=[pk.TwoLayer(base=BASE), pk.ListNet()], weights=(1, 1e-9)).fit(train)
     np.testing.assert_array_equal(blend.rank(test), pk.TwoLayer(base=BASE).fit(train).rank(test))
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_class_names_its_query(missing):
+    data = pk.datasets.make_ranking(n_queries=4, docs_per_query=5, n_features=3, random_state=0)
+    with pytest.raises(pk.DataError, match="the class of query"):
+        pk.ClassRankers().fit(data, query_class=[1, 2, missing, 1])

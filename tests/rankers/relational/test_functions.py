@@ -152,7 +152,7 @@ def test_relations_that_are_absent_are_asked_for():
     ranker = pk.RelationalFeedback(beta=0.5).fit(data)
     with pytest.raises(DataError, match="needs the relation 'similarity' .* it has none"):
         ranker.predict(data.replace(relations=None))
-    with pytest.raises(DataError, match=r"needs the relation 'similarity'.*relation=Neighbours\(k=10\)"):
+    with pytest.raises(DataError, match=r"needs the relation 'similarity'.*the builder Neighbours\(k=10\)"):
         ranker.predict(data.X, qid=data.qid)
     with pytest.raises(DataError, match="its relations are 'similarity'"):
         pk.TopicDistillation().fit(data)

@@ -190,3 +190,21 @@ def test_battery_with_trees(kind):
     for check in ranker_checks(small(kind, base=trees)):
         if check.name != "query_weight":  # LightGBM bins features by counting rows
             check()
+
+
+@pytest.mark.parametrize("beta", [None, "strong", -1.0, np.nan, np.inf, 1e13, 1e300])
+def test_strengths_that_say_nothing_are_refused(beta):
+    data = pk.RankingDataset.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    data = data.replace(relations={"similarity": pk.Relation.from_pairs([(0, 1)])})
+    with pytest.raises(pk.DataError, match="beta="):
+        pk.RelationalFeedback(beta=beta).fit(data)
+    with pytest.raises(pk.DataError, match="the strength of relation"):
+        pk.RelationalRanker(similar={"similarity": beta}).fit(data)
+
+
+def test_negative_similarities_of_a_builder_are_refused():
+    def opposite(data, n_jobs=None):
+        return pk.Relation.from_pairs([(0, 1)], weight=[-1.0])
+
+    with pytest.raises(pk.DataError, match="the weight of pair 0 is -1"):
+        pk.RelationalFeedback(relation=opposite, beta=0.5).fit([[0.0], [1.0]], [0, 1], qid=[1, 1])

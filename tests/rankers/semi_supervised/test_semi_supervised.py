@@ -287,3 +287,38 @@ def test_validation_data_decide(few, test):
     assert ranker.unlabelled_helps_ in (True, False)
     documents = ranker.card_["documents"]
     assert max(documents["labelled alone"], documents["with unlabelled"]) == ranker.card_["validation"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("ranker", "message"),
+    [
+        (pk.SimilarityPropagation(n_neighbors=2.5), "n_neighbors=2.5"),
+        (pk.PreferencePropagation(n_neighbors=None), "n_neighbors=None"),
+        (pk.PreferencePropagation(weight=np.nan), "weight=nan"),
+        (pk.SemiSupervisedRankBoost(trade_off=np.nan), "trade_off=nan"),
+        (pk.GraphPropagation(kappa=np.nan), "kappa=nan"),
+        (pk.GraphPropagation(n_dissimilar=1.5, kappa=1.0), "n_dissimilar=1.5"),
+        (pk.GraphPropagation(weight=np.inf), "weight=inf"),
+    ],
+)
+def test_numbers_that_say_nothing_are_refused(ranker, message):
+    with pytest.raises(pk.DataError, match=message):
+        ranker.fit([[0.0], [1.0], [2.0]], [0, 1, -1], qid=[1, 1, 1])
+
+
+def test_more_neighbours_than_documents_are_all_of_them():
+    X, y, qid = np.arange(6.0)[:, None], [0, -1, 1, -1, 2, -1], [1] * 6
+    data = pk.RankingDataset.from_arrays(X, y, qid)
+    np.testing.assert_array_equal(
+        pk.GraphPropagation(n_neighbors=10**12).labels(data), pk.GraphPropagation(n_neighbors=5).labels(data)
+    )
+
+
+def test_lists_of_automatic_labels_keep_the_features_of_their_query():
+    data = pk.datasets.make_ranking(n_queries=8, docs_per_query=6, n_features=3, random_state=0)
+    y = np.where(np.arange(data.n_rows) % 2 == 0, data.y, -1)
+    data = data.replace(y=y, query_features=np.arange(8.0)[:, None])
+    ranker = pk.SemiSupervisedRankBoost(base=pk.KNNOffline2(base="LinearRegression", query_features="given", k=4))
+    assert np.isfinite(ranker.fit(data).predict(data)).all()
+    with pytest.raises(pk.DataError, match="trained with query features"):
+        ranker.predict(data.X, qid=data.query_of_row)

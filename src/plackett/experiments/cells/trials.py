@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import build, fit, last_step, of_own_steps, predict, takes_dataset
+from plackett.evaluation.estimators import build, fit, fit_parameters, last_step, of_own_steps, predict, takes_dataset
 from plackett.experiments.cells.cell import CellTrial
 from plackett.experiments.contestants import Contestant
 from plackett.experiments.effort import effort_of, full_effort, settled
@@ -181,7 +180,7 @@ def watches(ranker: Any) -> bool:
     if takes_dataset(ranker) or of_own_steps(ranker):
         return True
     known = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
-    return known.get("early_stopping_rounds") is not None and "eval_set" in inspect.signature(ranker.fit).parameters
+    return known.get("early_stopping_rounds") is not None and "eval_set" in fit_parameters(ranker)
 
 
 def _line(error: BaseException) -> str:

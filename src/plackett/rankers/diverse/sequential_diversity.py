@@ -120,8 +120,8 @@ class SequentialDiversity(Ranker):
         for name in ("alpha", "gain_alpha"):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise DataError(f"{name}={getattr(self, name)}; give a number of 0 or more")
-        if self.k is not None and self.k < 1:
-            raise DataError(f"k={self.k}; give 1 place or more, or None for all")
+        if self.k is not None and not (isinstance(self.k, (int, np.integer)) and self.k >= 1):
+            raise DataError(f"k={self.k!r}; give 1 place or more, or None for all")
         member = None
         if self.base is not None:
             member = clone(base_ranker(self.base))
@@ -194,9 +194,12 @@ def ideal_orders(data: RankingDataset, k: int | None, alpha: float) -> tuple[np.
     """Rows of each query in the order that greedily gains most, and how many of them gain anything.
 
     The gain is that of α-nDCG, from judged subtopics or, without any, the label itself above the lowest of the query.
-    Equal gains are ordered by label, then by row. Unjudged documents gain nothing.
+    Equal gains are ordered by label, then by row. Documents that are unjudged, or of weight 0, have no place.
     """
-    labels = np.where(data.labels >= 0, data.labels, -1.0)
+    placed = data.labels >= 0
+    if data.sample_weight is not None:
+        placed &= data.sample_weight > 0
+    labels = np.where(placed, data.labels, -1.0)
     if data.subtopics is None:
         gains = np.empty((data.n_rows, 0))
     else:

@@ -188,7 +188,7 @@ class LocalRankers(QueryDependent):
         self.scorer_ = scorer(best)
 
     def _scored(self, scorer: RoutedScorer, data: RankingDataset) -> np.ndarray:
-        return scorer.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features)
+        return scorer.predict(data.X, data.offsets, self.n_jobs, data.query_features, data.relations)
 
     def settled(self) -> dict[str, Any]:
         """The share of the global ranker that was chosen."""

@@ -27,13 +27,20 @@ from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RelationalWrapper", "WrapsRanker", "parsed", "relation_of"]
+__all__ = ["STRONGEST", "RelationalWrapper", "WrapsRanker", "is_strength", "parsed", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
+#: Largest strength: f would be lost in the rounding of anything stronger.
+STRONGEST = 1e12
 #: With fewer queries than this the folds say too little.
 _LEAST_QUERIES = 10
+
+
+def is_strength(beta: Any) -> bool:
+    """Whether this is a number that a relation may be multiplied by."""
+    return isinstance(beta, (int, float, np.integer, np.floating)) and 0.0 <= beta <= STRONGEST
 
 
 def parsed(relation: Any) -> Any:
@@ -52,7 +59,7 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
     """A relation by name, or as a builder makes it from the features; the error says how to give one."""
     relation = parsed(relation)
     if callable(relation):
-        return relation(data, n_jobs=n_jobs)
+        return checked(str(relation), relation(data, n_jobs=n_jobs))
     if not isinstance(relation, str):
         raise DataError(f"relation={relation!r}; give the name of a relation, or a builder such as Neighbours(k=10)")
     known = data.relations or {}
@@ -60,8 +67,8 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
         has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
         raise DataError(
             f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. Give a "
-            f"RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or relation=Neighbours(k=10), "
-            "which compares features"
+            f"RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder Neighbours(k=10) "
+            "in place of the name, which compares features"
         )
     return checked(relation, known[relation])
 
@@ -203,14 +210,12 @@ class RelationalWrapper(WrapsRanker):
         self.scorer_ = RelatedScorer((base,))
 
     def _strength(self, data: RankingDataset) -> float:
-        if isinstance(self.beta, str):
-            if self.beta != "auto":
-                raise DataError(f"beta={self.beta!r}; give a number of 0 or more, or 'auto'")
+        if self.beta == "auto":
             if data.n_queries < _LEAST_QUERIES or data.y is None:
                 return 0.1
             return self._choose(data)
-        if not (self.beta >= 0.0 and np.isfinite(self.beta)):
-            raise DataError(f"beta={self.beta}; give a number of 0 or more, or 'auto'")
+        if not is_strength(self.beta):
+            raise DataError(f"beta={self.beta!r}; give a number from 0 to {STRONGEST:g}, or 'auto'")
         return float(self.beta)
 
     def _choose(self, data: RankingDataset) -> float:

@@ -14,7 +14,7 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._base import WrapsRanker, parsed, relation_of
+from plackett.rankers.relational._base import STRONGEST, WrapsRanker, is_strength, parsed, relation_of
 from plackett.rankers.relational._functions import QuadraticFunction
 from plackett.rankers.relational._through import differentiable
 from plackett.rankers.relational.topic_distillation import lift
@@ -91,8 +91,8 @@ class RelationalRanker(WrapsRanker):
         terms = [(key, False, beta) for key, beta in similar.items()]
         terms += [(key, True, beta) for key, beta in (self.parents or {}).items()]
         for key, _, beta in terms:
-            if not (np.isreal(beta) and 0.0 <= beta < np.inf):
-                raise DataError(f"the strength of relation {key!r} is {beta!r}; give a number of 0 or more")
+            if not is_strength(beta):
+                raise DataError(f"the strength of relation {key!r} is {beta!r}; give a number from 0 to {STRONGEST:g}")
         return terms
 
     def _relations(self, data: RankingDataset) -> list[Relation]:

@@ -10,17 +10,23 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["METRICS", "check_neighbours", "list_neighbours", "scaled"]
+__all__ = ["METRICS", "check_neighbours", "is_count", "list_neighbours", "scaled"]
 
 METRICS = ("euclidean", "cosine")
 
 
 def check_neighbours(ranker: Any) -> None:
     """Reject parameters that say nothing."""
-    if ranker.n_neighbors < 0 or ranker.metric not in METRICS:
+    if not is_count(ranker.n_neighbors) or ranker.metric not in METRICS:
         raise DataError(
-            f"n_neighbors={ranker.n_neighbors}, metric={ranker.metric!r}; give 0 or more, and one of {METRICS}"
+            f"n_neighbors={ranker.n_neighbors!r}, metric={ranker.metric!r}; give a whole number of 0 or more, and one "
+            f"of {METRICS}"
         )
+
+
+def is_count(number: Any) -> bool:
+    """Whether this is a whole number of 0 or more."""
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and number >= 0
 
 
 def scaled(data: RankingDataset, metric: str) -> np.ndarray:
@@ -43,6 +49,7 @@ def list_neighbours(
 
     Returns the rows, their neighbours and the similarities: exp(−d²) or the cosine. ``rows`` and ``others`` are masks.
     """
+    k = min(k, int(data.group.max(initial=0)))
     near = np.full((data.n_rows, k), -1, np.int64)
     value = np.zeros((data.n_rows, k))
     over_queries(

@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.semi_supervised._base import SemiSupervised
-from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
+from plackett.rankers.semi_supervised._neighbours import check_neighbours, is_count, list_neighbours, scaled
 
 __all__ = ["GraphPropagation", "harmonic_labels"]
 
@@ -75,10 +75,10 @@ class GraphPropagation(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if self.kappa < 0.0 or self.n_dissimilar < 0 or not self.weight > 0.0:
+        if not (0.0 <= self.kappa < np.inf and is_count(self.n_dissimilar) and 0.0 < self.weight < np.inf):
             raise DataError(
-                f"kappa={self.kappa}, n_dissimilar={self.n_dissimilar}, weight={self.weight}; give 0 or more, and a "
-                "weight above 0"
+                f"kappa={self.kappa}, n_dissimilar={self.n_dissimilar}, weight={self.weight}; give 0 or more, a whole "
+                "number of 0 or more, and a weight above 0"
             )
         judged = data.labels >= 0
         if self.n_neighbors == 0 or judged.all() or not judged.any():

@@ -59,7 +59,7 @@ class PreferencePropagation(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if self.weight < 0.0:
+        if not 0.0 <= self.weight < np.inf:
             raise DataError(f"weight={self.weight}; give 0 or more")
         base = self.base_ranker()
         if not takes_pairs(base):

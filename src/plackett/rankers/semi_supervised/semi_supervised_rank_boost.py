@@ -67,7 +67,7 @@ class SemiSupervisedRankBoost(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if self.trade_off < 0.0:
+        if not 0.0 <= self.trade_off < np.inf:
             raise DataError(f"trade_off={self.trade_off}; give 0 or more")
         labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
         self._more["automatic labels"] = int(((labels >= 0) & (data.labels < 0)).sum())
@@ -101,5 +101,6 @@ def separated(data: RankingDataset, labels: np.ndarray, trade_off: float) -> Ran
         offsets=np.concatenate(([0], np.cumsum(sizes[full]))),
         qids=np.arange(full.size),
         query_weight=(weight[:, None] * np.array([1.0, share])).ravel()[full],
+        query_features=None if data.query_features is None else np.repeat(data.query_features, 2, axis=0)[full],
         feature_names=data.feature_names,
     )

@@ -62,7 +62,7 @@ class SimilarityPropagation(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if not self.weight > 0.0:
+        if not 0.0 < self.weight < np.inf:
             raise DataError(f"weight={self.weight}; give a number above 0")
         labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
         automatic = (labels >= 0) & (data.labels < 0)

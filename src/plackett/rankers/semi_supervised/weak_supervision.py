@@ -65,7 +65,7 @@ class WeakSupervision(SemiSupervised):
     steepness: float = 2.0
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
-        if self.sign not in (1, -1) or self.trade_off < 0.0 or not self.steepness > 0.0:
+        if self.sign not in (1, -1) or not 0.0 <= self.trade_off < np.inf or not self.steepness > 0.0:
             raise DataError(
                 f"sign={self.sign}, trade_off={self.trade_off}, steepness={self.steepness}; give 1 or -1, 0 or more, "
                 "and a number above 0"

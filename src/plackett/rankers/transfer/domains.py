@@ -18,7 +18,8 @@ __all__ = ["domains", "plain", "pooled", "source_domains"]
 __public__ = ["domains"]
 
 #: What training needs.
-_KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features", "feature_names")
+_KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features",
+         "feature_names", "relations")  # fmt: skip
 
 
 @fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
@@ -81,12 +82,15 @@ def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDa
     joined, first = [], 0
     preferences = any(part.preferences is not None for part in parts)
     features = all(part.query_features is not None for part in parts)
+    related = set.intersection(*(set(part.relations or ()) for part in parts))
     for part, weight in zip(parts, weights, strict=True):
         own = np.ones(part.n_queries) if part.query_weight is None else part.query_weight
         words: dict[str, Any] = {"query_weight": own * weight}
         words["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
         if not features:
             words["query_features"] = None
+        if part.relations is not None:
+            words["relations"] = {name: part.relations[name] for name in sorted(related)} or None
         if preferences:
             given = part.preferences
             pairs = Preferences.from_labels(part, margin=False) if given is None else given
