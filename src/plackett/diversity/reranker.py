@@ -38,7 +38,7 @@ class Reranker:
 
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = ""
-    name: ClassVar[str] = ""
+    name: ClassVar[str]
     #: Whether the method needs aspects, and whether it needs a similarity.
     needs_aspects: ClassVar[bool] = False
     needs_similarity: ClassVar[bool] = False

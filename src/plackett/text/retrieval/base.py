@@ -52,7 +52,7 @@ class RetrievalModel:
     Models are small immutable objects with parameters. Queries are texts, a mapping from ids to texts, or `Queries`.
     """
 
-    name: ClassVar[str] = ""
+    name: ClassVar[str]
     _ids: ClassVar[tuple[str, ...]] = ()
     paper: ClassVar[str] = ""
     #: Rough cost of a pair, relative to a term model.
