@@ -620,3 +620,25 @@ def test_unsettled_outputs_are_told():
 
 def test_names_agree():
     assert tuple(NETWORKS) == ARCHITECTURES
+
+
+@pytest.mark.parametrize("architecture", ["set", "groupwise"])
+def test_masks_that_are_added_to_logits_mean_the_same(architecture):
+    """On CUDA the mask of a batch is 0 or −∞, of lower precision for long lists."""
+    from dataclasses import replace
+
+    import torch
+
+    from plackett.models.networks.lists import Lists
+
+    lists = Lists.of(np.array([3, 5, 1]), "cpu")
+    added = torch.zeros_like(lists.mask, dtype=torch.bfloat16).masked_fill_(~lists.mask, -torch.inf)
+    model = Neural(
+        architecture=architecture, hidden=(8,) if architecture == "set" else (8, 4), max_epochs=1, device="cpu"
+    )
+    data = RankingDataset.from_arrays(np.random.default_rng(0).normal(size=(9, 4)), np.arange(9) % 3, group=[3, 5, 1])
+    scorer = model.train(ListNetLoss(), data, Monitor())
+    weights = {name: torch.as_tensor(value) for name, value in scorer.weights.items()}
+    rows = torch.tensor(np.array(data.X), dtype=torch.float32)
+    plain, cuda = (scorer.network.scores(weights, rows, each) for each in (lists, replace(lists, mask=added)))
+    assert torch.isfinite(cuda).all() and torch.equal(plain, cuda)

@@ -58,9 +58,10 @@ class GroupwiseNetwork(Network):
         other = lists.padded(linear(weights, "other", rows))
         pairs = activation(own[:, :, None] + other[:, None])
         others: Any = max(lists.longest - 1, 1)
-        if lists.mask is not None:
-            pairs = pairs * lists.mask[:, 0, 0, None, :, None]
-            others = (lists.mask.sum(dim=3).view(-1, 1, 1) - 1).clamp(min=1)
+        real = lists.real
+        if real is not None:
+            pairs = pairs * real[:, 0, 0, None, :, None]
+            others = (real.sum(dim=3).view(-1, 1, 1) - 1).clamp(min=1)
         mean = (pairs.sum(dim=2) - activation(own + other)) / others  # a document is not compared with itself
         rows = rows + dropped(linear(weights, "mix", lists.flat(mean)), self.dropout, random)
         return linear(weights, "output", normalised(weights, "output", rows))

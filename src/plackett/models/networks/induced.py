@@ -77,7 +77,7 @@ class InducedNetwork(AttentionNetwork):
         table = lists.padded(linear(weights, f"{name}.look", rows)).view(n, lists.longest, 3, heads, width // heads)
         query, key, value = table.permute(2, 0, 3, 1, 4).unbind(0)
         points = weights[f"{name}.points"].view(POINTS, heads, width // heads).transpose(0, 1)
-        told = attend(points.expand(n, heads, POINTS, width // heads), key, value, attn_mask=lists.mask)
+        told = attend(points.expand(n, heads, POINTS, width // heads), key, value, attn_mask=lists.real)
         told = normalised(weights, f"{name}.tell", told.transpose(1, 2).reshape(n, POINTS, width))
         pair = linear(weights, f"{name}.tell", told).view(n, POINTS, 2, heads, width // heads).permute(2, 0, 3, 1, 4)
         seen = attend(query, pair[0], pair[1])

@@ -40,6 +40,12 @@ class Lists:
         position = torch.from_numpy(np.flatnonzero(mask)).to(device)
         return cls(sizes.size, longest, position, torch.from_numpy(mask[:, None, None, :]).to(device))
 
+    @property
+    def real(self) -> Any:
+        """Whether each place has a document; None if all have. On CUDA the mask is what is added to the logits."""
+        mask = self.mask
+        return mask == 0 if mask is not None and mask.is_floating_point() else mask
+
     def padded(self, rows: Any) -> Any:
         """Rows as a table (lists × places × columns), zero at empty places."""
         if self.place is not None:
