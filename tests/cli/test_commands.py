@@ -63,7 +63,7 @@ def test_list(run):
     assert code == 0 and found["LambdaMART"]["module"] == "plackett.rankers.pairwise.lambdamart"
     code, out, _ = run("list", "--kind", "measure")
     assert code == 0 and "nDCG" in out
-    code, _, err = run("list", "--kind", "nonsense")
+    code, _, err = run("list", "--kind", "zzz")
     assert code == 2 and "ranker" in err
 
 

@@ -18,7 +18,7 @@ RANKERS = sorted(pk.rankers().items())
 def test_every_ranker_has_its_components(name, cls):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few rounds on a few documents need not converge
-        found = components(cls())
+        found = components(cls(**getattr(cls, "_test_settings", {})))
     assert all([found.approach, found.input, found.output, found.hypothesis, found.loss])
     if found.approach in SPACES:
         assert (found.input, found.output) == SPACES[found.approach]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
@@ -330,6 +331,7 @@ def count_fits(monkeypatch):
     calls = []
     original = LinearRegression.fit
 
+    @functools.wraps(original)
     def counted(self, X, *args, **kwargs):
         calls.append(X.n_queries)
         return original(self, X, *args, **kwargs)
@@ -348,7 +350,8 @@ def test_finished_cells_are_not_computed_again(data, tmp_path, monkeypatch):
     assert calls == [] and table(again).equals(table(first))
     assert again.leaderboard.equals(first.leaderboard)  # the times too: they are those of the cells
     # another measure needs no training, and other names neither
-    more = run({"renamed": data}, {"linear": LinearRegression(), "ListNet": "ListNet"}, ["RR"], out=tmp_path)
+    named = {"linear": LinearRegression(), "ListNet": "ListNet"}
+    more = run({"renamed": data}, named, ["RR"], select="nDCG@5", out=tmp_path)
     assert calls == [] and list(more.measures) == ["RR"] and more.datasets == ("renamed",)
     expected = pk.evaluate(letor_folds(data, 3)[0].test, more.cells[0].scores, "RR").mean["RR"]
     assert more.cells[0].evaluation.mean["RR"] == expected

