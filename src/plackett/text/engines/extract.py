@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett._progress import progress
 from plackett._provenance import fulfils
+from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.text.engines.engine import Engine
 from plackett.text.engines.feature_log import FeatureLog, LoggedHit
@@ -61,26 +62,18 @@ def extract_from_engine(
     add_judged
         Whether judged documents that are not among the candidates are added: for training, never for evaluation.
     """
-    parts = list(
-        log_blocks(
-            engine,
-            queries,
-            log,
-            judgements=judgements,
-            candidates=candidates,
-            k=k,
-            unjudged=unjudged,
-            add_judged=add_judged,
-            verbose=verbose,
-        )
+    blocks = log_blocks(
+        engine,
+        queries,
+        log,
+        judgements=judgements,
+        candidates=candidates,
+        k=k,
+        unjudged=unjudged,
+        add_judged=add_judged,
+        verbose=verbose,
     )
-    return RankingDataset.from_arrays(
-        np.concatenate([part.X for part in parts]),
-        None if parts[0].y is None else np.concatenate([part.y for part in parts]),
-        np.concatenate([np.repeat(part.qids, np.diff(part.offsets)) for part in parts]),
-        docids=np.concatenate([part.docids for part in parts]),
-        feature_names=parts[0].feature_names,
-    )
+    return concat(list(blocks))
 
 
 def log_blocks(
