@@ -26,6 +26,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from _sets import SETS as OTHER_SETS
 
 import plackett as pk
 from plackett._atomic import replacing
@@ -43,6 +44,8 @@ FOLDERS = {
     "ohsumed": "LETOR3.0-OHSUMED/QueryLevelNorm",
     "ohsumed2": "LETOR2.0-OHSUMED",
 }
+#: Sets that the benchmark of defaults deals out.
+SPLIT = {"lightgbm": "LightGBM example", "movies": "movies", "shop": "shop"}
 #: Shapes of generated sets: queries, documents a query, features.
 SHAPES = {"0": (400, (5, 40), 20), "1": (150, (20, 120), 60), "2": (2000, (5, 20), 30)}
 
@@ -55,6 +58,13 @@ def parts(name: str, fold: str, root: Path) -> tuple[pk.RankingDataset, pk.Ranki
             n_queries=2 * n, docs_per_query=docs, n_features=features, random_state=int(fold)
         )
         return made.select(np.arange(n)), made.select(np.arange(n, 2 * n))
+    if name in SPLIT:
+        splits = OTHER_SETS[SPLIT[name]](root)
+        try:
+            train, valid, test = next(split for number, split in enumerate(splits, start=1) if str(number) == fold)
+        except FileNotFoundError:
+            return None
+        return pk.concat([train, valid]), test
     if name == "mslr":
         folder = root / "MSLR-WEB-10K-sample-rankeval"
         files = [folder / f"msn1.fold1.{part}.5k.txt" for part in ("train", "test")]
@@ -72,6 +82,7 @@ SETS = [
     *(f"ohsumed:{fold}" for fold in range(1, 6)),
     *(f"ohsumed2:{fold}" for fold in range(1, 6)),
     "mslr:1",
+    *(f"{name}:1" for name in SPLIT),
     *(f"generated:{shape}" for shape in SHAPES),
 ]
 
