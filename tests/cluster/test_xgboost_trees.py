@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.cluster.xgboost_trees import _OnDevice
+from plackett.cluster.xgboost_trees import _is_flat, _OnDevice
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.square import Square
@@ -72,3 +72,9 @@ def test_what_cannot_be_done_is_refused():
     if not xgb.build_info().get("USE_CUDA"):
         with pytest.raises(pk.LossError, match="has no CUDA"):
             pk.cluster.fit_xgboost(pk.LambdaMART(), data, device="cuda")
+
+
+@pytest.mark.parametrize(("loss", "flat"), [(Square(), True), (ListNetLoss(), False), (Logistic(), False)], ids=str)
+def test_gradients_leave_the_host_only_if_no_curvature_is_lost(loss, flat):
+    bound = loss.settle(ranking()).bind(ranking(), n_jobs=1)
+    assert _is_flat(bound, loss.curvature) is flat

@@ -43,8 +43,9 @@ def fit_xgboost(
         ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     gradients
         ``"device"``: by PyTorch on the device, with curvature 1 (first-order boosting, as the form of a loss has no
-        curvature). ``"host"``: by our kernels, with their curvature. ``"auto"``: on the device if it is a GPU and the
-        loss has a form for it.
+        curvature). ``"host"``: by our kernels, with their curvature. ``"auto"``: on the device if it is a GPU, the loss
+        has a form for it and loses nothing there, as its curvature is constant or not used. Trees of a softmax or of
+        pairs take far too small steps without their curvature.
     parameters
         Further parameters under XGBoost's own names.
 
@@ -72,7 +73,8 @@ def fit_xgboost(
     bound = loss.bind(data, n_jobs=model.n_jobs)
     if bound.n_outputs != 1:
         raise LossError(f"{loss} has {bound.n_outputs} outputs; fit_xgboost grows trees for one")
-    form = bound.device_form() if gradients == "device" or (gradients == "auto" and device != "cpu") else None
+    wanted = gradients == "device" or (gradients == "auto" and device != "cpu" and _is_flat(bound, loss.curvature))
+    form = bound.device_form() if wanted else None
     if gradients == "device" and form is None:
         raise LossError(f"{loss} has no form for an accelerator; use gradients='host'")
     derivative = _OnHost(bound, loss.curvature) if form is None else _OnDevice(form, data, device)
@@ -114,6 +116,15 @@ def _grown(xgb: Any, model: Any, data: RankingDataset, device: str, derivative: 
         gradient, curvature = derivative(margin)
         booster.boost(table, step, grad=gradient, hess=curvature)
     return booster
+
+
+def _is_flat(bound: BoundLoss, curvature: str) -> bool:
+    """Whether a curvature of 1 serves as well as the loss's own: it has none, or the same at all scores."""
+    if curvature == "none":
+        return True
+    scores = np.random.default_rng(0).normal(size=bound.data.n_rows)
+    bends = [bound.evaluate(at, value=False)[2].copy() for at in (np.zeros_like(scores), scores)]
+    return bool(np.allclose(*bends))
 
 
 class _OnHost:
