@@ -18,7 +18,7 @@ from plackett.experiments.data import folds_by_dataset
 from plackett.online._lists import click
 from plackett.online.interleaving.interleave import METHODS
 from plackett.online.interleaving.optimised import Optimised
-from plackett.online.learners.base import LinearLearner
+from plackett.online.learners.base import OnlineLearner
 from plackett.online.learners.dbgd import DBGD
 from plackett.online.learners.pdgd import PDGD
 from plackett.online.power import sample_size
@@ -33,7 +33,7 @@ _COMPARISONS = METHODS | {"optimised": Optimised(most_lists=32)}
 _USERS = ("perfect", "navigational", "informational")
 
 
-def _learners(n_features: int) -> dict[str, LinearLearner]:
+def _learners(n_features: int) -> dict[str, OnlineLearner]:
     return {
         "PDGD": PDGD(n_features),
         "DBGD": DBGD(n_features),
