@@ -93,7 +93,7 @@ def dcg(rows, order, k, gains):  # type: ignore[no-untyped-def]
 
 @kernel
 def page_quality(scores, n, order, k, keys, ideal):  # type: ignore[no-untyped-def]
-    """nDCG of a page by the model's own gains: the logistic function of scores centred on the candidates."""
+    """Quality (nDCG) of a page by the model's own gains: the logistic function of scores centred on the candidates."""
     mean = 0.0
     for j in range(n):
         mean += scores[j] / n
