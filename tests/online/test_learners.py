@@ -257,8 +257,8 @@ def test_expected_step_of_a_network_is_the_gradient_of_its_weighted_pairs():
     learner = NetworkPDGD(2, hidden=3, k=3, learning_rate=1.0, random_state=1)
     w = learner.weights.copy()
     scores = learner.predict(X)
-    inner, offsets, outer = w[:6].reshape(3, 2), w[6:9], w[9:]
-    np.testing.assert_allclose(scores, 1 / (1 + np.exp(-(X @ inner.T + offsets))) @ outer, atol=1e-12)
+    inner, offsets, outer = w[:6].reshape(2, 3), w[6:9], w[9:]
+    np.testing.assert_allclose(scores, 1 / (1 + np.exp(-(X @ inner + offsets))) @ outer, atol=1e-12)
     pairs, expected = [], np.zeros(w.size)
     for order in itertools.permutations(range(4), 3):
         for clicks in itertools.product([False, True], repeat=3):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._kernel import REASSOC, kernel, kernel_from
+from plackett._kernel import kernel, kernel_from
 from plackett.online._lists import logistic
 from plackett.online.learners.base import OnlineLearner
 from plackett.online.learners.pdgd import learn_pairs, show_drawn
@@ -16,44 +16,50 @@ from plackett.online.learners.pdgd import learn_pairs, show_drawn
 __all__ = ["NetworkPDGD"]
 
 
-@kernel(fastmath=REASSOC)
-def _unit_value(w, x, h, d, hidden):  # type: ignore[no-untyped-def]
-    """Output of hidden unit h; the weights are the rows of the units, then their offsets, then the output weights."""
-    z = w[hidden * d + h]
-    for f in range(d):
-        z += w[h * d + f] * x[f]
-    return logistic(z)
+@kernel
+def _layer(w, x, hidden, out):  # type: ignore[no-untyped-def]
+    """Outputs of the units. The weights are those of each feature to all units, then offsets, then output weights."""
+    for h in range(hidden):
+        out[h] = w[x.size * hidden + h]
+    for f in range(x.size):
+        if x[f] != 0.0:
+            for h in range(hidden):
+                out[h] += w[f * hidden + h] * x[f]
+    for h in range(hidden):
+        out[h] = logistic(out[h])
 
 
 @kernel
 def score_network(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
-    hidden, d = int(parameters[2]), X.shape[1]
-    last = hidden * (d + 1)
+    hidden, last = int(parameters[2]), w.size - int(parameters[2])
+    units = np.empty(hidden)
     for j in range(n):
-        s, x = 0.0, X[rows[j]]
+        _layer(w, X[rows[j]], hidden, units)
+        s = 0.0
         for h in range(hidden):
-            s += w[last + h] * _unit_value(w, x, h, d, hidden)
+            s += w[last + h] * units[h]
         out[j] = s
 
 
 @kernel
 def follow_network(w, X, rows, order, k, pull, parameters):  # type: ignore[no-untyped-def]
     """Σ pull_j ∇f(x_j), times the learning rate."""
-    hidden, d = int(parameters[2]), X.shape[1]
-    last = hidden * (d + 1)
-    step = np.zeros(w.size)
+    hidden, d, last = int(parameters[2]), X.shape[1], w.size - int(parameters[2])
+    step, units = np.zeros(w.size), np.empty(hidden)
     for i in range(k):
         size = parameters[0] * pull[order[i]]
         if size == 0.0:
             continue
         x = X[rows[order[i]]]
+        _layer(w, x, hidden, units)
         for h in range(hidden):
-            a = _unit_value(w, x, h, d, hidden)
-            step[last + h] += size * a
-            back = size * w[last + h] * a * (1.0 - a)
-            step[hidden * d + h] += back
-            for f in range(d):
-                step[h * d + f] += back * x[f]
+            step[last + h] += size * units[h]
+            units[h] = size * w[last + h] * units[h] * (1.0 - units[h])  # from here on, back through the unit
+            step[hidden * d + h] += units[h]
+        for f in range(d):
+            if x[f] != 0.0:
+                for h in range(hidden):
+                    step[f * hidden + h] += units[h] * x[f]
     for f in range(w.size):
         w[f] += step[f]
 
@@ -105,6 +111,6 @@ class NetworkPDGD(OnlineLearner):
         """Random weights, from the seed: units must differ from each other."""
         d, hidden = self.n_features, self.hidden
         rng = np.random.default_rng(self.random_state)
-        inner = rng.uniform(-1, 1, (hidden, d)) * 4 * np.sqrt(6 / (d + hidden))
-        offsets = -inner.mean(axis=1) * d / 2  # units change where features of 0 to 1 are
+        inner = rng.uniform(-1, 1, (d, hidden)) * 4 * np.sqrt(6 / (d + hidden))
+        offsets = -inner.sum(axis=0) / 2  # units change where features of 0 to 1 are
         return np.concatenate([inner.ravel(), offsets, rng.uniform(-1, 1, hidden) * np.sqrt(6 / (hidden + 1))])
