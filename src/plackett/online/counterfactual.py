@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel
+from plackett._provenance import fulfils
 from plackett.online.interleaving.base import Interleaved
 from plackett.online.interleaving.optimised import list_choices
 from plackett.online.sequential import Sequential, mean_sequence
@@ -44,6 +45,7 @@ class LoggingPolicy:
     difference: np.ndarray
 
 
+@fulfils("online.interleave", paper="Oosterhuis, de Rijke 2020")
 def logging_policy(
     first: Sequence[int], second: Sequence[int], look: Any, relevance: Any, *, most_lists: int = 64, steps: int = 200
 ) -> LoggingPolicy:
