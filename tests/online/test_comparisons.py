@@ -43,16 +43,21 @@ def pages_of(name, data, scores, n):
             model.leave, state, clicks,
         )  # fmt: skip
         clicked = [d for d, hit in zip(documents, clicks, strict=True) if hit]
-        found.append(len(clicked) if shown is None else np.subtract(*shown.score(clicked)))
+        if shown is not None:
+            found.append(np.subtract(*shown.score(clicked)))
+        elif name == "A/B, clicks":
+            found.append(len(clicked))
+        else:
+            found.append(1 / (1 + documents.index(clicked[0])) if clicked else 0.0)
     return np.array(found, float)
 
 
-@pytest.mark.parametrize("name", [*METHODS, "A/B"])
+@pytest.mark.parametrize("name", [*METHODS, "A/B, clicks", "A/B, first click"])
 def test_compiled_pages_have_the_mean_and_spread_of_the_method(case, name):
     data, scores = case
     found = simulate_comparisons(data, scores, [(0, 2)], users="informational", methods=[name], k=K, pages=40_000)
     gap = pages_of(name, data, [scores[0], scores[2]], 1500)
-    groups = 2 if name == "A/B" else 1
+    groups = 2 if name.startswith("A/B") else 1
     mean = gap[::2].mean() - gap[1::2].mean() if groups == 2 else gap.mean()
     error = groups * gap.std() * np.sqrt(1 / 1500 + 1 / 40_000)
     assert found.mean[name][0, -1] == pytest.approx(mean, abs=3.5 * error)
@@ -61,7 +66,7 @@ def test_compiled_pages_have_the_mean_and_spread_of_the_method(case, name):
 
 def test_pairs_repeat_mirror_and_find_the_better_ranker(case):
     data, scores = case
-    options = {"users": "perfect", "methods": ["team-draft", "A/B"], "k": K, "pages": 4000, "marks": 4}
+    options = {"users": "perfect", "methods": ["team-draft", "A/B, clicks"], "k": K, "pages": 4000, "marks": 4}
     both = simulate_comparisons(data, scores, [(0, 2), (2, 0), (1, 1)], n_jobs=2, **options)
     one = simulate_comparisons(data, scores, [(0, 2)], n_jobs=1, **options)
     for name in options["methods"]:

@@ -143,7 +143,7 @@ def _make_planned(a, b, size, t, begin, end, rows, gaps, cumulated, state, page,
 
 @kernel
 def _make_ab(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):  # type: ignore[no-untyped-def]
-    """One ranker's own list; the value is the number of clicks."""
+    """One ranker's own list."""
     group = t % 2
     for i in range(size):
         page[i], first[i] = (a[i] if group == 0 else b[i]), 1.0
@@ -157,6 +157,15 @@ def _worth_added(size, clicks, first, second):  # type: ignore[no-untyped-def]
         if clicks[i]:
             total += first[i]
     return total
+
+
+@kernel
+def _worth_first(size, clicks, first, second):  # type: ignore[no-untyped-def]
+    """1 / rank of the first click."""
+    for i in range(size):
+        if clicks[i]:
+            return 1.0 / (i + 1.0)
+    return 0.0
 
 
 @kernel
@@ -183,7 +192,8 @@ _METHODS: dict[str, tuple[Any, Any]] = {
     "balanced": (_make_balanced, _worth_balanced),
     "probabilistic": (_make_probabilistic, _worth_added),
     "optimised": (_make_planned, _worth_added),
-    "A/B": (_make_ab, _worth_added),
+    "A/B, clicks": (_make_ab, _worth_added),
+    "A/B, first click": (_make_ab, _worth_first),
 }
 
 
@@ -203,7 +213,8 @@ class Comparisons:
         Number of pages at each mark.
     mean, deviation
         By method: mean preference for the first ranker of each pair, and the standard deviation of one page. For
-        ``A/B`` the difference of the clicks per page, and the deviation of one page of either group.
+        A/B tests the difference of the clicks per page, or of 1 / rank of the first click, and the deviation of one page
+        of either group.
     """
 
     marks: np.ndarray
@@ -220,7 +231,7 @@ class Comparisons:
         from statistics import NormalDist
 
         quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-        groups = 4.0 if method == "A/B" else 1.0  # two groups of half of the pages
+        groups = 4.0 if method.startswith("A/B") else 1.0  # two groups of half of the pages
         with np.errstate(divide="ignore"):
             return groups * (quantiles * self.deviation[method][:, -1] / np.abs(self.mean[method][:, -1])) ** 2
 
@@ -256,7 +267,8 @@ def simulate_comparisons(
     users
         See `user_model`.
     methods
-        team-draft, balanced, probabilistic, optimised, A/B.
+        team-draft, balanced, probabilistic, optimised; "A/B, clicks" (per page) and "A/B, first click" (1 / rank, 0
+        without a click), each with half of the pages for either ranker.
     k
         Documents shown.
     pages, marks
@@ -269,7 +281,7 @@ def simulate_comparisons(
     >>> from plackett.datasets import make_ranking
     >>> data = make_ranking(n_queries=20, docs_per_query=12, random_state=0)
     >>> rankers = [data.labels, -data.labels]
-    >>> found = simulate_comparisons(data, rankers, [(0, 1)], methods=["team-draft", "A/B"], pages=2000)
+    >>> found = simulate_comparisons(data, rankers, [(0, 1)], methods=["team-draft"], pages=2000)
     >>> float(found.mean["team-draft"][0, -1]) > 0.3  # the first one is better
     True
     """
@@ -303,7 +315,7 @@ def simulate_comparisons(
         n, total, squares = np.moveaxis(stats, -1, 0)
         averages = total / np.maximum(n, 1)
         variance = squares / np.maximum(n, 1) - averages**2
-        used = 2 if name == "A/B" else 1
+        used = 2 if name.startswith("A/B") else 1
         mean[name] = averages[..., 0] - averages[..., 1] if used == 2 else averages[..., 0]
         deviation[name] = np.sqrt(np.maximum(variance[..., :used].mean(axis=-1), 0.0))
     return Comparisons(at, mean, deviation)

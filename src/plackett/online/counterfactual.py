@@ -197,7 +197,7 @@ class CounterfactualComparison:
     ...     clicks = [d for d, look in zip(page.documents, comparison.look) if d in "ac" and rng.random() < look]
     ...     _ = comparison.learn("q", page, clicks)
     >>> truth = (1.0 + 0.4) - 0.6  # clicks per page: a and c in the first list, a in the second
-    >>> abs(comparison.result().estimate - truth) < 0.05
+    >>> bool(abs(comparison.result().estimate - truth) < 0.05)
     True
     """
 

@@ -63,10 +63,11 @@ def online(
     mean nDCG@10 of the pages that users saw, averaged over folds, with half-widths of 95 % intervals over runs.
     ``folds behind`` counts the folds in which the final model is worse than that of the first learner.
 
-    The second: all pairs of some linear rankers are compared by interleaving and by an A/B test of clicks per page.
+    The second: all pairs of some linear rankers are compared by interleaving and by A/B tests of two measures.
     Agreement is the share of pairs in which the sign is that of the difference of their true nDCG@10. ``pages needed``
     is the median over pairs for a power of 80 % at the 5 % level, by the effect seen on all pages, and ``of A/B`` the
-    median over pairs of the ratio to the pages of the A/B test, with a 95 % interval (bootstrap over rankers).
+    median over pairs of the ratio to the pages of the A/B test of first clicks, with a 95 % interval (bootstrap over
+    rankers).
     The chart shows the agreement for growing numbers of pages, averaged over users.
 
     Parameters
@@ -185,7 +186,7 @@ def _figures(kind: str, found: Comparisons, truth: np.ndarray, pairs: list[Any],
     columns = {f"{n:,}": found.marks.tolist().index(n) for n in _SHOWN if n in found.marks}
     rows = []
     for name, curve in agreement.items():
-        ratio = needed[name] / needed["A/B"]
+        ratio = needed[name] / needed["A/B, first click"]
         low, high = _interval(ratio, pairs, seed)
         rows.append(
             {"users": kind, "comparison": name}

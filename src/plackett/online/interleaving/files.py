@@ -134,6 +134,10 @@ def score_events(
             record = lists.get(_id(event, "id", events, number), {})
             if not record:
                 raise DataError(f"{where}: list {event['id']!r} is not in {shown}")
+        if lists is None and "rankers" not in record:
+            raise DataError(
+                f"{where}: no field 'rankers'; give the lists that were shown (--shown), or repeat their fields"
+            )
         rankers = _names(record, events, number)
         if names is not None and rankers != names:
             raise DataError(f"{where}: rankers {rankers}, but {names} before; score them apart")
