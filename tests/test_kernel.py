@@ -127,7 +127,8 @@ def test_kernels_of_one_template_that_differ_in_the_second_helper_are_not_mistak
             from plackett._kernel import kernel_from
             def template(x):
                 return a(x) + b(x)
-            kernels = {{name: kernel_from(template, a=helper.first, b=getattr(helper, name)) for name in ("double", "triple")}}
+            both = helper.double, helper.triple
+            kernels = {{each.__name__: kernel_from(template, a=helper.first, b=each) for each in both}}
             {second}
             """)
         )

@@ -56,7 +56,7 @@ def _pages(  # type: ignore[no-untyped-def]
 
 @kernel
 def _among(document, page, n):  # type: ignore[no-untyped-def]
-    for i in range(n):
+    for i in range(n):  # noqa: SIM110 (kernels have no generators)
         if page[i] == document:
             return True
     return False
@@ -213,8 +213,8 @@ class Comparisons:
         Number of pages at each mark.
     mean, deviation
         By method: mean preference for the first ranker of each pair, and the standard deviation of one page. For
-        A/B tests the difference of the clicks per page, or of 1 / rank of the first click, and the deviation of one page
-        of either group.
+        A/B tests the difference of the clicks per page, or of 1 / rank of the first click, and the deviation of one
+        page of either group.
     """
 
     marks: np.ndarray
@@ -333,7 +333,7 @@ def _tops(data: RankingDataset, scores: np.ndarray, sizes: np.ndarray, k: int) -
 
 
 def _plans(top: np.ndarray, sizes: np.ndarray, pairs: np.ndarray, most: int) -> tuple[np.ndarray, ...]:
-    """The lists of `Optimised` for every pair and query, with the credit of the first ranker less that of the second."""
+    """The lists of `Optimised` for every pair and query, with the first ranker's credit less the second's."""
     method, k = Optimised(most_lists=most), top.shape[2]
     starts, rows, gaps, cumulated = [0], [], [], []
     for first, second in pairs:

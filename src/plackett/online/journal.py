@@ -112,7 +112,8 @@ class Journal:
             sync_folder(self.folder)
         self._known = KnownIds(self.folder)
         latest = _latest(self.folder, None)
-        self._count, self._end = (latest["events"], latest["end"]) if latest else (0, 0)
+        self._count: int = latest["events"] if latest else 0
+        self._end: int = latest["end"] if latest else 0
         _check_end(path, self._count, self._end)
         if latest:
             self.learner.set_state(latest["state"])

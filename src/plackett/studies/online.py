@@ -191,7 +191,7 @@ def _figures(kind: str, found: Comparisons, truth: np.ndarray, pairs: list[Any],
         rows.append(
             {"users": kind, "comparison": name}
             | {f"agreement, {n} pages": float(curve[at]) for n, at in columns.items()}
-            | {"pages needed": float(np.median(needed[name])), "of A/B": float(np.median(ratio))}
+            | {"pages needed": float(np.round(np.median(needed[name]))), "of A/B": float(np.median(ratio))}
             | {"from": low, "to": high}
         )
     return rows
