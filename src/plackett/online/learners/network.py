@@ -70,7 +70,7 @@ class NetworkPDGD(OnlineLearner):
 
     The score is f(x) = Σ_h v_h σ(w_hᵀx + b_h). Lists, pairs and their weights are those of `PDGD`; the step follows the
     gradient of f. A network can learn what no linear model can, but needs more clicks: in the first thousands of pages
-    the linear learner is better.
+    the linear learner is as good or better.
 
     Parameters
     ----------
