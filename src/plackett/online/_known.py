@@ -96,7 +96,7 @@ class KnownIds:
             parts = [(each, self._mapped(each)) for each in described]
         except (OSError, ValueError):
             return False
-        if any(values.size != each["n"] or zlib.crc32(memoryview(values)) != each["crc"] for each, values in parts):
+        if any(values.size != each["n"] or zlib.crc32(values.data) != each["crc"] for each, values in parts):
             return False
         self._parts = parts
         return True
