@@ -105,6 +105,39 @@ def test_a_kernel_from_a_template_is_cached_and_sees_an_edited_helper(program, t
     assert run("5.0") == "6.0 hits=0"
 
 
+def test_kernels_of_one_template_that_differ_in_the_second_helper_are_not_mistaken_for_each_other(program, tmp_path):
+    cache, folder = tmp_path / "cache", program("2.0")
+    (folder / "helper.py").write_text(
+        textwrap.dedent("""
+        from plackett._kernel import kernel
+        @kernel
+        def first(x): return x
+        @kernel
+        def double(x): return 2.0 * x
+        @kernel
+        def triple(x): return 3.0 * x
+        """)
+    )
+
+    def run(second: str) -> str:
+        (folder / "main.py").write_text(
+            textwrap.dedent(f"""
+            import os
+            import helper
+            from plackett._kernel import kernel_from
+            def template(x):
+                return a(x) + b(x)
+            both = helper.double, helper.triple
+            kernels = {{each.__name__: kernel_from(template, a=helper.first, b=each) for each in both}}
+            {second}
+            """)
+        )
+        return _run(folder, cache)
+
+    assert run("kernels['double'](1.0); caller = kernels['triple']") == "4.0 hits=0"
+    assert run("kernels['triple'](1.0); caller = kernels['double']") == "3.0 hits=0"
+
+
 def test_the_order_of_the_fields_of_a_named_tuple_is_seen(program, tmp_path):
     cache, folder = tmp_path / "cache", program("2.0")
 

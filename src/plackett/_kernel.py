@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 
@@ -118,8 +119,10 @@ def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers
     captured by a closure, anew in each process. Such a kernel is cached like one that is written out: helpers are
     globals of the new function, and their stamps are part of its own.
     """
-    first = next(iter(helpers.values()))
+    first, *others = helpers.values()
     name = f"{template.__name__}_{first.__name__}"
+    if others:  # kernels that differ in another helper of the same file have the same stamp: their names must differ
+        name += f"_{crc32(' '.join(each.__name__ for each in others).encode()):08x}"
     function = FunctionType(template.__code__, {**template.__globals__, **helpers}, name, template.__defaults__)
     function.__module__ = first.__module__  # each loss has a folder of its own in the cache
     function.__qualname__ = name

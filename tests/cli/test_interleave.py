@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from plackett._errors import DataError
 from plackett.cli.app import app
+from plackett.online.interleaving.files import score_events, write_lists
 
 pytestmark = pytest.mark.spec("online.interleave")
 
@@ -72,3 +74,55 @@ def test_bad_events_are_named_by_line(tmp_path, text, said):
     path.write_text(text)
     result = command("score", path)
     assert isinstance(result.exception, DataError) and said in str(result.exception)
+
+
+def test_events_may_come_in_any_order_and_more_than_once(runs, tmp_path):
+    shown, events = tmp_path / "shown.jsonl", tmp_path / "events.jsonl"
+    command(*runs, "--out", shown, "-k", 5)
+    lists = [json.loads(line) for line in shown.read_text().splitlines()]
+    rng = random.Random(0)
+    ids = ["", "ä\ud800", 7, "7", *range(100, 146)]
+    rows = [
+        {"event": event, "id": each["id"], "clicks": rng.sample(each["documents"], 2)}
+        for event, each in zip(ids, lists, strict=True)
+    ]
+    expected = None
+    for _ in range(5):
+        again = [*rows, *rng.choices(rows, k=20)]
+        rng.shuffle(again)
+        events.write_text("\n".join(map(json.dumps, again)) + "\n\n")
+        found = json.loads(command("score", events, "--shown", shown, "--json").output)
+        assert found["n_events"] == 50 and found["n_repeated"] == 20
+        assert expected is None or found["rows"] == expected
+        expected = found["rows"]
+
+
+NONSENSE = (None, True, -1, 1e400, 10**400, "", "x", [], [[]], {}, {"d1": 1e300}, {"d1": "x"}, [["a"]], "nan", 0.5)
+
+
+@pytest.mark.parametrize("method", ["team-draft", "balanced", "probabilistic", "optimised"])
+def test_garbled_events_are_refused_by_line_or_scored(runs, tmp_path, method):
+    """Any field replaced by anything, lines cut and bytes changed: a `DataError` that names the line, or a score."""
+    shown, events = tmp_path / "shown.jsonl", tmp_path / "events.jsonl"
+    write_lists(dict(zip("AB", runs, strict=True)), shown, method=method, k=3)
+    good = [json.loads(line) for line in shown.read_text().splitlines()]
+    rng, said, scored = random.Random(0), [], []
+    for trial in range(200):
+        rows = [each | {"event": i, "clicks": each["documents"][:1]} for i, each in enumerate(good)]
+        if trial % 2:
+            rows[3][rng.choice(["id", "event", "rankers", "method", "documents", "credits", "clicks"])] = rng.choice(
+                NONSENSE
+            )
+            lines = [json.dumps(row).encode() for row in rows]
+        else:
+            lines = [json.dumps(row).encode() for row in rows]
+            cut = rng.randrange(len(lines[3]))
+            lines[3] = lines[3][:cut] + rng.randbytes(rng.randrange(3)) + lines[3][cut + rng.randrange(3) :]
+        events.write_bytes(b"\n".join(lines))
+        try:
+            scored.append(score_events(events))
+        except DataError as error:
+            said.append(str(error))
+    assert all(str(events) in each and "line" in each for each in said)
+    assert all(found.n_events <= 5 and 0 <= found.rows[0][-1] <= 1 for found in scored)
+    assert len(said) > 60 and scored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from plackett.online.bandits.explore_commit import RankedExploreCommit
 from plackett.online.bandits.linear import LinearBandit
 from plackett.online.bandits.ranked_bandits import RankedBandits
 from plackett.online.bandits.top_k import TopKBandit
+from plackett.online.journal import Journal
 from plackett.online.recency import RecencyRanker
 from plackett.online.stability import bounded_update, rank_change
 
@@ -32,24 +34,33 @@ def best_rate(k):
 @pytest.mark.spec("diverse.rec")
 def test_explore_and_commit_keeps_its_promise():
     learner = RankedExploreCommit(6, k=2, epsilon=0.5, delta=0.1)
-    assert learner.tries == math.ceil(2 * 4 / 0.25 * math.log(40))
+    fails = [6 * 2 * math.exp(-tries * 0.5**2 / (2 * 2**2)) for tries in (learner.tries - 1, learner.tries)]
+    assert fails[0] > 0.1 >= fails[1]  # the least number of trials whose errors add up to delta
     rng, pages = np.random.default_rng(0), 0
     while len(learner.committed) < 2:
         page = learner.show()
         assert len(set(page.order)) == 2
         learner.learn(page, first_click(page.order, KINDS[rng.integers(6)]))
         pages += 1
-    first = 6 * learner.tries
-    assert pages == first + 5 * learner.tries  # the committed document needs no trials at the next rank
-    rate = np.mean([bool(kind & set(learner.committed)) for kind in KINDS])
-    assert rate >= (1 - 1 / np.e) * best_rate(2) - 0.5
-    assert learner.committed[0] == 0 and learner.committed[1] == 3
+    assert pages == 6 * learner.tries + 5 * learner.tries  # the committed document is not tried again
+    assert learner.committed == [0, 3]  # the greedy list, which is also the best one
     assert np.array_equal(learner.learn(page, [1, 1]).show().order, [0, 3])  # late pages change nothing
 
 
+@pytest.mark.spec("diverse.rec")
+def test_explore_and_commit_errs_no_more_often_than_delta():
+    """One document is better by epsilon: with T₀ trials it must be found with probability 1 − delta."""
+    epsilon, delta, n = 0.3, 0.2, 8
+    tries = RankedExploreCommit(n, k=1, epsilon=epsilon, delta=delta).tries
+    rng = np.random.default_rng(0)
+    worse, best = rng.binomial(tries, 0.4, (2000, n - 1)), rng.binomial(tries, 0.4 + epsilon, 2000)
+    assert np.mean(best <= worse.max(axis=1)) <= delta
+
+
 @pytest.mark.spec("diverse.rba")
-@pytest.mark.parametrize("policy", ["exp3", "ucb", "thompson"])
-def test_ranked_bandits_reach_the_guarantee(policy):
+@pytest.mark.parametrize(("policy", "reached"), [("exp3", 0.67), ("ucb", 0.67), ("thompson", 0.77)])
+def test_ranked_bandits_reach_the_guarantee(policy, reached):
+    """Random lists have .53, the guarantee is .53, the best list .83."""
     n = 2500
     learner = RankedBandits(6, k=2, policy=policy, horizon=n, random_state=0)
     rng, hits = np.random.default_rng(1), []
@@ -58,8 +69,7 @@ def test_ranked_bandits_reach_the_guarantee(policy):
         clicks = first_click(page.order, KINDS[rng.integers(6)])
         learner.learn(page, clicks)
         hits.append(clicks.any())
-    assert np.mean(hits[n // 2 :]) > (1 - 1 / np.e) * best_rate(2)
-    assert np.mean(hits[n // 2 :]) > np.mean(hits[:200]) - 0.02
+    assert best_rate(2) > np.mean(hits[n // 2 :]) > reached > (1 - 1 / np.e) * best_rate(2)
 
 
 @pytest.mark.spec("diverse.rba")
@@ -98,7 +108,7 @@ def test_regret_of_the_top_k_bandit_is_sublinear(policy, look):
         learner.learn(page, [*clicks, False])
         regret.append(0.8 - attraction[seen[0]])
     thirds = np.array(regret).reshape(3, -1).mean(axis=1)
-    assert thirds[2] < 0.6 * thirds[0] + 0.01 and thirds[2] < 0.25
+    assert thirds[0] > 0 and thirds[1] <= 0.2 * thirds[0] and thirds[2] <= 0.1 * thirds[0]
 
 
 @pytest.mark.spec("online.rerank")
@@ -128,8 +138,8 @@ def test_regret_of_linear_bandits_is_sublinear(policy, look):
         learner.learn(X, page, clicks)
         regret.append(a.max() - a[page.order[0]])
     thirds = np.array(regret).reshape(3, -1).mean(axis=1)
-    assert thirds[2] < 0.8 * thirds[0]
-    np.testing.assert_allclose(learner.weights, truth, atol=0.15)
+    assert thirds[2] < 0.3 * thirds[0]
+    np.testing.assert_allclose(learner.weights, truth, atol=0.07)
 
 
 @pytest.mark.spec("online.rerank")
@@ -159,7 +169,7 @@ def test_buzz_is_calibrated_on_a_steady_stream_and_finds_a_spike():
         queries.append(ranker.query_buzz(100.0, "q"))
         documents.append(ranker.document_buzz(100.0, "q", "d"))
     for values in (queries, documents):
-        assert abs(np.mean(values)) < 0.6 and 0.6 < np.std(values) < 1.5
+        assert abs(np.mean(values)) < 0.4 and 0.7 < np.std(values) < 1.3
     relevance = np.array([1.0, 2.0])
     np.testing.assert_allclose(ranker.scores(100.0, "q", ["d", "e"], relevance), relevance, atol=0.05)
     for time in 100 + np.sort(rng.random(120)):  # eight times the usual traffic, and they all want d
@@ -195,6 +205,83 @@ def test_updates_stay_within_their_bound():
     np.testing.assert_allclose(found, new)
 
 
+def dcg(order, gains):
+    return gains[list(order)] @ (1 / np.log2(np.arange(2, 2 + len(order))))
+
+
+@pytest.mark.parametrize("policy", ["ucb", "thompson"])
+@pytest.mark.spec("online.rerank")
+def test_no_page_of_the_top_k_bandit_is_worse_than_the_limit(policy):
+    worst = {}
+    for least in (0.0, 0.95):
+        learner, rng, worth = TopKBandit(4, policy=policy, least=least, random_state=0), np.random.default_rng(0), []
+        for _ in range(300):
+            page, mean = learner.show(8), learner.clicks / learner.seen
+            worth.append(dcg(page.order[:4], mean) / dcg(np.argsort(-mean), mean))
+            learner.learn(page, rng.random(8) < 0.5)
+        worst[least] = min(worth)
+    assert worst[0.0] < 0.93 and worst[0.95] >= 0.95
+
+
+@pytest.mark.parametrize("kind", ["exp3", "ucb", "thompson", "commit"])
+@pytest.mark.spec("diverse.rba")
+@pytest.mark.spec("diverse.rec")
+def test_no_page_of_a_ranked_bandit_is_worse_than_the_limit(kind):
+    relevance = np.array([3.0, 0.0, 2.0, 1.0, 0.5, 0.0])
+    worst = {}
+    for least in (0.0, 0.8):
+        limit = {"relevance": relevance, "least": least}
+        learner = (
+            RankedExploreCommit(6, k=3, tries=20, **limit)
+            if kind == "commit"
+            else RankedBandits(6, k=3, policy=kind, random_state=0, **limit)
+        )
+        rng, pages = np.random.default_rng(0), set()
+        for _ in range(200):
+            page = learner.show()
+            pages.add(tuple(page.order))
+            learner.learn(page, first_click(page.order, KINDS[rng.integers(6)]))
+        worst[least] = min(dcg(order, relevance) for order in pages) / dcg([0, 2, 3], relevance)
+        assert len(pages) > 5
+    assert worst[0.0] < 0.75 and worst[0.8] >= 0.8
+
+
+BANDITS = {
+    "ranked": lambda: RankedBandits(6, k=3, random_state=0),
+    "commit": lambda: RankedExploreCommit(6, k=3, tries=2),
+    "top": lambda: TopKBandit(4, policy="thompson", random_state=0),
+    "linear": lambda: LinearBandit(2, k=3, policy="thompson", random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", BANDITS)
+@pytest.mark.spec("online.stability")
+def test_bandits_live_in_a_journal(name, tmp_path):
+    rng, straight = np.random.default_rng(0), BANDITS[name]()
+    X = rng.random((6, 2))
+    given = {"top": (6,), "linear": (X,)}.get(name, ())
+    for i in range(20):
+        page = straight.show(*given)
+        clicks = rng.random(page.order.size) < 0.3
+        event = straight.event(X, page, clicks) if name == "linear" else straight.event(page, clicks)
+        with Journal(tmp_path, BANDITS[name](), snapshot_every=7) as journal:
+            assert journal.record(f"page {i}", event) and not journal.record(f"page {i}", event)
+            for wrong in ({}, event | {"clicks": []}, event | {"order": [9] * page.order.size}, 3):
+                with pytest.raises(DataError):
+                    journal.record("wrong", wrong)
+        straight.apply(event)
+    with Journal(tmp_path, BANDITS[name]()) as journal:
+        again = journal.learner.state()
+    again.pop("random", None)
+    expected = straight.state()
+    expected.pop("random", None)
+    assert again == expected and len(journal) == 20
+    copy = BANDITS[name]().set_state(json.loads(json.dumps(straight.state())))
+    assert np.array_equal(copy.show(*given).order, straight.show(*given).order)
+    with pytest.raises(DataError, match="state"):
+        copy.set_state({"x": 1})
+
+
 def test_wrong_settings_are_named():
     for make in (
         lambda: RankedBandits(3, k=4),
@@ -203,6 +290,11 @@ def test_wrong_settings_are_named():
         lambda: TopKBandit(policy="x"),
         lambda: TopKBandit(5, look=[1.0]),
         lambda: LinearBandit(3, ridge=0),
+        lambda: TopKBandit(5, least=2),
+        lambda: LinearBandit(3, least=-1),
+        lambda: RankedBandits(3, k=2, least=0.5),
+        lambda: RankedBandits(3, k=2, relevance=[1.0]),
+        lambda: RankedExploreCommit(3, k=2, tries=0),
         lambda: RecencyRanker(recent=3, long=2),
         lambda: bounded_update([1.0], [1.0, 2.0], np.zeros((1, 1)), [0, 1]),
     ):

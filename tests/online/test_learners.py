@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ import plackett as pk
 from plackett._errors import DataError
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.simulate import simulate_log
+from plackett.online.bandits.linear import LinearBandit
 from plackett.online.learners.base import Page
 from plackett.online.learners.dbgd import DBGD
+from plackett.online.learners.network import NetworkPDGD
 from plackett.online.learners.pdgd import PDGD
 from plackett.online.learners.perceptron import ClickPerceptron
 from plackett.online.simulate import simulate_online
@@ -81,8 +84,9 @@ def test_lists_are_drawn_from_plackett_luce():
     for _ in range(4000):
         order = tuple(learner.show(np.eye(3)).order)
         seen[order] = seen.get(order, 0) + 1
+    assert len(seen) == 6
     for order, n in seen.items():
-        assert n / 4000 == pytest.approx(chance(order, learner.weights), abs=0.03)
+        assert n / 4000 == pytest.approx(chance(order, learner.weights), abs=0.025)
 
 
 @pytest.mark.spec("online.pdgd")
@@ -118,7 +122,7 @@ def test_dueling_learns_the_direction(options):
         page = learner.show(X)
         learner.learn(X, page, (X @ truth)[page.order] > 1)
     w = learner.weights
-    assert w @ truth / np.linalg.norm(w) / np.linalg.norm(truth) > 0.9
+    assert w @ truth / np.linalg.norm(w) / np.linalg.norm(truth) > 0.97
 
 
 @pytest.mark.spec("online.dbgd")
@@ -174,7 +178,7 @@ def test_simulated_learners_learn_and_repeat(data, learner):
     for name in ("online", "offline", "churn", "weights", "clicks"):
         assert np.array_equal(getattr(three, name)[:2], getattr(two, name))
     fresh = pk.evaluate(data, np.random.default_rng(0).random(data.n_rows), ["nDCG@4"]).mean["nDCG@4"]
-    assert three.offline[:, -1].mean() > fresh + 0.1
+    assert three.offline[:, -1].mean() > fresh + 0.18
     exact = pk.evaluate(data, np.asarray(data.X, float) @ three.weights[0], ["nDCG@4"]).mean["nDCG@4"]
     assert three.offline[0, -1] == pytest.approx(exact, abs=1e-6)
     assert not learner.weights.any()
@@ -188,7 +192,7 @@ def test_drift_and_new_documents(data):
     other = data.labels.max() - data.labels
     curves = simulate_online(learner, data, drift=[other], n_interactions=3000, runs=2, marks=6)
     assert curves.online[:, 3].mean() < curves.online[:, 2].mean() - 0.05  # the users want something else
-    assert curves.online[:, 5].mean() > curves.online[:, 3].mean()  # and it is learned
+    assert curves.online[:, 5].mean() > curves.online[:, 3].mean() + 0.05  # and it is learned
     never = np.where(np.arange(data.n_rows) % 8 < 4, 0, 10**9)
     late = simulate_online(learner, data, arrival=never, n_interactions=300, runs=1, marks=1)
     assert late.clicks[0] > 0
@@ -204,7 +208,7 @@ def test_users_click_as_their_tables_say(data, users):
     curves = simulate_online(learner, data, users=users, n_interactions=4000, runs=1, marks=1)
     a = model.attraction
     expected = (model.look[0] * (model.right[0] * a + model.wrong[0] * (1 - a))).mean()
-    assert curves.clicks[0] / 4000 == pytest.approx(expected, abs=0.04)
+    assert curves.clicks[0] / 4000 == pytest.approx(expected, abs=0.025)
 
 
 @pytest.mark.spec("clicks.simulate")
@@ -245,6 +249,114 @@ def test_wrong_input_is_named(data):
         DBGD(3, delta=0)
 
 
-def test_dueling_bandits_refuse_a_bound():
-    with pytest.raises(DataError, match="least=0.9"):
-        DBGD(n_features=2, least=0.9)
+@pytest.mark.spec("online.pdgd")
+def test_expected_step_of_a_network_is_the_gradient_of_its_weighted_pairs():
+    """Over all lists and clicks: finite differences of Σ P(R) P(c | R) ρ σ(f_k − f_l), with P and ρ held fixed."""
+    rng = np.random.default_rng(0)
+    X, attraction = rng.normal(size=(4, 2)), np.array([0.1, 0.8, 0.3, 0.5])
+    learner = NetworkPDGD(2, hidden=3, k=3, learning_rate=1.0, random_state=1)
+    w = learner.weights.copy()
+    scores = learner.predict(X)
+    inner, offsets, outer = w[:6].reshape(2, 3), w[6:9], w[9:]
+    np.testing.assert_allclose(scores, 1 / (1 + np.exp(-(X @ inner + offsets))) @ outer, atol=1e-12)
+    pairs, expected = [], np.zeros(w.size)
+    for order in itertools.permutations(range(4), 3):
+        for clicks in itertools.product([False, True], repeat=3):
+            if not any(clicks):
+                continue
+            p = chance(order, scores) * np.prod(np.where(clicks, attraction[list(order)], 1 - attraction[list(order)]))
+            learner.weights = w.copy()
+            expected += p * (learner.learn(X, Page(np.array(order)), clicks).weights - w)
+            last = np.flatnonzero(clicks).max()
+            for i, j in itertools.product(range(3), repeat=2):
+                if clicks[i] and not clicks[j] and j <= last + 1:
+                    swapped = list(order)
+                    swapped[i], swapped[j] = order[j], order[i]
+                    weight = chance(swapped, scores) / (chance(order, scores) + chance(swapped, scores))
+                    pairs.append((p * weight, order[i], order[j]))
+
+    def objective(weights):
+        learner.weights = weights
+        f = learner.predict(X)
+        return sum(weight / (1 + np.exp(f[low] - f[high])) for weight, high, low in pairs)
+
+    steps = 1e-5 * np.eye(w.size)
+    numeric = [(objective(w + step) - objective(w - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(expected, numeric, atol=1e-9)
+    assert np.abs(expected).max() > 0.01
+
+
+@pytest.mark.spec("online.pdgd")
+def test_a_network_learns_what_a_linear_model_cannot():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 1)).astype(np.float32)
+    y = np.where(np.abs(X[:, 0] - 0.5) < 0.15, 2.0, 0.0)  # the middle is relevant
+    middle = pk.RankingDataset.from_arrays(X, y, qid=np.repeat(np.arange(40), 10))
+    settings = {"users": "navigational", "n_interactions": 6000, "runs": 2, "marks": 2}
+    network = simulate_online(NetworkPDGD(1, k=5, hidden=8, learning_rate=0.5), middle, **settings)
+    linear = simulate_online(PDGD(1, k=5), middle, **settings)
+    assert network.offline[:, -1].min() > 0.9 > 0.75 > linear.offline[:, -1].max()
+
+
+@pytest.mark.parametrize("learner", [PDGD, NetworkPDGD, DBGD])
+@pytest.mark.spec("online.stability")
+def test_a_state_carries_on_as_if_nothing_had_happened(learner):
+    rng = np.random.default_rng(0)
+    pages = [(rng.random((6, 3)), rng.random(4) < 0.5) for _ in range(20)]
+    straight, resumed = learner(3, k=4), learner(3, k=4, random_state=5)
+    for i, (X, clicks) in enumerate(pages):
+        if i == 10:
+            resumed.set_state(json.loads(json.dumps(straight.state())))
+        for each in (straight, resumed) if i >= 10 else (straight,):
+            page = each.show(X)
+            each.learn(X, page, clicks)
+    assert np.array_equal(straight.weights, resumed.weights) and straight.state() == resumed.state()
+
+
+LIMITED = {
+    "PDGD": lambda least: PDGD(3, k=5, least=least),
+    "network": lambda least: NetworkPDGD(3, k=5, least=least),
+    "DBGD": lambda least: DBGD(3, k=5, learning_rate=0.1, least=least),
+    "multileave": lambda least: DBGD(3, k=5, learning_rate=0.1, n_candidates=3, null_space=2, least=least),
+    "LinUCB": lambda least: LinearBandit(3, k=5, width=2.0, random_state=0, least=least),
+    "linear Thompson": lambda least: LinearBandit(3, k=5, width=2.0, policy="thompson", random_state=0, least=least),
+}
+
+
+def page_worth(learner, X, order):
+    """nDCG of a page by the model itself."""
+    scores = learner.predict(X)
+    gain = np.maximum(scores, 0) if isinstance(learner, LinearBandit) else 1 / (1 + np.exp(scores.mean() - scores))
+    discount = 1 / np.log2(np.arange(2, 2 + order.size))
+    best = np.sort(gain)[::-1][: order.size] @ discount
+    return gain[order] @ discount / best if best > 0 else 1.0
+
+
+@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.spec("online.rerank")
+def test_no_page_of_any_learner_is_worse_than_the_limit(name):
+    worst, changed = {}, 0
+    for least in (0.0, 0.97, 1.0):
+        rng, learner, worth = np.random.default_rng(0), LIMITED[name](least), []
+        for _ in range(300):
+            X = 2 * rng.random((12, 3))
+            page = learner.show(X)
+            worth.append(page_worth(learner, X, page.order))
+            learner.learn(X, page, rng.random(5) < 0.2 * X[page.order] @ [1.0, 0.5, 0.0])
+        worst[least] = min(worth)
+        changed += least == 0.97 and sum(each < 1 - 1e-9 for each in worth) > 20
+    assert worst[0.0] < 0.96  # without a limit there are such pages
+    assert worst[0.97] >= 0.97 - 1e-12 and worst[1.0] >= 1 - 1e-12
+    assert changed  # and within the limit there still is exploration
+
+
+@pytest.mark.spec("online.dbgd")
+def test_drafts_within_the_limit_are_fair_at_every_place():
+    X = np.random.default_rng(3).random((8, 3))
+    learner = DBGD(3, k=4, delta=2.0, least=0.9, n_candidates=2)
+    learner.weights = np.array([1.0, -1.0, 0.5])
+    teams = np.array([learner.show(X).detail["teams"] for _ in range(3000)])
+    teams = teams[teams[:, 0] >= 0]
+    assert len(teams) > 1000
+    for place in range(4):
+        np.testing.assert_allclose(np.bincount(teams[:, place], minlength=3) / len(teams), 1 / 3, atol=0.05)

@@ -3,10 +3,12 @@ from typing import Any
 
 from plackett.online.interleaving.balanced import Balanced as Balanced
 from plackett.online.learners.perceptron import ClickPerceptron as ClickPerceptron
+from plackett.online.counterfactual import CounterfactualComparison as CounterfactualComparison
 from plackett.online.learners.dbgd import DBGD as DBGD
 from plackett.online.journal import Journal as Journal
 from plackett.online.bandits.linear import LinearBandit as LinearBandit
-from plackett.online.learners.base import LinearLearner as LinearLearner
+from plackett.online.learners.network import NetworkPDGD as NetworkPDGD
+from plackett.online.learners.base import OnlineLearner as OnlineLearner
 from plackett.online.interleaving.optimised import Optimised as Optimised
 from plackett.online.learners.pdgd import PDGD as PDGD
 from plackett.online.interleaving.probabilistic import Probabilistic as Probabilistic
@@ -18,6 +20,7 @@ from plackett.online.bandits.top_k import TopKBandit as TopKBandit
 from plackett.online.ab_test import ab_test as ab_test
 from plackett.online.stability import bounded_update as bounded_update
 from plackett.online.interleaving.interleave import interleave as interleave
+from plackett.online.counterfactual import logging_policy as logging_policy
 from plackett.online.sequential import mean_sequence as mean_sequence
 from plackett.online.power import power as power
 from plackett.online.stability import rank_change as rank_change
@@ -25,6 +28,7 @@ from plackett.online.journal import restore as restore
 from plackett.online.power import sample_size as sample_size
 from plackett.online.interleaving.files import score_events as score_events
 from plackett.online.sequential import sign_sequence as sign_sequence
+from plackett.online.comparisons import simulate_comparisons as simulate_comparisons
 from plackett.online.simulate import simulate_online as simulate_online
 from plackett.online.users import user_model as user_model
 from plackett.online.interleaving.files import write_lists as write_lists

@@ -7,7 +7,9 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett._random import mix
 
-__all__ = ["best_first", "click", "dcg", "draw_list", "normal", "scores_of", "uniform"]
+__all__ = [
+    "best_first", "click", "dcg", "draw_list", "logistic", "normal", "page_quality", "scores_of", "uniform",
+]  # fmt: skip
 
 
 @kernel
@@ -24,7 +26,13 @@ def normal(state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def scores_of(w, X, rows, n, out):  # type: ignore[no-untyped-def]
+def logistic(x):  # type: ignore[no-untyped-def]
+    """1 / (1 + e^−x)."""
+    return 1.0 / (1.0 + np.exp(-min(max(x, -500.0), 500.0)))
+
+
+@kernel
+def scores_of(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
     """Linear scores of the rows."""
     for j in range(n):
         s = 0.0
@@ -81,3 +89,18 @@ def dcg(rows, order, k, gains):  # type: ignore[no-untyped-def]
     for i in range(k):
         total += gains[rows[order[i]]] / np.log2(i + 2.0)
     return total
+
+
+@kernel
+def page_quality(scores, n, order, k, keys, ideal):  # type: ignore[no-untyped-def]
+    """Quality (nDCG) of a page by the model's own gains: the logistic function of scores centred on the candidates."""
+    mean = 0.0
+    for j in range(n):
+        mean += scores[j] / n
+        keys[j] = scores[j]
+    best_first(keys, n, k, ideal)
+    shown, best = 0.0, 0.0
+    for i in range(k):
+        shown += logistic(scores[order[i]] - mean) / np.log2(i + 2.0)
+        best += logistic(scores[ideal[i]] - mean) / np.log2(i + 2.0)
+    return shown / best

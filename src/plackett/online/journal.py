@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import threading
 import time as clock
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._atomic import replacing, sync_folder
+from plackett._errors import DataError, PlackettWarning
 from plackett._lock import lock
 from plackett._provenance import fulfils
+from plackett.online._known import KnownIds, id_number
 
 __all__ = ["Journal", "Learner", "restore"]
 
@@ -22,6 +26,9 @@ _EVENTS, _LOCK = "events.jsonl", "lock"
 
 class Learner(Protocol):
     """What a journal keeps: anything that learns from events of plain values and can give and take its state."""
+
+    def check(self, event: Any) -> None:
+        """Raise `DataError` if the learner cannot learn from the event; nothing changes."""
 
     def apply(self, event: Any) -> None:
         """Learn from an event."""
@@ -38,7 +45,12 @@ class Journal:
 
     `record` writes an event to the journal, waits for the disk, and only then lets the learner learn. When the journal
     is opened, the learner takes over the latest snapshot and learns from the events after it. A line that a crash cut
-    short was never acknowledged and is removed. One process may write at a time; others are refused.
+    short was never acknowledged and is removed. One process may write at a time, others are refused; the threads of
+    that process take turns.
+
+    Ids are remembered for ever. Those since the latest snapshot are in memory, the others in files of 8 bytes per id (a
+    64-bit hash; a new event is taken for a known one with probability n / 2⁶⁴ after n events). Events themselves
+    are never removed: start a new folder, with `state` of the old learner, when the old one becomes too large.
 
     Parameters
     ----------
@@ -82,6 +94,7 @@ class Journal:
         self.folder, self.learner = Path(folder), learner
         self.snapshot_every, self.max_age = snapshot_every, max_age
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._turn = threading.RLock()
         self._lock: IO[bytes] = (self.folder / _LOCK).open("ab")
         self._file: IO[bytes] | None = None
         try:
@@ -94,22 +107,31 @@ class Journal:
 
     def _open(self) -> None:
         path = self.folder / _EVENTS
-        path.touch()
-        self._ids_seen: set[Any] = set()
-        self._count = 0
-        start = _load_snapshot(self.folder, self.learner, None)
-        good = 0
-        for number, entry, end in _entries(path):
-            good = end
-            self._ids_seen.add(entry["id"])
-            self._count += 1
-            if number > start:
-                self.learner.apply(entry["event"])
-        if start > self._count:
-            raise DataError(f"{path}: {self._count} events, but a snapshot was made after {start}: events were lost")
-        self._file = path.open("r+b")
-        self._file.truncate(good)  # what a crash cut short
-        self._file.seek(good)
+        if not path.exists():
+            path.touch()
+            sync_folder(self.folder)
+        self._known = KnownIds(self.folder)
+        latest = _latest(self.folder, None)
+        self._count: int = latest["events"] if latest else 0
+        self._end: int = latest["end"] if latest else 0
+        _check_end(path, self._count, self._end)
+        if latest:
+            self.learner.set_state(latest["state"])
+            if not self._known.load(latest["ids"]):
+                for _, entry, end in _entries(path):
+                    if end > self._end:
+                        break
+                    self._known.add(id_number(entry["id"]))
+        for number, entry, end in _entries(path, self._count, self._end):
+            known = id_number(entry["id"])
+            if known not in self._known:  # a line that somebody copied counts once
+                self._known.add(known)
+                _apply(self.learner, entry, path, number)
+            self._count, self._end = number, end
+        self._known.tidy()
+        self._file = path.open("r+b", buffering=0)
+        self._file.truncate(self._end)  # what a crash cut short
+        self._file.seek(self._end)
 
     def __len__(self) -> int:
         return self._count
@@ -120,60 +142,94 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def record(self, id: Any, event: Any, *, time: float | None = None) -> bool:
+    def record(self, id: str | int, event: Any, *, time: float | None = None) -> bool:
         """Store an event and learn from it; false if its id is known or it is too old. Returns when it is safe."""
         return self.record_all([(id, event, time)])[0]
 
-    def record_all(self, events: Iterable[tuple[Any, Any, float | None]]) -> list[bool]:
-        """Store several events ``(id, event, time)`` with one wait for the disk."""
+    def record_all(self, events: Iterable[tuple[str | int, Any, float | None]]) -> list[bool]:
+        """Store several events ``(id, event, time)`` with one wait for the disk; all of them, or none if one is bad.
+
+        Ids are texts or whole numbers, events are plain values (what `json` can write).
+        """
+        with self._turn:
+            return self._record_all(events)
+
+    def _record_all(self, events: Iterable[tuple[str | int, Any, float | None]]) -> list[bool]:
         if self._file is None:
             raise DataError(f"{self.folder}: the journal is closed")
         now = clock.time()
-        new: list[Any] = []
+        new: list[dict[str, Any]] = []
         taken: list[bool] = []
         lines: list[bytes] = []
-        fresh: set[Any] = set()
+        fresh: set[int] = set()
         for id, event, time in events:
-            known = id in self._ids_seen or id in fresh
+            number = id_number(id)
+            if time is not None and not (isinstance(time, int | float) and math.isfinite(time)):
+                raise DataError(f"event {id!r}: time={time!r}; give seconds since 1970")
             late = self.max_age is not None and time is not None and time < now - self.max_age
-            taken.append(not known and not late)
+            taken.append(not late and number not in fresh and number not in self._known)
             if taken[-1]:
-                fresh.add(id)
+                fresh.add(number)
                 lines.append(_line({"id": id, "time": now if time is None else time, "stored": now, "event": event}))
-                new.append(json.loads(lines[-1][9:])["event"])  # what a restart would read
-        position = self._file.tell()
-        try:
-            self._file.write(b"".join(lines))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except BaseException:
-            self._file.close()  # what is on disk is unknown: the next opening finds out
-            self._file = None
-            os.truncate(self.folder / _EVENTS, position)
-            raise
+                new.append(json.loads(lines[-1][9:]))  # what a restart would read
+                self.learner.check(new[-1]["event"])
+        if new:
+            self._append(b"".join(lines))
         before = self._count
-        self._ids_seen |= fresh
-        self._count += len(new)
-        for event in new:
-            self.learner.apply(event)
+        for number in fresh:
+            self._known.add(number)
+        for entry in new:
+            self._count += 1
+            _apply(self.learner, entry, self.folder / _EVENTS, self._count)
         if before // self.snapshot_every != self._count // self.snapshot_every:
-            self.snapshot()
+            try:
+                self.snapshot()
+            except OSError as error:
+                warnings.warn(
+                    f"{self.folder}: no snapshot ({error}); the events are stored, but opening takes longer",
+                    PlackettWarning,
+                    stacklevel=4,
+                )
         return taken
+
+    def _append(self, lines: bytes) -> None:
+        assert self._file is not None
+        try:
+            left = memoryview(lines)
+            while left:
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
+        except BaseException:  # what is on disk is unknown: the next opening finds out
+            self._file.close()
+            self._file = None
+            os.truncate(self.folder / _EVENTS, self._end)
+            raise
+        self._end += len(lines)
 
     def snapshot(self) -> Path:
         """Store the learner's state now."""
-        path = self.folder / f"snapshot-{self._count:012d}.json"
-        body = json.dumps({"events": self._count, "stored": clock.time(), "state": self.learner.state()}).encode()
-        with replacing(path) as file:
-            file.write(b"%08x " % zlib.crc32(body) + body)
-        return path
+        with self._turn:
+            path = self.folder / f"snapshot-{self._count:012d}.json"
+            record = {
+                "events": self._count,
+                "end": self._end,
+                "stored": clock.time(),
+                "ids": self._known.store(),
+                "state": self.learner.state(),
+            }
+            body = json.dumps(record).encode()
+            with replacing(path) as file:
+                file.write(b"%08x " % zlib.crc32(body) + body)
+            self._known.tidy()
+            return path
 
     def close(self) -> None:
         """Let others write."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        self._lock.close()
+        with self._turn:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            self._lock.close()
 
 
 @fulfils("online.stability")
@@ -183,32 +239,49 @@ def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) 
     The folder is only read: yesterday's model can be looked at, or served, while today's goes on learning.
     """
     folder = Path(folder)
-    start, count = _load_snapshot(folder, learner, before), 0
-    for number, entry, _ in _entries(folder / _EVENTS):
+    path, latest = folder / _EVENTS, _latest(folder, before)
+    count, end = (latest["events"], latest["end"]) if latest else (0, 0)
+    _check_end(path, count, end)
+    if latest:
+        learner.set_state(latest["state"])
+    for number, entry, _ in _entries(path, count, end):
         if entry["stored"] > before:
             break
+        _apply(learner, entry, path, number)
         count = number
-        if number > start:
-            learner.apply(entry["event"])
-    return count
+    return int(count)
 
 
-def _load_snapshot(folder: Path, learner: Learner, before: float | None) -> int:
-    """Give the learner the latest good snapshot made before a time; the number of events behind it."""
+def _apply(learner: Learner, entry: dict[str, Any], path: Path, number: int) -> None:
+    try:
+        learner.apply(entry["event"])
+    except Exception as error:
+        error.add_note(f"{path}, line {number}: event {entry['id']!r} was recorded, but the learner fails on it")
+        raise
+
+
+def _latest(folder: Path, before: float | None) -> dict[str, Any] | None:
+    """The latest good snapshot made before a time."""
     for path in sorted(folder.glob("snapshot-*.json"), reverse=True):
         body = _checked(path.read_bytes())
-        if body is None:  # damaged: an older one and more of the journal do as well
-            continue
-        if before is None or body["stored"] <= before:
-            learner.set_state(body["state"])
-            return int(body["events"])
-    return 0
+        # a damaged one is not needed: an older one and more of the journal do as well
+        if isinstance(body, dict) and "end" in body and (before is None or body["stored"] <= before):
+            return body
+    return None
+
+
+def _check_end(path: Path, count: int, end: int) -> None:
+    """Whether the journal reaches as far as a snapshot says."""
+    with path.open("rb") as file:
+        file.seek(max(end - 1, 0))
+        if end and file.read(1) != b"\n":
+            raise DataError(f"{path}: a snapshot was made after {count} events, but they are not all there")
 
 
 def _line(entry: dict[str, Any]) -> bytes:
     try:
-        body = json.dumps(entry, allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError) as error:
+        body = json.dumps(entry, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
         raise DataError(f"event {entry['id']!r} is not made of plain values: {error}") from None
     return b"%08x " % zlib.crc32(body) + body + b"\n"
 
@@ -217,15 +290,15 @@ def _checked(line: bytes) -> Any:
     """The JSON behind a checksum; None if it is damaged."""
     try:
         return json.loads(line[9:]) if int(line[:8], 16) == zlib.crc32(line[9:]) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
-def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any], int]]:
-    """Number, entry and end of each line of a journal. A damaged last line ends it, one before that is an error."""
-    end = 0
+def _entries(path: Path, count: int = 0, end: int = 0) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Number, entry and end of the lines after ``count``. A damaged last line ends them, one before is an error."""
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        file.seek(end)
+        for number, line in enumerate(file, count + 1):
             entry = _checked(line.removesuffix(b"\n")) if line.endswith(b"\n") else None
             if entry is None:
                 if file.read(1):

@@ -9,18 +9,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.online.learners.base import Page
+from plackett.online.bandits.base import Bandit, admissible, checked_relevance
+from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["RankedExploreCommit"]
 
 
 @dataclass(eq=False)
-class RankedExploreCommit:
+class RankedExploreCommit(Bandit):
     """From the top rank down, every document is shown equally often; then the most clicked one stays there for ever.
 
-    Each document that is not committed yet is tried T₀ = ⌈2 k² ε⁻² log(2k / δ)⌉ times at each rank. If users and
-    documents do not change, with probability 1 − δ the clicks on T pages are at least
-    (1 − 1/e) OPT − εT − O(n k³ ε⁻² log(k/δ)).
+    Each of the n documents that is not committed yet is tried T₀ = ⌈2 k² ε⁻² log(n k / δ)⌉ times at each of the k
+    ranks, n k T₀ − k (k − 1) T₀ / 2 pages in all. If users and documents do not change and users click once at most,
+    with probability 1 − δ the clicks on T pages are at least (1 − 1/e) OPT − εT − O(n k³ ε⁻² log(n k / δ)).
+
+    The count: the greedy choice loses ε in all if at each rank the document chosen is within ε / k of the best one,
+    which holds if no rate is estimated too high, and that of the best not too low, by ε / (2k). By Hoeffding each of
+    these n events fails with probability exp(−T₀ ε² / (2k²)); over k ranks they add up to δ. The published count has
+    log(2k / δ), without the sum over documents, and tries committed documents again at lower ranks: users who click
+    once at most never click them there, so they are left out here.
 
     Parameters
     ----------
@@ -30,9 +37,14 @@ class RankedExploreCommit:
         Loss per page, and probability of a larger one.
     tries
         Trials per document and rank; None for T₀.
+    relevance, least
+        Bound on exploration: no page has a DCG below ``least`` of the highest, with ``relevance`` (of each document, by
+        the model in production) as gains. Documents that would break the bound at a rank are not tried there, and
+        the guarantee is about the lists within the bound. 0 is no bound.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("diverse.rec",)
+    _changing: ClassVar[tuple[str, ...]] = ("committed", "_shown", "_clicks")
     paper: ClassVar[str] = "Radlinski, Kleinberg, Joachims 2008"
 
     n_documents: int
@@ -40,6 +52,8 @@ class RankedExploreCommit:
     epsilon: float = 0.1
     delta: float = 0.05
     tries: int | None = None
+    relevance: Any = None
+    least: float = 0.0
     committed: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -49,28 +63,44 @@ class RankedExploreCommit:
                 f"({self.n_documents}), epsilon is positive, delta between 0 and 1"
             )
         if self.tries is None:
-            self.tries = math.ceil(2 * self.k**2 / self.epsilon**2 * math.log(2 * self.k / self.delta))
+            self.tries = math.ceil(2 * self.k**2 / self.epsilon**2 * math.log(self.n_documents * self.k / self.delta))
+        if self.tries < 1:
+            raise DataError(f"tries={self.tries}; give at least 1")
+        self._gains = checked_relevance(self.relevance, self.n_documents, self.least)
         self._shown, self._clicks = np.zeros(self.n_documents, np.int64), np.zeros(self.n_documents, np.int64)
 
+    def _on_trial(self) -> np.ndarray:
+        return np.flatnonzero(admissible(self.committed, self.k, self._gains, self.least))
+
     def show(self) -> Page:
-        """Make a page: the committed documents, the document on trial, then others."""
+        """Make a page: the committed documents, the document on trial, then the most relevant others."""
         head = list(self.committed)
         if len(head) < self.k:
-            head.append(int(np.argmin(self._shown)))  # committed ones are shown no further trials, see `learn`
-        rest = np.setdiff1d(np.arange(self.n_documents), head)[: self.k - len(head)]
-        return Page(np.array([*head, *rest]), {"rank": len(self.committed)})
+            trial = self._on_trial()
+            head.append(int(trial[np.argmin(self._shown[trial])]))
+        rest = [d for d in np.argsort(-self._gains, kind="stable") if d not in head][: self.k - len(head)]
+        return Page(np.array([*head, *rest], np.int64), {"rank": len(self.committed)})
 
     def learn(self, page: Page, clicks: Any) -> Self:
         """Count the click at the rank on trial; pages of a rank that was decided meanwhile teach nothing."""
+        clicked = checked_clicks(page, clicks, self.n_documents)
         rank = len(self.committed)
         if rank == self.k or page.detail["rank"] != rank:
             return self
         document = int(page.order[rank])
         self._shown[document] += 1
-        self._clicks[document] += bool(np.asarray(clicks, bool)[rank])
-        if self._shown.min() >= int(self.tries or 0):
-            self._clicks[self.committed] = -1
-            self.committed.append(int(np.argmax(self._clicks)))
+        self._clicks[document] += clicked[rank]
+        trial = self._on_trial()
+        if self._shown[trial].min() >= int(self.tries or 0):
+            rates = self._clicks[trial] / self._shown[trial]  # late pages may have shown some more often
+            self.committed.append(int(trial[np.argmax(rates)]))
             self._shown[:], self._clicks[:] = 0, 0
-            self._shown[self.committed] = np.iinfo(np.int64).max  # no further trials
         return self
+
+    def _n_candidates(self, page: Page, event: dict[str, Any]) -> int:
+        return self.n_documents
+
+    def _check_page(self, page: Page, clicks: Any, event: dict[str, Any]) -> None:
+        super()._check_page(page, clicks, event)
+        if page.order.size != self.k or not isinstance(page.detail, dict) or "rank" not in page.detail:
+            raise DataError(f"not a page of RankedExploreCommit with {self.k} documents: {page}")

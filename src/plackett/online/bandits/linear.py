@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.online.learners.base import Page
+from plackett.online.bandits.base import Bandit, within
+from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["LinearBandit"]
 
 
 @dataclass(eq=False)
-class LinearBandit:
+class LinearBandit(Bandit):
     """Attraction is linear in the features; documents are ordered by an upper bound of it or by a draw.
 
     With A = ridge · I + Σ v² x xᵀ and b = Σ v · click · x over examined documents (v is the probability of examination
@@ -32,9 +33,13 @@ class LinearBandit:
         How much to explore.
     look
         Probability that each rank is examined; None for cascade users.
+    least
+        Bound on exploration: no page has a DCG below this share of that of the order by θᵀx, which is the gain (0 where
+        it is negative). ``width`` is halved until a page is good enough. 0 is no bound, 1 shows no exploration.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)
+    _changing: ClassVar[tuple[str, ...]] = ("inverse", "b")
     paper: ClassVar[str] = "Li, Chu, Langford, Schapire 2010; Zong et al. 2016"
 
     n_features: int
@@ -44,6 +49,7 @@ class LinearBandit:
     ridge: float = 1.0
     look: Any = None
     random_state: Any = None
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if self.policy not in ("ucb", "thompson"):
@@ -53,6 +59,10 @@ class LinearBandit:
                 f"n_features={self.n_features}, k={self.k}, ridge={self.ridge}, width={self.width}: "
                 "n_features and k are at least 1, ridge is positive, width is not negative"
             )
+        if not 0 <= self.least <= 1:
+            raise DataError(f"least={self.least}; give 0 (no limit) to 1 (no exploration)")
+        if self.look is not None and len(self.look) < self.k:
+            raise DataError(f"look has {len(self.look)} ranks, {self.k} documents are shown")
         self._rng = np.random.default_rng(self.random_state)
         self.inverse = np.eye(self.n_features) / self.ridge
         self.b = np.zeros(self.n_features)
@@ -65,18 +75,22 @@ class LinearBandit:
     def show(self, X: Any) -> Page:
         """Make a page of the candidates."""
         X = self._checked(X)
+        mean = X @ self.weights
         if self.policy == "ucb":
-            index = X @ self.weights + self.width * np.sqrt(np.einsum("ij,jk,ik->i", X, self.inverse, X))
+            extra = self.width * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", X, self.inverse, X), 0.0))
         else:
-            index = X @ self._rng.multivariate_normal(self.weights, self.width**2 * self.inverse, method="cholesky")
-        return Page(np.argsort(-index, kind="stable")[: self.k])
+            noise = self._rng.multivariate_normal(np.zeros(self.n_features), self.inverse, method="cholesky")
+            extra = self.width * (X @ noise)
+        page = within(
+            lambda share: np.argsort(-(mean + share * extra), kind="stable")[: self.k],
+            np.maximum(mean, 0.0), self.least,
+        )  # fmt: skip
+        return Page(page)
 
-    def learn(self, X: Any, page: Page, clicks: Any) -> Self:
+    def learn(self, X: Any, page: Page, clicks: Any) -> Self:  # type: ignore[override]
         """Learn from the clicks on a page."""
         X = self._checked(X)
-        clicked = np.asarray(clicks, bool)
-        if clicked.size != page.order.size:
-            raise DataError(f"clicks has {clicked.size} values, the page has {page.order.size} documents")
+        clicked = checked_clicks(page, clicks, len(X))
         if self.look is None:
             end = int(np.argmax(clicked)) + 1 if clicked.any() else clicked.size
             looks = np.ones(end)
@@ -90,12 +104,30 @@ class LinearBandit:
                 self.b += x
         return self
 
+    def event(self, X: Any, page: Page, clicks: Any) -> dict[str, Any]:  # type: ignore[override]
+        """What happened on a page, as plain values for `Journal.record`."""
+        return {"X": np.asarray(X, np.float64).tolist()} | super().event(page, clicks)
+
+    def apply(self, event: dict[str, Any]) -> None:
+        """Learn from what `event` gave."""
+        self.learn(event["X"], *self._page(event))
+
+    def _n_candidates(self, page: Page, event: dict[str, Any]) -> int:
+        if "X" not in event:
+            raise DataError("not an event of a LinearBandit: no X")
+        return len(self._checked(event["X"]))
+
     def predict(self, X: Any) -> np.ndarray:
         """Estimated attraction."""
         return self._checked(X) @ self.weights
 
     def _checked(self, X: Any) -> np.ndarray:
-        X = np.asarray(X, np.float64)
+        try:
+            X = np.asarray(X, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"X is not a table of numbers: {error}") from None
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise DataError(f"X has shape {X.shape}; rows of {self.n_features} features were expected")
+        if not np.isfinite(X).all():
+            raise DataError("X has missing or infinite values; impute them first")
         return X

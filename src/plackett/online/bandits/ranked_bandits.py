@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.online.learners.base import Page
+from plackett.online.bandits.base import Bandit, admissible, checked_relevance
+from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["RankedBandits"]
 
@@ -34,7 +35,7 @@ _POLICIES = {"exp3": _exp3, "ucb": _ucb, "thompson": _thompson}
 
 
 @dataclass(eq=False)
-class RankedBandits:
+class RankedBandits(Bandit):
     """Each rank has a bandit of its own that proposes a document; it is rewarded if its proposal was clicked there.
 
     If the proposal is in the list already, another document that is not is shown, and the bandit gets 0. So the bandit
@@ -51,9 +52,14 @@ class RankedBandits:
         ``exp3`` (has the guarantee), ``ucb`` or ``thompson`` (faster with users who do not change).
     horizon
         Pages that EXP3 is tuned to.
+    relevance, least
+        Bound on exploration: no page has a DCG below ``least`` of the highest, with ``relevance`` (of each document, by
+        the model in production) as gains. A proposal that would break the bound is replaced like one that is in the
+        list already, so that the guarantee is about the lists within the bound. 0 is no bound.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("diverse.rba",)
+    _changing: ClassVar[tuple[str, ...]] = ("pulls", "wins", "_log_weights")
     paper: ClassVar[str] = "Radlinski, Kleinberg, Joachims 2008"
 
     n_documents: int
@@ -61,6 +67,8 @@ class RankedBandits:
     policy: str = "exp3"
     horizon: int = 10_000
     random_state: Any = None
+    relevance: Any = None
+    least: float = 0.0
     pulls: np.ndarray = field(init=False, repr=False)
     wins: np.ndarray = field(init=False, repr=False)
 
@@ -70,6 +78,7 @@ class RankedBandits:
         if not 1 <= self.k <= self.n_documents:
             raise DataError(f"k={self.k}; give 1 to {self.n_documents}, the number of documents")
         n = self.n_documents
+        self._gains = checked_relevance(self.relevance, n, self.least)
         self._rng = np.random.default_rng(self.random_state)
         self.pulls, self.wins, self._log_weights = (np.zeros((self.k, n)) for _ in range(3))
         self._mixing = min(1.0, float(np.sqrt(n * np.log(max(n, 2)) / ((np.e - 1) * self.horizon))))
@@ -87,18 +96,33 @@ class RankedBandits:
             arm, p = _POLICIES[self.policy](self, i, self._rng)
             proposals.append(arm)
             chances.append(p)
-            if arm in order:
-                left = np.setdiff1d(np.arange(self.n_documents), order)
-                arm = int(self._rng.choice(left))
+            allowed = admissible(order, self.k, self._gains, self.least)
+            if not allowed[arm]:
+                arm = int(self._rng.choice(np.flatnonzero(allowed)))
             order.append(arm)
         return Page(np.array(order), {"proposals": proposals, "chances": chances})
 
     def learn(self, page: Page, clicks: Any) -> Self:
         """Reward the bandits: 1 where the proposal itself was shown and clicked."""
-        clicked = np.asarray(clicks, bool)
+        clicked = checked_clicks(page, clicks, self.n_documents)
         for i, (arm, chance) in enumerate(zip(page.detail["proposals"], page.detail["chances"], strict=True)):
             reward = float(clicked[i] and page.order[i] == arm)
             self.pulls[i, arm] += 1
             self.wins[i, arm] += reward
             self._log_weights[i, arm] += self._mixing * reward / chance / self.n_documents
         return self
+
+    def _n_candidates(self, page: Page, event: dict[str, Any]) -> int:
+        return self.n_documents
+
+    def _check_page(self, page: Page, clicks: Any, event: dict[str, Any]) -> None:
+        super()._check_page(page, clicks, event)
+        try:
+            proposals = np.array(page.detail["proposals"], np.int64)
+            chances = np.array(page.detail["chances"], np.float64)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise DataError(f"not the detail of a page of RankedBandits: {type(error).__name__} {error}") from None
+        if page.order.size != self.k or proposals.shape != (self.k,) or chances.shape != (self.k,):
+            raise DataError(f"the page has {page.order.size} documents and {proposals.size} proposals, not {self.k}")
+        if not ((proposals >= 0) & (proposals < self.n_documents) & (chances > 0) & (chances <= 1)).all():
+            raise DataError("proposals are documents, chances between 0 and 1")

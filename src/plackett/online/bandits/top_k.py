@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.online.learners.base import Page
+from plackett.online.bandits.base import Bandit, within
+from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["TopKBandit"]
 
 
 @dataclass(eq=False)
-class TopKBandit:
+class TopKBandit(Bandit):
     """Learns the order of the first K documents of one query from clicks; the rest of the list never moves.
 
     Each document has an attraction with a Beta prior, higher for documents that production ranks higher. A document
@@ -34,9 +35,13 @@ class TopKBandit:
         (cascade), and everything if they click nothing.
     prior
         Weight of the production order, in examinations.
+    least
+        Bound on exploration: no page has a DCG below this share of that of the page without exploration, by the
+        current estimates of attraction. 0 is no bound, 1 shows no exploration.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)
+    _changing: ClassVar[tuple[str, ...]] = ("clicks", "seen", "n_pages")
     paper: ClassVar[str] = "Kveton, Szepesvári, Wen, Ashkan 2015; Lagrée, Vernade, Cappé 2016; Li et al. 2019"
 
     K: int = 10
@@ -45,12 +50,15 @@ class TopKBandit:
     look: Any = None
     prior: float = 2.0
     random_state: Any = None
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if self.policy not in ("ucb", "thompson"):
             raise DataError(f"policy={self.policy!r}; give 'ucb' or 'thompson'")
         if self.K < 1 or not self.prior > 0 or (self.distance is not None and self.distance < 0):
             raise DataError(f"K={self.K}, prior={self.prior}, distance={self.distance}: give positive numbers")
+        if not 0 <= self.least <= 1:
+            raise DataError(f"least={self.least}; give 0 (no limit) to 1 (no exploration)")
         if self.look is not None and len(self.look) < self.K:
             raise DataError(f"look has {len(self.look)} ranks, {self.K} are re-ranked")
         self._rng = np.random.default_rng(self.random_state)
@@ -62,18 +70,20 @@ class TopKBandit:
         """Order of the n documents of a list in production order."""
         K = min(self.K, n)
         mean = np.clip(self.clicks[:K] / self.seen[:K], 1e-9, 1 - 1e-9)
+        distance = K if self.distance is None else self.distance
         if self.n_pages == 0:
-            index = -np.arange(K, dtype=float)
+            extra = np.zeros(K)
         elif self.policy == "ucb":
-            index = mean + np.sqrt(1.5 * np.log(self.n_pages) / self.seen[:K])
+            extra = np.sqrt(1.5 * np.log(self.n_pages) / self.seen[:K])
         else:
-            index = self._rng.beta(mean * self.seen[:K], (1 - mean) * self.seen[:K])
-        return Page(np.concatenate([_near(index, K if self.distance is None else self.distance), np.arange(K, n)]))
+            extra = self._rng.beta(mean * self.seen[:K], (1 - mean) * self.seen[:K]) - mean
+        top = within(lambda share: _near(mean + share * extra, distance), mean, self.least)
+        return Page(np.concatenate([top, np.arange(K, n)]))
 
     def learn(self, page: Page, clicks: Any) -> Self:
         """Learn from the clicks on a page."""
         K = min(self.K, page.order.size)
-        clicked = np.asarray(clicks, bool)[:K]
+        clicked = checked_clicks(page, clicks, page.order.size)[:K]
         if self.look is not None:
             seen = np.asarray(self.look, np.float64)[:K]
         else:
@@ -83,6 +93,15 @@ class TopKBandit:
         self.clicks[page.order[:K]] += clicked
         self.n_pages += 1
         return self
+
+    def _n_candidates(self, page: Page, event: dict[str, Any]) -> int:
+        return page.order.size
+
+    def _check_page(self, page: Page, clicks: Any, event: dict[str, Any]) -> None:
+        super()._check_page(page, clicks, event)
+        K = min(self.K, page.order.size)
+        if not np.array_equal(np.sort(page.order[:K]), np.arange(K)):
+            raise DataError(f"the first {K} places of the page do not hold the first {K} documents")
 
 
 def _near(index: np.ndarray, distance: int) -> np.ndarray:

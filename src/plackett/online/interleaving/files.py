@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.trec import as_run
+from plackett.online._known import id_number
 from plackett.online.interleaving.interleave import find_interleaving, interleave
 from plackett.online.sequential import mean_sequence, sign_sequence
 
@@ -23,6 +25,8 @@ __all__ = ["InterleavingScore", "score_events", "write_lists"]
 
 #: Ways of interleaving for which the sign of the credit is fair; for the others the mean credit is tested.
 _BY_SIGN = ("team-draft", "balanced")
+#: Larger credits for one page are refused: their squares would be infinite.
+_MOST = 1e100
 
 
 @dataclass(frozen=True)
@@ -116,38 +120,45 @@ def score_events(
     alpha
         Error rate; with several rankers the p-values are to be divided among the pairs, as `advice` does.
     """
-    lists = None if shown is None else {_field(line, "id", shown, i): line for i, line in _lines(shown)}
+    lists = None if shown is None else {_id(line, "id", shown, i): line for i, line in _lines(shown)}
     names: list[str] | None = None
     by_sign = True
-    differences: list[list[float]] = []
-    seen: set[Any] = set()
-    n_events = n_repeated = 0
+    ids, values = array("Q"), array("d")  # 8 bytes per event, and per ranker
+    n_lines = 0
     for number, event in _lines(events):
-        if "event" in event:
-            if event["event"] in seen:
-                n_repeated += 1
-                continue
-            seen.add(event["event"])
+        n_lines += 1
+        where = f"{events}, line {number}"
+        ids.append(id_number(_id(event, "event", events, number)) if "event" in event else n_lines)
         record = event
         if lists is not None:
-            record = lists.get(_field(event, "id", events, number), {})
+            record = lists.get(_id(event, "id", events, number), {})
             if not record:
-                raise DataError(f"{events}, line {number}: list {event['id']!r} is not in {shown}")
-        rankers = _field(record, "rankers", events, number)
+                raise DataError(f"{where}: list {event['id']!r} is not in {shown}")
+        if lists is None and "rankers" not in record:
+            raise DataError(
+                f"{where}: no field 'rankers'; give the lists that were shown (--shown), or repeat their fields"
+            )
+        rankers = _names(record, events, number)
         if names is not None and rankers != names:
-            raise DataError(f"{events}, line {number}: rankers {rankers}, but {names} before; score them apart")
+            raise DataError(f"{where}: rankers {rankers}, but {names} before; score them apart")
         names = rankers
         method = _field(record, "method", events, number)
         by_sign &= method in _BY_SIGN
         try:
             score = find_interleaving(method).restore(record).score(_field(event, "clicks", events, number))
-        except (DataError, TypeError, KeyError, IndexError, ValueError) as error:
-            raise DataError(f"{events}, line {number}: {error}") from None
-        n_events += 1
-        differences.append(score or [0.0] * len(names))
+            score = [float(each) for each in score] or [0.0] * len(names)
+        except (DataError, TypeError, KeyError, IndexError, ValueError, AttributeError, OverflowError) as error:
+            raise DataError(f"{where}: {error}") from None
+        if len(score) != len(names) or not all(abs(each) < _MOST for each in score):  # also false for NaN
+            raise DataError(
+                f"{where}: credit {score} for rankers {names}; one number below {_MOST:g} each was expected"
+            )
+        values.extend(score)
     if names is None:
         raise DataError(f"{events}: no events")
-    credit = np.array(differences, np.float64).reshape(n_events, len(names))
+    first = np.sort(np.unique(np.frombuffer(ids, np.uint64), return_index=True)[1])  # the first event of each id
+    credit = np.frombuffer(values, np.float64).reshape(n_lines, len(names))[first]
+    n_events, n_repeated = first.size, n_lines - first.size
     rows = []
     for i, j in itertools.combinations(range(len(names)), 2):
         gap = credit[:, i] - credit[:, j]
@@ -163,6 +174,20 @@ def score_events(
     clicked = int((credit != 0).any(axis=1).sum())
     mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
     return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha)  # type: ignore[arg-type]
+
+
+def _id(record: Mapping[str, Any], name: str, path: Any, number: int) -> Any:
+    value = _field(record, name, path, number)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise DataError(f"{path}, line {number}: {name} is {value!r}; text or a whole number was expected")
+    return value
+
+
+def _names(record: Mapping[str, Any], path: Any, number: int) -> list[str]:
+    names = _field(record, "rankers", path, number)
+    if not isinstance(names, list) or len(names) < 2 or len({*map(repr, names)}) < len(names):
+        raise DataError(f"{path}, line {number}: rankers is {names!r}; two names or more, each once, were expected")
+    return [str(each) for each in names]
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -13,7 +13,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
-__all__ = ["Optimised", "Plan"]
+__all__ = ["Optimised", "Plan", "list_choices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) ->
     worth = _CREDITS[credit](rank)
     worth -= worth.mean(axis=1, keepdims=True)
     k = min(k, n)
-    allowed = np.array(_allowed(lists, k, most), np.int64).reshape(-1, k)
+    allowed = np.array(list_choices(lists, k, most), np.int64).reshape(-1, k)
     by_place = worth[allowed]  # list, place, ranker
     look = 1.0 / np.arange(1, k + 1)
     look /= look.sum()
@@ -121,7 +121,7 @@ def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) ->
     return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_place))
 
 
-def _allowed(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
+def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
     """Lists that add the best remaining document of some ranker at every place; at most ``most`` of them."""
     level: list[tuple[int, ...]] = [()]
     for _ in range(k):

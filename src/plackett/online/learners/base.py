@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.online._lists import scores_of
 
-__all__ = ["LinearLearner", "Page"]
+__all__ = ["OnlineLearner", "Page", "checked_clicks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +29,26 @@ class Page:
     detail: Any = None
 
 
+def checked_clicks(page: Page, clicks: Any, n: int) -> np.ndarray:
+    """Clicks on a page of n candidates, one per document shown."""
+    try:
+        clicked = np.asarray(clicks).astype(bool).ravel()
+    except ValueError as error:
+        raise DataError(f"clicks is not a list of true and false: {error}") from None
+    size = page.order.size
+    if clicked.size != size:
+        raise DataError(f"clicks has {clicked.size} values, the page has {size} documents")
+    wrong = page.order[(page.order < 0) | (page.order >= n)]
+    if wrong.size:
+        raise DataError(f"the page has document {int(wrong[0])}, but there are {n} candidates")
+    if np.unique(page.order).size != size:
+        raise DataError("the page has a document twice")
+    return clicked
+
+
 @dataclass(eq=False)
-class LinearLearner:
-    """A linear model that learns from clicks; the base of the others.
+class OnlineLearner:
+    """A model that learns from clicks on the pages it makes; the base of the others. It is linear unless they say more.
 
     Parameters
     ----------
@@ -50,6 +68,7 @@ class LinearLearner:
     _ids: ClassVar[tuple[str, ...]] = ()
     _show: ClassVar[Any]
     _learn: ClassVar[Any]
+    _score: ClassVar[Any] = scores_of
 
     n_features: int
     learning_rate: float = 0.1
@@ -64,7 +83,7 @@ class LinearLearner:
                 f"n_features={self.n_features}, k={self.k}, learning_rate={self.learning_rate}, least={self.least}: "
                 "n_features and k are at least 1, the learning rate is positive, least is between 0 and 1"
             )
-        self.weights = np.zeros(self.n_features)
+        self.weights = self.new_weights()
         self._state = np.array([np.uint64(self.random_state % 2**63)], np.uint64)
         self._memory = self.new_memory()
 
@@ -72,6 +91,10 @@ class LinearLearner:
     def parameters(self) -> np.ndarray:
         """Numbers that the kernels read: learning rate, bound, and the learner's own."""
         return np.array([self.learning_rate, self.least], np.float64)
+
+    def new_weights(self) -> np.ndarray:
+        """Weights to begin with."""
+        return np.zeros(self.n_features)
 
     def new_memory(self) -> np.ndarray:
         """What the kernels keep from page to page, one row of features each."""
@@ -91,13 +114,8 @@ class LinearLearner:
 
     def learn(self, X: Any, page: Page, clicks: Any) -> Self:
         """Learn from the clicks on a page: one value per document shown, true if it was clicked."""
-        X = self._checked(X)
-        clicked = np.asarray(clicks, bool).ravel()
-        size = page.order.size
-        if clicked.size != size:
-            raise DataError(f"clicks has {clicked.size} values, the page has {size} documents")
-        if size and (page.order.min() < 0 or page.order.max() >= len(X)):
-            raise DataError(f"the page has document {int(page.order.max())}, but X has {len(X)} rows")
+        X, clicked = self._checked_page(X, page, clicks)
+        size = clicked.size
         team = self._use(page.detail, size)
         if clicked.any():
             n = len(X)
@@ -116,13 +134,29 @@ class LinearLearner:
             "clicks": np.asarray(clicks, bool).tolist(),
         }
 
+    def check(self, event: dict[str, Any]) -> None:
+        """Raise `DataError` if this is not what `event` gives."""
+        X, page, clicks = self._parts(event)
+        self._checked_page(X, page, clicks)
+        self._check_detail(page.detail, page.order.size)
+
     def apply(self, event: dict[str, Any]) -> None:
         """Learn from what `event` gave."""
-        self.learn(event["X"], Page(np.array(event["order"], np.int64), event["detail"]), event["clicks"])
+        self.learn(*self._parts(event))
+
+    def _parts(self, event: dict[str, Any]) -> tuple[Any, Page, Any]:
+        try:
+            order = np.array(event["order"], np.int64).reshape(-1)
+            return event["X"], Page(order, event["detail"]), event["clicks"]
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise DataError(f"not an event of a {type(self).__name__}: {type(error).__name__} {error}") from None
 
     def predict(self, X: Any) -> np.ndarray:
         """Scores, higher is better."""
-        return self._checked(X) @ self.weights
+        X = self._checked(X)
+        scores = np.empty(len(X))
+        self._score(self.weights, X, np.arange(len(X)), len(X), self.parameters(), scores)
+        return scores
 
     def _detail(self, team: np.ndarray) -> Any:
         return None
@@ -130,8 +164,18 @@ class LinearLearner:
     def _use(self, detail: Any, size: int) -> np.ndarray:
         return np.zeros(size, np.int64)
 
+    def _check_detail(self, detail: Any, size: int) -> None:
+        """Raise `DataError` if `_use` cannot use the detail."""
+
+    def _checked_page(self, X: Any, page: Page, clicks: Any) -> tuple[np.ndarray, np.ndarray]:
+        X = self._checked(X)
+        return X, checked_clicks(page, clicks, len(X))
+
     def _checked(self, X: Any) -> np.ndarray:
-        X = np.ascontiguousarray(X, np.float64)
+        try:
+            X = np.ascontiguousarray(X, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"X is not a table of numbers: {error}") from None
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise DataError(f"X has shape {X.shape}; rows of {self.n_features} features were expected")
         if not np.isfinite(X).all():
@@ -151,7 +195,7 @@ class LinearLearner:
         """Take over what `state` gave."""
         weights, memory = np.array(state["weights"], np.float64), np.array(state["memory"], np.float64)
         if weights.shape != self.weights.shape or memory.shape != self._memory.shape:
-            raise DataError(f"the state is that of another learner: {weights.size} features, not {self.n_features}")
+            raise DataError(f"the state is that of another learner: {weights.size} weights, not {self.weights.size}")
         self.weights, self._memory = weights, memory
         self._state = np.array([state["random"]], np.uint64)
         return self

@@ -9,13 +9,15 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel
-from plackett.online._lists import normal, scores_of, uniform
-from plackett.online.learners.base import LinearLearner
+from plackett.online._lists import best_first, normal, page_quality, scores_of, uniform
+from plackett.online.learners.base import OnlineLearner
 
 __all__ = ["DBGD"]
 
 #: Rows of the memory: the number of candidates, then of directions that lost; row 0 holds the place to write next.
 _FIRST = 1
+#: Distances of the candidates that are tried before the current order is shown; each is half of the one before.
+_TRIES = 10
 
 
 @kernel
@@ -42,18 +44,31 @@ def _unit(v):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _draft(scores, turns, shift, k, n, taken, order, team):  # type: ignore[no-untyped-def]
+    """The page of a team draft in which team ``turns[i] + shift`` picks at place i."""
+    teams = scores.shape[0]
+    taken[:] = False
+    for i in range(k):
+        picker = (turns[i] + shift) % teams
+        best = -1
+        for j in range(n):
+            if not taken[j] and (best < 0 or scores[picker, j] > scores[picker, best]):
+                best = j
+        order[i], team[i] = best, picker
+        taken[best] = True
+
+
+@kernel
 def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
-    """Team-draft of the current model (team 0) and the candidates (1 to m)."""
-    delta, m, kept = parameters[2], int(parameters[3]), int(parameters[4])
-    d = w.size
+    """Team draft of the current model (team 0) and the candidates (1 to m); team −1 is nobody."""
+    least, delta, m, kept = parameters[1], parameters[2], int(parameters[3]), int(parameters[4])
+    d, k = w.size, min(k, n)
     basis, size = np.empty((kept, d)), 0
     for r in range(kept):  # orthonormal basis of the directions that lost
         basis[size] = memory[_FIRST + m + r]
         _without(basis[size], basis, size)
         if _unit(basis[size]):
             size += 1
-    scores, candidate = np.empty((m + 1, n)), np.empty(d)
-    scores_of(w, X, rows, n, scores[0])
     for c in range(m):
         u = memory[_FIRST + c]
         for f in range(d):
@@ -61,25 +76,33 @@ def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  
         if size < d:
             _without(u, basis, size)
         _unit(u)
-        for f in range(d):
-            candidate[f] = w[f] + delta * u[f]
-        scores_of(candidate, X, rows, n, scores[c + 1])
-    turns = np.arange(m + 1)
-    k = min(k, n)
-    for i in range(k):
-        at = i % (m + 1)
-        if at == 0:
-            for c in range(m, 0, -1):
-                other = int(uniform(state) * (c + 1))
-                turns[c], turns[other] = turns[other], turns[c]
-        picker = turns[at]
-        best = -1
-        for j in range(n):
-            if scores[picker, j] > -np.inf and (best < 0 or scores[picker, j] > scores[picker, best]):
-                best = j
-        order[i], team[i] = best, picker
-        scores[:, best] = -np.inf
-    return k
+    scores, candidate = np.empty((m + 1, n)), np.empty(d)
+    scores_of(w, X, rows, n, parameters, scores[0])
+    turns, players = np.empty(k, np.int64), np.arange(m + 1)
+    taken, ideal = np.empty(n, np.bool_), np.empty(k, np.int64)
+    for _ in range(_TRIES):
+        for c in range(m):
+            for f in range(d):
+                candidate[f] = w[f] + delta * memory[_FIRST + c, f]
+            scores_of(candidate, X, rows, n, parameters, scores[c + 1])
+        for i in range(k):
+            if i % (m + 1) == 0:
+                for c in range(m, 0, -1):
+                    other = int(uniform(state) * (c + 1))
+                    players[c], players[other] = players[other], players[c]
+            turns[i] = players[i % (m + 1)]
+        good = True
+        if least > 0.0:  # all or none of the drafts that differ by a shift: a choice among them is fair at every place
+            for shift in range(m + 1):
+                _draft(scores, turns, shift, k, n, taken, order, team)
+                good = good and (k == 0 or page_quality(scores[0], n, order, k, work[0], ideal) >= least)
+        if good:
+            _draft(scores, turns, int(uniform(state) * (m + 1)) if least > 0.0 else 0, k, n, taken, order, team)
+            return k
+        delta /= 2.0
+    team[:k] = -1
+    work[0, :n] = scores[0]
+    return best_first(work[0], n, k, order)
 
 
 @kernel
@@ -90,7 +113,8 @@ def learn_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team, c
     last = -1
     for i in range(k):
         if clicks[i]:
-            credit[team[i]] += 1.0
+            if team[i] >= 0:
+                credit[team[i]] += 1.0
             last = i
     if last < 0:
         return
@@ -121,13 +145,14 @@ def learn_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team, c
 
 
 @dataclass(eq=False)
-class DBGD(LinearLearner):
+class DBGD(OnlineLearner):
     """Dueling bandit gradient descent: a random candidate is interleaved with the current model, and a win is a step.
 
     Candidates are w + δu with u uniform on the unit sphere. The page is a team draft of the current model and the
     candidates; candidates with more clicks than the current model win, and w moves by the learning rate along the mean
-    of the winners' directions. Pages without clicks change nothing. The bound on exploration does not apply: pages
-    are only as far from the current order as δ makes them.
+    of the winners' directions. Pages without clicks change nothing. With a bound on exploration, candidates come nearer
+    (δ is halved) until all drafts that differ only by who begins are good enough; after ten halvings the current order
+    is shown, and the page teaches nothing.
 
     Parameters
     ----------
@@ -171,8 +196,6 @@ class DBGD(LinearLearner):
                 f"delta={self.delta}, n_candidates={self.n_candidates}, null_space={self.null_space}: "
                 "delta is positive, there is at least one candidate, null_space is 0 or more"
             )
-        if self.least > 0:
-            raise DataError(f"least={self.least}: interleaved pages cannot be bounded; use PDGD, or least=0")
         super().__post_init__()
 
     def parameters(self) -> np.ndarray:
@@ -190,3 +213,14 @@ class DBGD(LinearLearner):
     def _use(self, detail: Any, size: int) -> np.ndarray:
         self._memory[_FIRST : _FIRST + self.n_candidates] = detail["directions"]
         return np.array(detail["teams"], np.int64)
+
+    def _check_detail(self, detail: Any, size: int) -> None:
+        try:
+            teams = np.array(detail["teams"], np.int64)
+            directions = np.array(detail["directions"], np.float64)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise DataError(f"not the detail of a page of DBGD: {type(error).__name__} {error}") from None
+        if teams.shape != (size,) or (size and not -1 <= teams.min() <= teams.max() <= self.n_candidates):
+            raise DataError(f"the page has {size} documents of {self.n_candidates + 1} teams, but teams are {teams}")
+        if directions.shape != (self.n_candidates, self.n_features) or not np.isfinite(directions).all():
+            raise DataError(f"directions have shape {directions.shape}, not {(self.n_candidates, self.n_features)}")

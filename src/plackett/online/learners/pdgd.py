@@ -7,35 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett.online._lists import best_first, draw_list, scores_of
-from plackett.online.learners.base import LinearLearner
+from plackett._kernel import kernel, kernel_from
+from plackett.online._lists import best_first, draw_list, logistic, page_quality, scores_of
+from plackett.online.learners.base import OnlineLearner
 
-__all__ = ["PDGD", "pair_weight"]
+__all__ = ["PDGD", "learn_pairs", "pair_weight", "show_drawn"]
 
 #: Lists drawn before the current order is shown, if lists must not be worse than a bound.
 _TRIES = 20
-
-
-@kernel
-def _gain(score, mean):  # type: ignore[no-untyped-def]
-    """Logistic function of the difference."""
-    return 1.0 / (1.0 + np.exp(-min(max(score - mean, -500.0), 500.0)))
-
-
-@kernel
-def _quality(scores, n, order, k, keys, ideal):  # type: ignore[no-untyped-def]
-    """How good a list is by the model's own gains: nDCG."""
-    mean = 0.0
-    for j in range(n):
-        mean += scores[j] / n
-        keys[j] = scores[j]
-    best_first(keys, n, k, ideal)
-    shown, best = 0.0, 0.0
-    for i in range(k):
-        shown += _gain(scores[order[i]], mean) / np.log2(i + 2.0)
-        best += _gain(scores[ideal[i]], mean) / np.log2(i + 2.0)
-    return shown / best
 
 
 @kernel
@@ -53,23 +32,23 @@ def pair_weight(strength, order, i, j, tails):  # type: ignore[no-untyped-def]
     return 1.0 / (1.0 + np.exp(-log_ratio))
 
 
-@kernel
-def show_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
-    scores_of(w, X, rows, n, work[0])
+def show_drawn(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
+    """A drawn list that is good enough, or the current order; ``score`` is the model's."""
+    score(w, X, rows, n, parameters, work[0])  # type: ignore[name-defined]  # noqa: F821
     least = parameters[1]
     if least <= 0.0:
         return draw_list(work[0], n, k, state, work[1], order)
     ideal = np.empty(k, np.int64)
     for _ in range(_TRIES):
         size = draw_list(work[0], n, k, state, work[1], order)
-        if size == 0 or _quality(work[0], n, order, size, work[1], ideal) >= least:
+        if size == 0 or page_quality(work[0], n, order, size, work[1], ideal) >= least:
             return size
     work[1, :n] = work[0, :n]
     return best_first(work[1], n, k, order)
 
 
-@kernel
-def learn_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):  # type: ignore[no-untyped-def]
+def learn_pairs(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):  # type: ignore[no-untyped-def]
+    """A step along the preferred pairs; ``score`` and ``follow`` are the model's."""
     last = -1
     for i in range(k):
         if clicks[i]:
@@ -77,16 +56,15 @@ def learn_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team, c
     if last < 0:
         return
     scores, strength, tails, pull = work[0], work[1], work[2], work[3]
-    scores_of(w, X, rows, n, scores)
+    score(w, X, rows, n, parameters, scores)  # type: ignore[name-defined]  # noqa: F821
     top = -np.inf
     for j in range(n):
         top = max(top, scores[j])
-    total = 0.0
+    rest = 0.0
     for j in range(n):
         strength[j] = np.exp(max(scores[j] - top, -600.0))  # never 0
         pull[j] = 0.0
-        total += strength[j]
-    rest = total
+        rest += strength[j]
     for i in range(k):
         rest -= strength[order[i]]
     rest = max(rest, 0.0)
@@ -105,12 +83,18 @@ def learn_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team, c
             if least > 0.0:  # a swapped list that would not have been shown has probability 0
                 swapped[:] = order[:k]
                 swapped[i], swapped[j] = order[j], order[i]
-                if _quality(scores, n, swapped, k, work[4], ideal) < least:
+                if page_quality(scores, n, swapped, k, work[4], ideal) < least:
                     continue
-            ahead = _gain(scores[order[i]], scores[order[j]])
+            ahead = logistic(scores[order[i]] - scores[order[j]])
             step = pair_weight(strength, order, i, j, tails) * ahead * (1.0 - ahead)
             pull[order[i]] += step
             pull[order[j]] -= step
+    follow(w, X, rows, order, k, pull, parameters)  # type: ignore[name-defined]  # noqa: F821
+
+
+@kernel
+def follow_linear(w, X, rows, order, k, pull, parameters):  # type: ignore[no-untyped-def]
+    """Σ pull_j x_j, times the learning rate."""
     for i in range(k):
         size = parameters[0] * pull[order[i]]
         if size != 0.0:
@@ -119,8 +103,12 @@ def learn_pdgd(w, memory, X, rows, n, k, parameters, state, work, order, team, c
                 w[f] += size * X[row, f]
 
 
+show_pdgd = kernel_from(show_drawn, score=scores_of)
+learn_pdgd = kernel_from(learn_pairs, score=scores_of, follow=follow_linear)
+
+
 @dataclass(eq=False)
-class PDGD(LinearLearner):
+class PDGD(OnlineLearner):
     """Pairwise differentiable gradient descent: lists are drawn, and clicked documents pull past seen ones.
 
     A list R is drawn from the Plackett–Luce model of the scores f. Of the documents down to one below the last click,

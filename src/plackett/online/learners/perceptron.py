@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.online._lists import best_first, scores_of
-from plackett.online.learners.base import LinearLearner
+from plackett.online.learners.base import OnlineLearner
 
 __all__ = ["ClickPerceptron"]
 
@@ -17,7 +17,7 @@ __all__ = ["ClickPerceptron"]
 @kernel
 def show_perceptron(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
     """The order of the model, without exploration."""
-    scores_of(w, X, rows, n, work[0])
+    scores_of(w, X, rows, n, parameters, work[0])
     return best_first(work[0], n, k, order)
 
 
@@ -27,7 +27,7 @@ def learn_perceptron(  # type: ignore[no-untyped-def]
 ):
     """A step for each clicked document and each unclicked one above it that are not a margin apart."""
     scores, pull = work[0], work[1]
-    scores_of(w, X, rows, n, scores)
+    scores_of(w, X, rows, n, parameters, scores)
     for i in range(k):
         pull[i] = 0.0
     for i in range(k):
@@ -43,7 +43,7 @@ def learn_perceptron(  # type: ignore[no-untyped-def]
 
 
 @dataclass(eq=False)
-class ClickPerceptron(LinearLearner):
+class ClickPerceptron(OnlineLearner):
     """Ranking perceptron: a clicked document is preferred to the unclicked ones above it.
 
     For each such pair whose scores differ by no more than the margin, w += learning_rate · (x_clicked − x_skipped); all
