@@ -29,7 +29,7 @@ export async function render(main, app, current) {
     const send = async (event) => {
       event.preventDefault();
       try {
-        const done = await post("/api/sets/import", { name: name.value, text: area.value, file: file.files[0]?.name ?? "", rater: "imported" });
+        const done = await post("/api/sets/import", { name: name.value, text: area.value, file: file.files[0]?.name ?? "", rater: "imported", author: app.rater });
         say(`${plural(done.queries, "query", "queries")} read${done.judgements ? `, ${plural(done.judgements, "judgement")}` : ""}${done.note ? `. ${done.note}` : ""}`, Boolean(done.note));
         app.go({ set: done.name });
       } catch (error) { say(error.message, true); }

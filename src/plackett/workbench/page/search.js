@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { button, dialog, h, marked, plural, replace, s, say, score, select, soft } from "./dom.js";
 import { explain } from "./explain.js";
-import { badge, gradeOf, inTurn, typing } from "./grades.js";
+import { GRADES, badge, gradeOf, inTurn, typing } from "./grades.js";
 
 export const title = "Search";
 
@@ -140,7 +140,7 @@ export async function render(main, app, current) {
       grid.append(h("section", { class: "column", "aria-labelledby": `column-${number}` }, head, list));
     }
     const overlap = answer.overlap.map((pair) => h("li", null, h("b", null, pair.a), " and ", h("b", null, pair.b), `: ${pair.common} in common`, pair.rbo === null ? "" : [", ", h("abbr", { title: "rank-biased overlap, p = 0.9: 1 is the same list, 0 nothing in common" }, "RBO"), ` ${pair.rbo.toFixed(3)}`]));
-    replace(results, overlap.length ? h("ul", { class: "overlap", "aria-label": "Overlap" }, overlap) : null, h("p", { class: "note keys" }, "Keys on a result: ", h("kbd", null, "↑↓←→"), " move, ", h("kbd", null, "0"), "–", h("kbd", null, "4"), " judge, ", h("kbd", null, "U"), " undo, ", h("kbd", null, "E"), " explain, ", h("kbd", null, "Enter"), " open."), h("div", { class: "lists" }, lines, grid));
+    replace(results, overlap.length ? h("ul", { class: "overlap", "aria-label": "Overlap" }, overlap) : null, h("p", { class: "note keys" }, "Keys on a result: ", h("kbd", null, "↑↓←→"), " move, ", h("kbd", null, "0"), "–", h("kbd", null, GRADES.length - 1), " judge, ", h("kbd", null, "U"), " undo, ", h("kbd", null, "E"), " explain, ", h("kbd", null, "Enter"), " open."), h("div", { class: "lists" }, lines, grid));
     if (overlap.length > 3) results.querySelector(".overlap").classList.add("many");
 
     function light(id) {
