@@ -148,6 +148,7 @@ export async function render(main, app, current) {
         const grade = gradeOf(event);
         if (grade === undefined || grade === null || event.repeat) return;
         event.preventDefault();
+        event.stopPropagation(); // the page would grade the next document by the same key
         box.close();
         judge(grade);
       });
