@@ -11,6 +11,7 @@ import pytest
 
 import plackett as pk
 from plackett.datasets.pydocs.build import _records, summary, words
+from plackett.selection.judges.cohen import cohen_kappa
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,24 @@ def test_judged_queries_name_documents_that_exist():
     assert len(found.queries) == 40 and set(found.judgements) == set(found.queries)
     assert {docid for own in found.judgements.values() for docid in own} <= ids
     assert all(max(own.values()) == 3 for own in found.judgements.values())
+
+
+def test_second_rater_agrees_with_the_first_as_documented():
+    first = pk.datasets.load("pydocs", variant="judged")
+    second = pk.datasets.load("pydocs", variant="judged-again")
+    assert len(second.queries) == 20 and second.queries.items() <= first.queries.items()
+    ids = {document.id for document in second.documents}
+    assert {docid for own in second.judgements.values() for docid in own} <= ids
+    both = [
+        (first.judgements[qid][docid], grade)
+        for qid, own in second.judgements.items()
+        for docid, grade in own.items()
+        if docid in first.judgements[qid]
+    ]
+    assert max(abs(a - b) for a, b in both) == 1
+    if sys.version_info[:2] == (3, 11):  # other versions lack some of the documents
+        assert len(both) == 191
+        assert cohen_kappa(*zip(*both, strict=True), weights="quadratic") == pytest.approx(0.895, abs=5e-4)
 
 
 @pytest.mark.parametrize(

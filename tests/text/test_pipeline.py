@@ -235,3 +235,11 @@ def test_models_are_saved_with_their_parameters(tmp_path, model):
     index = make_index()
     SearchPipeline(index, model=model).save(tmp_path / "p")
     assert SearchPipeline.load(tmp_path / "p").model == model
+
+
+def test_first_documents_do_not_depend_on_how_many_are_asked_for():
+    index, ranker = make_index(), newest_first()
+    pipeline = SearchPipeline(index, ranker, Years(), candidates=5)
+    few = [hit.id for hit in pipeline.search("wing shock", 3)]
+    many = [hit.id for hit in pipeline.search("wing shock", 1000)]
+    assert many[:3] == few and len(many) == 5

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from plackett.workbench.bench import Workbench
+from plackett.workbench.sources.runs import RunsSource
 from plackett.workbench.store import Store
 from workbench.conftest import QUERIES, served
 
@@ -69,12 +71,38 @@ def test_search_side_by_side_and_share_the_address(site, open_page, shot):
 def test_search_with_one_thousand_results_loads_what_is_seen(site, open_page):
     page = open_page(f"{site.url}/?q=whale+shark+seal+near&k=1000&c=BM25")
     ready(page, "li.result")
-    total = page.locator("li.result").count()
-    assert total > 40
-    assert page.locator("li.result.bare").count() > 0 or total <= 40
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    until(page, "document.querySelectorAll('li.result').length > 40")  # the next slice
     page.locator("li.result").last.scroll_into_view_if_needed()
     until(page, "![...document.querySelectorAll('li.result')].at(-1).classList.contains('bare')")
     assert "near" in page.locator("li.result").last.inner_text()
+
+
+def test_long_lists_are_made_in_slices(tmp_path, open_page):
+    source = RunsSource("long")
+    for name, step in (("a", 1), ("b", 7)):
+        lines = [f"q Q0 d{(step * i) % 1000} {i + 1} {1000 - i // 2} {name}\n" for i in range(1000)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+        source.add(str(tmp_path / f"{name}.run"))
+    with served(Workbench(source, Store())) as server:
+        page = open_page(f"{server.url}/?qid=q&k=1000")
+        ready(page, "li.result")
+        page.wait_for_timeout(300)
+        made = "document.querySelectorAll('li.result').length"
+        assert page.locator(".column .note").first.inner_text().startswith("1,000 documents")
+        assert page.evaluate(made) <= 200  # of 2,000: the rest would block the page while it is made
+        assert page.evaluate("document.documentElement.scrollHeight") > 100_000  # there is room for it
+        assert page.locator("li.result .tied").count() == page.evaluate(made)
+        # keys reach what is not made yet
+        for _ in range(page.evaluate("document.querySelectorAll('li.result[data-column=\"0\"]').length") + 3):
+            page.keyboard.press("ArrowDown")
+        until(page, "Number(document.activeElement.closest('li.result')?.dataset.rank) > 31")
+        # and so does the scroll bar
+        before = page.evaluate(made)
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        until(page, f"{made} > {before}")
+        ranks = page.evaluate("[...document.querySelectorAll('[data-column=\"1\"].result')].map((e) => e.dataset.rank)")
+        assert ranks == [str(i + 1) for i in range(len(ranks))]
 
 
 def test_explain_one_document_and_a_pair(site, open_page, shot):
@@ -145,6 +173,65 @@ def test_judge_with_the_keyboard_alone(site, open_page, shot):
     query = page.locator("#asked").inner_text()
     page.keyboard.press("ArrowRight")
     until(page, f"document.querySelector('#asked')?.textContent !== {query!r}")
+
+
+def test_document_is_graded_while_it_is_read(site, open_page):
+    store = site.bench.store
+    page = open_page(f"{site.url}/?view=judge&qid=q0")
+    ready(page, '.judging li[aria-selected="true"]')
+    page.keyboard.press("Enter")
+    assert "whale ice" in ready(page, "dialog[open] .body").inner_text()  # what it is judged for
+    page.keyboard.press("3")
+    until(page, "document.querySelectorAll('.judging .grade:not(.none)').length > 0")
+    page.keyboard.press("1")
+    until(page, "document.querySelectorAll('.judging .grade:not(.none)').length > 1")
+    # one key, one grade: the one that closed the dialog did not grade the next document as well
+    assert [one.grade for one in store.judgements(rater="me")] == [3.0, 1.0]
+    assert page.locator("dialog").count() == 0
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("0")
+    until(page, "document.querySelector('#status').textContent.includes('(it was 1)')")
+
+
+def test_query_stays_in_sight_and_the_next_one_begins_at_its_top(site, open_page):
+    page = open_page(f"{site.url}/?view=judge&qid=q0&depth=50", viewport={"width": 1100, "height": 500})
+    ready(page, '.judging li[aria-selected="true"]')
+    for _ in range(2):
+        page.keyboard.press("End")
+        until(page, "scrollY > 300")
+        clear = """() => {
+            const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+            const asked = box("#asked"), legend = box(".legend"), chosen = box('.judging li[aria-selected="true"]');
+            const seen = asked.top >= 0 && asked.bottom <= innerHeight;
+            return seen && chosen.top >= legend.bottom - 1 && chosen.bottom <= innerHeight;
+        }"""
+        until(page, clear)
+        query = page.locator("#asked").inner_text()
+        page.keyboard.press("ArrowRight")
+        until(page, f"document.querySelector('#asked')?.textContent !== {query!r}")
+        until(page, "scrollY === 0 && document.querySelector('#status').textContent === ''")
+        until(page, clear)
+
+
+def test_what_only_others_judged_is_hidden_from_those_who_judge(site, open_page):
+    site.bench.store.judge("ann", "q0", "nowhere", 3)
+    page = open_page(f"{site.url}/?view=judge&qid=q0")
+    ready(page, ".judging li")
+    assert "nowhere" not in page.locator(".judging").inner_text()
+    page.get_by_label("Show ranks and others' grades").check()
+    until(page, "document.querySelector('.judging').innerText.includes('nowhere')")
+
+
+def test_grades_are_those_of_the_collection(bench, open_page):
+    bench.source.grades = ("no", "partly", "yes")
+    with served(bench) as server:
+        page = open_page(f"{server.url}/?view=judge&qid=q0")
+        ready(page, '.judging li[aria-selected="true"]')
+        assert page.locator(".scale").all_inner_texts() == ["0 no", "1 partly", "2 yes"]
+        page.keyboard.press("3")  # no grade of this scale
+        page.keyboard.press("2")
+        until(page, "document.querySelector('.judging .grade.g4')")
+        assert [one.grade for one in bench.store.judgements(rater="me")] == [2.0]
 
 
 def test_keys_that_come_fast_grade_one_document_each(site, open_page):

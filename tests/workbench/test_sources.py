@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from plackett.text import Document, Index
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench
+from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.index import IndexSource
 from plackett.workbench.sources.opening import open_source
 from plackett.workbench.sources.runs import RunsSource, read_labels
@@ -138,3 +140,29 @@ def test_cut_off_of_a_measure_is_reached_in_an_index():
     bench.source.queries = {"q": "whale"}
     found = Client(application(bench)).get("/api/evaluate?set=given&columns=BM25&measures=R@120&measures=AP").json
     assert found["means"]["BM25"]["R@120"] == pytest.approx(0.8) and found["depth"] == 120
+
+
+def test_cards_have_the_beginning_that_a_snippet_lacks():
+    far = "An engine with two pistons. " + "It has many parts. " * 40 + "The whale swims."
+    given = [
+        Document("a", {"title": "Engines", "body": far}),
+        Document("b", {"title": "Whale", "body": "A whale sings."}),
+        Document("whale", {"title": "whale", "body": ""}),
+    ]
+    source = IndexSource(Index.build(given))
+    cards = {card["id"]: card for card in source.cards(["a", "b", "whale"], Query(None, "whale"))}
+    assert cards["a"]["lead"].startswith("An engine with two pistons.") and cards["a"]["lead"].endswith(" …")
+    assert len(cards["a"]["lead"]) <= 162
+    assert cards["b"]["lead"] == ""  # the snippet has it
+    assert (cards["whale"]["lead"], cards["whale"]["snippet"]) == ("", [])  # nothing but the title
+
+
+def test_words_of_grades_are_checked():
+    import typer
+
+    from plackett.cli.workbench import _scale
+
+    assert _scale("no,  partly , yes") == ("no", "partly", "yes")
+    for wrong in ("yes", "no,,yes", ",".join("abcdefghijk")):
+        with pytest.raises(typer.BadParameter, match="2 to 10 words"):
+            _scale(wrong)

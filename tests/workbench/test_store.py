@@ -7,12 +7,16 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plackett as pk
+from plackett.workbench.sources.runs import RunsSource
 from plackett.workbench.store import Store
+from plackett.workbench.store_file import OLD, adopt, default_store
 
 
 def test_undo_goes_back_step_by_step():
@@ -153,7 +157,7 @@ def test_change_that_cannot_be_written_says_why(tmp_path):
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count={pages}")  # a full disk
     with pytest.raises(pk.DataError, match=r"store.sqlite: .*full; nothing was saved"):
-        store.judge_all(("ann", "q", f"d{i}", 1.0, "x" * 1000) for i in range(100))
+        store.judge_all((("ann", "q", f"d{i}", 1.0, "x" * 1000) for i in range(100)), "ann")
     assert store.labels() == {}
     store._connection.execute("PRAGMA max_page_count=100000")
     store.judge("ann", "q", "d", 2)
@@ -165,9 +169,74 @@ def test_import_is_undone_at_once(monkeypatch):
     store = Store()
     store.judge("ann", "q", "d1", 4)
     store.judge("ann", "q", "d2", 3)
-    store.judge_all(("ann", "q", f"d{i}", 1.0, None) for i in range(50))
+    store.judge_all((("ann", "q", f"d{i}", 1.0, None) for i in range(50)), "ann")
     store.judge("ann", "q", "d7", 2)
     assert [one.docid for one in store.undo_change("ann")] == ["d7"]
     assert len(store.undo_change("ann")) == 50
     assert store.labels() == {"q": {"d1": 4.0, "d2": 3.0}}
     assert store.undo("ann").docid == "d2"
+
+
+def test_import_of_several_raters_is_one_change_of_the_one_who_imports():
+    store = Store()
+    store.judge("ann", "q", "d0", 3.0)
+    store.judge_all(
+        [("ann", "q", "d0", 1.0, None), ("bob", "q", "d0", 2.0, None), ("bob", "q", "d1", 2.0, None)], "eve"
+    )
+    store.judge("bob", "q", "d1", 0.0)
+    assert store.undo("ann").grade == 3.0  # her own one; the import is none of hers
+    assert store.undo_change("ann") == []
+    assert {(one.rater, one.docid) for one in store.undo_change("eve")} == {("ann", "d0"), ("bob", "d0"), ("bob", "d1")}
+    assert store.labels() == {"q": {"d1": 0.0}}
+    assert store.undo_change("eve") == []
+
+
+def test_file_of_the_first_format_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "old.sqlite"
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(
+            """
+            CREATE TABLE judgements (
+                number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, rater TEXT NOT NULL, qid TEXT NOT NULL,
+                docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '',
+                undone INTEGER NOT NULL DEFAULT 0) STRICT;
+            CREATE INDEX judgements_by_rater ON judgements (rater, number);
+            INSERT INTO judgements (time, rater, qid, docid, grade)
+                VALUES (1, 'ann', 'q', 'a', 2), (2, 'ann', 'q', 'b', 1);
+            PRAGMA user_version = 1;
+            """
+        )
+    for _ in range(2):
+        with closing(Store(path)) as store:
+            assert store.labels()["q"]["a"] == 2.0
+    with closing(Store(path)) as store:
+        assert store.undo("ann").docid == "b"
+        store.judge("bob", "q", "b", 3.0)
+        assert store.labels() == {"q": {"a": 2.0, "b": 3.0}}
+
+
+def test_each_source_has_a_file_and_takes_its_judgements_along(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [str(default_store(paths)) for paths in (["a/docs.v1"], ["train.txt"], ["x y.run", "b.run"], ["."], [])]
+    assert names == [
+        "workbench-docs.sqlite", "workbench-train.sqlite", "workbench-x-y-b.sqlite",
+        f"workbench-{tmp_path.name}.sqlite", "workbench-pydocs.sqlite",
+    ]  # fmt: skip
+    (tmp_path / "docs.v1").mkdir()
+    assert str(default_store(["docs.v1"])) == "workbench-docs.v1.sqlite"
+    old, mine, other = Path(OLD), Path("mine.sqlite"), Path("other.sqlite")
+    source = RunsSource()
+    Path("a.run").write_text("q Q0 a 1 2.0 x\n")
+    source.add("a.run")
+    assert not adopt(mine, old, source) and not mine.exists()
+    with closing(Store(old)) as store:
+        store.judge("ann", "q", "a", 2.0)
+        store.judge("ann", "q", "b", 1.0)
+        store.undo("ann")
+    assert adopt(mine, old, source) and not adopt(mine, old, source)
+    with closing(Store(mine)) as store, closing(Store(old)) as before:
+        assert store.labels() == before.labels() == {"q": {"a": 2.0}}
+    Path("c.run").write_text("q Q0 c 1 2.0 x\n")
+    stranger = RunsSource()
+    stranger.add("c.run")
+    assert not adopt(other, old, stranger) and not other.exists()

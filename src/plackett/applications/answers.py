@@ -13,6 +13,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import distinct
 from plackett.text.analysis import Analyzer
 
 __all__ = ["AnswerFeatures", "JudgedAnswers", "read_answers"]
@@ -42,7 +43,7 @@ class JudgedAnswers:
 
         Numbers of questions stay as they are.
         """
-        _, place = np.unique(self.qid, return_inverse=True)
+        _, place = distinct(self.qid)
         right, count = np.bincount(place, self.labels > 0), np.bincount(place)
         kept = ((right > 0) & (right < count))[place]
         return JudgedAnswers(
@@ -169,7 +170,7 @@ class AnswerFeatures:
         questions; `transform` would use the one trained on all.
         """
         data = self.fit(train).transform(train)
-        fold = np.unique(train.qid, return_inverse=True)[1] % n_folds
+        fold = distinct(train.qid)[1] % n_folds
         if not 2 <= n_folds <= data.n_queries:
             raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of questions")
         questions, answers = self._words(train.questions), self._words(train.answers)

@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
+from plackett.data.ids import distinct, find
 
 __all__ = ["Ratings", "candidates", "numbers_of", "popularity", "read_ratings"]
 
@@ -78,12 +79,12 @@ class Ratings:
         bad = np.flatnonzero(~(np.isfinite(worth) & (worth > 0)))
         if bad.size:
             raise DataError(f"values[{bad[0]}] is {worth[bad[0]]}; every rating must be a number above 0")
-        user_ids, user = np.unique(given_users, return_inverse=True)
-        item_ids, item = np.unique(given_items, return_inverse=True)
+        user_ids, user = distinct(given_users)
+        item_ids, item = distinct(given_items)
         if catalogue is not None:
-            everything = np.unique(ids_array(catalogue, "catalogue"))
-            place = np.minimum(np.searchsorted(everything, item_ids), max(everything.size - 1, 0))
-            if item_ids.size and not (everything.size and (everything[place] == item_ids).all()):
+            everything = distinct(ids_array(catalogue, "catalogue"))[0]
+            place = find(everything, item_ids)
+            if (place < 0).any():
                 raise DataError("an item with a rating is missing from the catalogue")
             item_ids, item = everything, place[item]
         order = np.lexsort((item, user))
@@ -148,11 +149,11 @@ class Ratings:
 
 
 def numbers_of(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each wanted id among sorted ids, and whether it is there."""
+    """Number of each wanted id among distinct ids, and whether it is there."""
     if not ids.size or (ids.dtype.kind in "iu") != (wanted.dtype.kind in "iu"):  # a number is no name
         return np.zeros(wanted.size, np.int64), np.zeros(wanted.size, bool)
-    place = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
-    return place, ids[place] == wanted
+    place = find(ids, wanted)
+    return np.maximum(place, 0), place >= 0
 
 
 def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalogue: Any = None) -> Ratings:

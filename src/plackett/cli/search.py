@@ -80,7 +80,8 @@ def search(
         return
     marks = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("**", "**")
     for rank, hit in enumerate(hits, 1):
-        print(f"{rank}. {hit.id}  {hit.score:.4f}  {_title(hit)}")
+        title = _title(hit)
+        print(f"{rank}. {hit.id}  {hit.score:.4f}" + (f"  {title}" if title not in ("", hit.id) else ""))
         text = hit.snippet(marks=marks)
         if text:
             print(f"   {text}")

@@ -29,9 +29,21 @@ def workbench(
     ] = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements to start from.")] = None,
     queries: Annotated[Path | None, typer.Option(help="Queries to start from: id, tab, text per line.")] = None,
-    store: Annotated[Path, typer.Option(help="File that keeps judgements, query sets and snapshots.")] = Path(
-        "workbench.sqlite"
-    ),
+    grades: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS",
+            help="What the grades mean, from 0 on, separated by commas: 'no, partly, yes'. By default not relevant, "
+            "marginal, relevant, very relevant, perfect.",
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="File that keeps judgements, query sets and snapshots. By default workbench-NAME.sqlite, after the "
+            "source."
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; others than this machine need a token.")
     ] = "127.0.0.1",
@@ -52,6 +64,7 @@ def workbench(
     from plackett.workbench.sources.opening import open_source
     from plackett.workbench.sources.runs import read_labels
     from plackett.workbench.store import Store
+    from plackett.workbench.store_file import OLD, adopt, default_store
 
     for path, option in ((qrels, "--qrels"), (queries, "--queries")):
         if path is not None and not path.is_file():
@@ -62,6 +75,22 @@ def workbench(
         opened.queries = read_queries(queries)
     elif labels is not None and not opened.queries:
         opened.queries = {qid: qid for qid in labels}
+    if grades is not None:
+        opened.grades = _scale(grades)
+    if store is None:
+        store = default_store(source or [])
+        if adopt(store, Path(OLD), opened):
+            typer.echo(f"{OLD} has judgements of these documents: copied to {store}. The old file is left as it is.")
     store.parent.mkdir(parents=True, exist_ok=True)
     folder = store.parent / f"{store.stem}-training"
     serve(Workbench(opened, Store(store), labels=labels, folder=folder), host=host, port=port, token=token)
+
+
+def _scale(text: str) -> tuple[str, ...]:
+    """Words of the grades; each grade has a key from 0 to 9."""
+    words = tuple(word.strip() for word in text.split(","))
+    if not 2 <= len(words) <= 10 or not all(words):
+        raise typer.BadParameter(
+            f"{text!r} has {len(words)} grades; give 2 to 10 words, separated by commas", param_hint="--grades"
+        )
+    return words

@@ -14,6 +14,7 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.statistics import Sums, Totals
 from plackett.cluster.shards import Shards
+from plackett.data.ids import distinct
 
 __all__ = ["fit_click_model"]
 
@@ -84,7 +85,7 @@ def _log(shard: Any) -> ClickLog:
 def _ranks_and_queries(shard: Any, _: Any) -> tuple[int, list[Any]]:
     log = _log(shard)
     lengths = np.diff(log.offsets)
-    return int(lengths.max(initial=0)), np.unique(log.queries[np.unique(log.query)]).tolist()
+    return int(lengths.max(initial=0)), distinct(log.queries[np.unique(log.query)])[0].tolist()
 
 
 def _distinct_pages(shard: Any, _: Any) -> ClickLog:

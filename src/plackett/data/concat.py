@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
 from plackett.data.strings import Strings
@@ -43,9 +44,9 @@ def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
     qids = np.concatenate(
         [part.qids if len(kinds) == 1 else part.qids.astype(np.dtypes.StringDType()) for part in parts]
     )
-    names, counts = np.unique(qids, return_counts=True)
+    names, number = distinct(qids)
     if names.size < qids.size:
-        raise DataError(f"query {names[counts > 1][0]} is in more than one of the datasets")
+        raise DataError(f"query {names[np.bincount(number) > 1][0]} is in more than one of the datasets")
     first_row = np.cumsum([0, *(part.n_rows for part in parts)])
     return RankingDataset(
         X=_stack([part.X for part in parts]),

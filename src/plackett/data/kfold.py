@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._estimator import derives_from
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
+from plackett.data.ids import order_of
 
 __all__ = ["QueryKFold"]
 __public__ = ["QueryKFold"]
@@ -96,7 +97,7 @@ class QueryKFold(_Splitter):
             raise DataError(f"n_splits is {self.n_splits}, but there are only {qids.size} queries")
         order = np.arange(qids.size)
         if self.shuffle:
-            order = _random(self.random_state).permutation(np.argsort(qids))
+            order = _random(self.random_state).permutation(order_of(qids))
         for chosen in np.array_split(order, self.n_splits):
             test = np.zeros(qids.size, bool)
             test[chosen] = True

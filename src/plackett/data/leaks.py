@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import distinct, find
 from plackett.data.profile import row_hashes
 
 __all__ = ["Leaks", "leaks", "list_hashes"]
@@ -53,8 +54,8 @@ def leaks(train: RankingDataset, test: RankingDataset) -> Leaks:
 
 
 def _common(first: np.ndarray, second: np.ndarray) -> int:
-    if first.dtype != second.dtype:  # ids of different kinds, say numbers and strings
-        return len(set(map(str, first.tolist())).intersection(map(str, second.tolist())))
+    if "T" in (first.dtype.kind, second.dtype.kind):
+        return int((find(distinct(first)[0], second) >= 0).sum())
     return int(np.isin(second, first).sum())
 
 

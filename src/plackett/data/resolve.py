@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.dtypes import StringDType
 
 from plackett._errors import DataError
 from plackett.data.grouping import ids_array
+from plackett.data.ids import distinct, find
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
@@ -31,12 +31,12 @@ def document_rows(data: RankingDataset, qid: Any, docid: Any) -> np.ndarray:
     qids, docids = ids_array(qid, "qid"), ids_array(docid, "document ids")
     if qids.size != docids.size:
         raise DataError(f"lengths differ: qid has {qids.size}, document ids {docids.size}")
-    query = _find(data.qids, qids)
+    query = find(data.qids, qids)
     missing = np.flatnonzero(query < 0)
     if missing.size:
         raise DataError(f"query {qids[missing[0]]} (entry {missing[0]}) is not in the dataset")
-    names, code = np.unique(data.docids, return_inverse=True)
-    wanted = _find(names, docids)
+    names, code = distinct(data.docids)
+    wanted = find(names, docids)
     key = data.query_of_row * names.size + code
     order = np.argsort(key, kind="stable")
     target = query * names.size + wanted
@@ -49,15 +49,3 @@ def document_rows(data: RankingDataset, qid: Any, docid: Any) -> np.ndarray:
     if double.size:
         raise DataError(f"query {qids[double[0]]} has document {docids[double[0]]} {count[double[0]]} times")
     return order[first]
-
-
-def _find(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Place of each wanted id among distinct known ones, -1 where it is not there."""
-    if known.dtype.kind != wanted.dtype.kind:
-        known, wanted = known.astype(StringDType()), wanted.astype(StringDType())
-    if known.size == 0:
-        return np.full(wanted.size, -1)
-    order = np.argsort(known)
-    place = np.minimum(np.searchsorted(known[order], wanted), known.size - 1)
-    found = order[place]
-    return np.where(known[found] == wanted, found, -1)

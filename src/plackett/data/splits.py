@@ -14,6 +14,7 @@ from plackett._provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
+from plackett.data.ids import order_of
 from plackett.data.mapped import query_blocks
 
 __all__ = ["Fold", "letor_folds", "split_queries"]
@@ -131,7 +132,7 @@ def split_queries(
     if (counts == 0).any():
         raise DataError(f"{queries.n} queries are too few for parts of the sizes {tuple(sizes)}")
     rng = np.random.default_rng(random_state)
-    order = rng.permutation(np.argsort(queries.ids))
+    order = rng.permutation(order_of(queries.ids))
     if stratify:
         order = order[np.lexsort(queries.strata(y)[:, order])]
     # Part p takes the places (j + u) / counts[p], j = 0, 1, …: evenly spread along the order, at random in detail.

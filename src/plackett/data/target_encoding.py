@@ -12,6 +12,7 @@ from plackett._estimator import Transformer, not_fitted
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
+from plackett.data.ids import distinct
 
 __all__ = ["OrderedTargetEncoder"]
 __public__ = ["OrderedTargetEncoder"]
@@ -186,7 +187,7 @@ def _labels(X: Any, y: Any, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarr
     if isinstance(X, RankingDataset):
         if X.y is None:
             raise DataError("the dataset has no labels, which target statistics need")
-        return X.labels, np.unique(X.qids, return_inverse=True)[1][X.query_of_row]
+        return X.labels, distinct(X.qids)[1][X.query_of_row]
     if y is None or qid is None:
         raise DataError("target statistics need y= and qid=: they leave out the labels of a document's own query")
     labels, ids = np.asarray(y, np.float64), ids_array(qid, "qid")
@@ -195,7 +196,7 @@ def _labels(X: Any, y: Any, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarr
     if np.isnan(labels).any():
         raise DataError("y has missing values (NaN); write -1 for unjudged documents")
     offsets, names, rows = group_rows(ids)
-    number = np.unique(names, return_inverse=True)[1]
+    number = distinct(names)[1]
     query = np.empty(n_rows, np.int64)
     query[np.arange(n_rows) if rows is None else rows] = np.repeat(number, np.diff(offsets))
     return labels, query

@@ -45,7 +45,8 @@ def load(
     name
         A name of `available`, such as ``"mq2008"``, ``"ohsumed"`` (LETOR 3.0), ``"mslr-web10k"`` or
         ``"yahoo-set1"``. ``"pydocs"`` is made on the spot: the documentation of Python's standard library, with
-        queries and judgements derived by a rule or, as ``variant="judged"``, judged by hand.
+        queries and judgements derived by a rule or, as ``variant="judged"``, judged by hand (by a second rater:
+        ``"judged-again"``).
     fold
         1 to 5 for datasets with LETOR's five folds. Where the release has only the parts S1 to S5, they are
         combined into the folds.

@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import common
 from plackett.data.splits import Fold, letor_folds
 
 __all__ = ["named_folds"]
@@ -65,7 +66,7 @@ def _checked(name: Any, fold: Any, validation: bool) -> Any:
                 f"fold {name}: {role} is {type(part).__name__}; each fold needs datasets train, valid, test"
             )
     for (one, a), (other, b) in itertools.combinations(parts.items(), 2):
-        both = np.intersect1d(a.qids, b.qids)
+        both = common(a.qids, b.qids)
         if both.size:
             raise DataError(
                 f"fold {name}: query {both[0]} is in {one} and in {other} ({both.size} queries are); "

@@ -15,6 +15,7 @@ from plackett._random import mix
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import distinct
 
 __all__ = ["TIES", "Ranking", "Scored"]
 
@@ -191,7 +192,7 @@ def docid_key(data: RankingDataset, rule: str) -> np.ndarray:
     if data.docids is None:
         raise MeasureError(f"{rule} orders tied documents by id, but the dataset has no docids")
     ids = data.docids if data.docids.dtype.kind == "T" else data.docids.astype(np.dtypes.StringDType())
-    return np.unique(ids, return_inverse=True)[1].astype(np.float64)
+    return distinct(ids)[1].astype(np.float64)
 
 
 @kernel

@@ -59,7 +59,8 @@ class SearchPipeline:
     model
         Retrieval model of the candidates; by default BM25, which understands the query language of `plackett.search`.
     candidates
-        Number of documents that are ranked.
+        Number of documents that a ranker ranks, and the most that a search returns with one. It does not depend on
+        how many are asked for: the first ten are the same among 10 and among 100.
 
     Examples
     --------
@@ -99,7 +100,7 @@ class SearchPipeline:
         filters: str | None = None,
         qid: str | None = None,
     ) -> list[RankedHit]:
-        """The k best documents for a query.
+        """The k best documents for a query; with a ranker at most as many as there are candidates.
 
         The words of the query, without operators, conditions and what is excluded, are what a retrieval model other
         than BM25 searches and what features are computed from; conditions select documents, whatever the model.
@@ -143,7 +144,7 @@ class SearchPipeline:
     def _retrieve(
         self, query: str, text: str, parsed: Clauses | None, k: int, field: str | None, filters: str | None
     ) -> tuple[np.ndarray, np.ndarray, Any]:
-        n = k if self.ranker is None else max(k, self.candidates)
+        n = k if self.ranker is None else self.candidates
         if self.model is None:
             return best_documents(self.index, query, n, field=field, plain=parsed is None, filters=filters)
         allowed = None if parsed is None or parsed.plain else parsed.mask(self.index)

@@ -24,7 +24,7 @@ from plackett._errors import DataError
 
 __all__ = ["Judgement", "Snapshot", "Store"]
 
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS sets (name TEXT PRIMARY KEY, created REAL NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS queries (
@@ -32,14 +32,25 @@ CREATE TABLE IF NOT EXISTS queries (
     PRIMARY KEY (set_name, qid)) STRICT;
 CREATE TABLE IF NOT EXISTS judgements (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, rater TEXT NOT NULL, qid TEXT NOT NULL,
-    docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '', undone INTEGER NOT NULL DEFAULT 0) STRICT;
+    docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '', undone INTEGER NOT NULL DEFAULT 0,
+    author TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX IF NOT EXISTS judgements_by_pair ON judgements (qid, docid, rater, number);
 CREATE INDEX IF NOT EXISTS judgements_by_rater ON judgements (rater, number);
+CREATE INDEX IF NOT EXISTS judgements_by_author ON judgements (author, number);
+CREATE INDEX IF NOT EXISTS judgements_by_time ON judgements (time);
 CREATE TABLE IF NOT EXISTS numbered (qid TEXT PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE IF NOT EXISTS snapshots (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, time REAL NOT NULL, ranker TEXT NOT NULL,
     set_name TEXT NOT NULL, depth INTEGER NOT NULL, run BLOB NOT NULL) STRICT;
 """
+#: What brings a file of an earlier format up to the next one. 1: lines did not say who imported them.
+_UPGRADES = {
+    1: (
+        "ALTER TABLE judgements ADD COLUMN author TEXT NOT NULL DEFAULT ''",
+        "UPDATE judgements SET author = rater",
+        "CREATE INDEX judgements_by_author ON judgements (author, number)",
+    )
+}
 #: The last line of each rater for each pair that was not undone.
 _CURRENT = """
 SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE number IN (
@@ -106,9 +117,13 @@ class Store:
             if version > _VERSION:
                 raise DataError(f"{path}: format {version}; this plackett reads {_VERSION}")
             with self._commit():
+                (version,) = self._connection.execute("PRAGMA user_version").fetchone()  # nobody changes it now
+                for earlier in range(version or _VERSION, _VERSION):
+                    for statement in _UPGRADES[earlier]:
+                        self._connection.execute(statement)
                 for statement in _TABLES.split(";"):
                     self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA user_version={_VERSION}")
+                self._connection.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.DatabaseError as error:
             raise DataError(f"{path}: not a file of the workbench, or not writable ({error})") from None
         self._place = _place(self.path) if self.path != ":memory:" else None
@@ -154,26 +169,26 @@ class Store:
     def judge(self, rater: str, qid: str, docid: str, grade: float | None, note: str | None = None) -> Judgement:
         """Record a grade, or with None take it back; without a note the one that the rater wrote before is kept."""
         with self._commit() as connection:
-            return self._judge(connection, rater, qid, docid, grade, note, self._now())
+            return self._judge(connection, rater, qid, docid, grade, note, self._now(), rater)
 
     def note(self, rater: str, qid: str, docid: str, note: str) -> Judgement:
         """Record a note; the rater's grade stays what it is."""
         with self._commit() as connection:
-            return self._note(connection, rater, qid, docid, note, self._now())
+            return self._note(connection, rater, qid, docid, note, self._now(), rater)
 
-    def judge_all(self, entries: Iterable[tuple[str, str, str, float | None, str | None]]) -> int:
+    def judge_all(self, entries: Iterable[tuple[str, str, str, float | None, str | None]], author: str) -> int:
         """Record rater, query, document, grade and note of many in one step; return how many.
 
-        Without a grade it is a note, and the grade stays.
+        Without a grade it is a note, and the grade stays. Only the author, who imports them, can undo the step.
         """
         count = 0
         with self._commit() as connection:
             now = self._now()
             for rater, qid, docid, grade, note in entries:
                 if grade is None:
-                    self._note(connection, rater, qid, docid, note or "", now)
+                    self._note(connection, rater, qid, docid, note or "", now, author)
                 else:
-                    self._judge(connection, rater, qid, docid, grade, note, now)
+                    self._judge(connection, rater, qid, docid, grade, note, now, author)
                 count += 1
         return count
 
@@ -183,14 +198,14 @@ class Store:
         return self._last
 
     def _note(
-        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, note: str, now: float
+        self, connection: sqlite3.Connection, rater: str, qid: str, docid: str, note: str, now: float, author: str
     ) -> Judgement:
         before = connection.execute(
             "SELECT grade FROM judgements WHERE qid=? AND docid=? AND rater=? AND undone=0 "
             "ORDER BY number DESC LIMIT 1",
             (qid, docid, rater),
         ).fetchone()
-        return self._judge(connection, rater, qid, docid, before[0] if before else None, note, now)
+        return self._judge(connection, rater, qid, docid, before[0] if before else None, note, now, author)
 
     def _judge(
         self,
@@ -201,6 +216,7 @@ class Store:
         grade: float | None,
         note: str | None,
         now: float,
+        author: str,
     ) -> Judgement:
         if note is None:
             before = connection.execute(
@@ -210,8 +226,8 @@ class Store:
             ).fetchone()
             note = before[0] if before else ""
         cursor = connection.execute(
-            "INSERT INTO judgements (time, rater, qid, docid, grade, note) VALUES (?, ?, ?, ?, ?, ?)",
-            (now, rater, qid, docid, None if grade is None else float(grade), note),
+            "INSERT INTO judgements (time, rater, qid, docid, grade, note, author) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (now, rater, qid, docid, None if grade is None else float(grade), note, author),
         )
         return Judgement(int(cursor.lastrowid or 0), now, rater, qid, docid, grade, note)
 
@@ -220,11 +236,14 @@ class Store:
         return next(iter(self.undo_change(rater)), None)
 
     def undo_change(self, rater: str) -> list[Judgement]:
-        """Undo the last change of a rater; return what was undone, the last line first: all lines of an import."""
+        """Undo the last change that a rater made; return what was undone, the last line first.
+
+        An import is one change of the one who imports, whoever the raters of its lines are.
+        """
         with self._commit() as connection:
             rows = connection.execute(
-                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE rater=?1 AND undone=0 AND "
-                "time=(SELECT time FROM judgements WHERE rater=?1 AND undone=0 ORDER BY number DESC LIMIT 1) "
+                "SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE author=?1 AND undone=0 AND "
+                "time=(SELECT time FROM judgements WHERE author=?1 AND undone=0 ORDER BY number DESC LIMIT 1) "
                 "ORDER BY number DESC",
                 (rater,),
             ).fetchall()

@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows
+from plackett.data.ids import distinct
 from plackett.data.letor.block import Block
 from plackett.data.letor.comments import docids_of
 from plackett.data.letor.spans import run_starts
@@ -68,7 +69,7 @@ def _queries(blocks: list[Block]) -> tuple[np.ndarray, np.ndarray, np.ndarray | 
             heads.append(Strings.from_values(ids).to_numpy() if named else ids)
         starts.append(first + row)
         row += len(block.y)
-    unique, code = np.unique(np.concatenate(heads), return_inverse=True)
+    unique, code = distinct(np.concatenate(heads))
     lengths = np.diff(np.append(np.concatenate(starts), row))
     offsets, order, rows = group_rows(np.repeat(code, lengths))
     return offsets, unique[order], rows

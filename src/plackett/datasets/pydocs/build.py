@@ -11,7 +11,8 @@ Queries and judgements are derived by a rule:
    at least two thirds of the words of the query. Grade 1: documents that the source mentions or that mention it, and
    the class or module that it belongs to.
 
-The smaller set was judged by hand by the project: ``judged.tsv``. There documents are complete.
+The smaller set was judged by hand by the project: ``judged.tsv``, and half of its queries by a second rater in the
+workbench: ``judged-again.tsv``. There documents are complete.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from plackett._errors import DataError
 from plackett.datasets.collection import TextCollection
 from plackett.text.document import Document, Link
 
-__all__ = ["VARIANTS", "derived", "judged"]
+__all__ = ["VARIANTS", "derived", "judged", "judged_again"]
 
 N_QUERIES = 400
 _KINDS = {"kind": "keyword", "module": "keyword", "parent": "keyword"}
@@ -56,11 +57,16 @@ def derived() -> TextCollection:
 
 def judged() -> TextCollection:
     """The queries that were judged by hand."""
-    return _judged(sys.version_info[:3])
+    return _judged(sys.version_info[:3], "judged.tsv")
+
+
+def judged_again() -> TextCollection:
+    """Those that a second rater judged in the workbench."""
+    return _judged(sys.version_info[:3], "judged-again.tsv")
 
 
 #: What `plackett.datasets.load` calls, by variant; the first is the default.
-VARIANTS = {"derived": derived, "judged": judged}
+VARIANTS = {"derived": derived, "judged": judged, "judged-again": judged_again}
 
 
 @lru_cache(1)
@@ -176,13 +182,13 @@ def _without_summary(text: str) -> str:
     return rest[found.end() :].lstrip(" .!?\n") if found else rest
 
 
-@lru_cache(1)
-def _judged(version: tuple[int, ...]) -> TextCollection:
+@lru_cache(2)
+def _judged(version: tuple[int, ...], file: str) -> TextCollection:
     records = _records(version)
     ids = {record["id"] for record in records}
     queries: dict[str, str] = {}
     judgements: dict[str, dict[str, float]] = {}
-    lines = files("plackett.datasets.pydocs").joinpath("judged.tsv").read_text("utf-8").splitlines()
+    lines = files("plackett.datasets.pydocs").joinpath(file).read_text("utf-8").splitlines()
     for line in lines:
         if not line or line.startswith("#"):
             continue

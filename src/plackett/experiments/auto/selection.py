@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._provenance import fulfils
+from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
@@ -148,7 +149,7 @@ def _parts(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
 
 def _by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Mean over the entries of each query: repeated folds measure it more than once."""
-    _, of = np.unique(queries, return_inverse=True)
+    _, of = distinct(queries)
     known = ~np.isnan(values)
     counts = np.bincount(of[known], minlength=of.max() + 1)
     with np.errstate(invalid="ignore"):

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import distinct
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.query_dependent._base import LocalRankers
 from plackett.rankers.query_dependent._gate import fit_softmax, k_means
@@ -117,7 +118,7 @@ class ClassRankers(LocalRankers):
             number = k_means(z, min(self.n_classes, data.n_queries), weight, self.random_state)
             self.classes_ = np.arange(number.max() + 1)
         else:
-            self.classes_, number = np.unique(self._classes, return_inverse=True)
+            self.classes_, number = distinct(self._classes)
         parts = [np.flatnonzero(number == c) for c in range(self.classes_.size)]
         members, member = self._local(parts, data, monitor)
         targets = np.eye(self.classes_.size)[number]

@@ -29,9 +29,9 @@ _INDEX, _WHOLE = 100, 1_000_000
 
 @action("POST", "/api/sets/import")
 def import_set(
-    bench: Workbench, name: Name, text: Content, file: Text = "", rater: Name = "imported"
+    bench: Workbench, name: Name, text: Content, file: Text = "", rater: Name = "imported", author: Name = ""
 ) -> dict[str, Any]:
-    """Add queries (and judgements, if there are any) from the text of a file."""
+    """Add queries (and judgements of a rater, if there are any) from the text of a file; the author can undo those."""
     name = " ".join(name.split())
     if not name or name == GIVEN:
         raise RefusedError(422, f"choose a name other than {name!r} for the set")
@@ -45,7 +45,8 @@ def import_set(
     note = _shared(bench, name, named)
     bench.store.add_queries(name, named)
     entries = [(rater or "imported", ids[qid], docid, grade, None) for qid, docid, grade in found.judged]
-    return {"name": name, "queries": len(named), "judgements": bench.store.judge_all(entries), "note": note}
+    count = bench.store.judge_all(entries, " ".join(author.split()) or rater or "imported")
+    return {"name": name, "queries": len(named), "judgements": count, "note": note}
 
 
 def _shared(bench: Workbench, name: str, queries: Mapping[str, str]) -> str:

@@ -148,7 +148,7 @@ def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20)
 def imported(bench: Workbench, rater: Name, text: Content, name: Text = "") -> dict[str, Any]:
     """Read judgements from the text of a qrels or CSV file, as those of a rater."""
     entries = read_judgements(text, name or "the file", _rater(rater))
-    bench.store.judge_all(entries)
+    bench.store.judge_all(entries, _rater(rater))
     return {"judgements": sum(grade is not None for _, _, _, grade, _ in entries)}
 
 

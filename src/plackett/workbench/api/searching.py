@@ -40,6 +40,7 @@ def state(bench: Workbench) -> dict[str, Any]:
         ],
         "sets": [{"name": name, "queries": len(own)} for name, own in sets.items()],
         "raters": bench.store.raters(),
+        "grades": list(source.grades),
         "store": bench.store.path,
     }
 

@@ -45,7 +45,7 @@ class PipelineColumn(Column):
         if pipeline.ranker is None:
             return super().run(queries, k)
         asked = as_queries(dict(queries), pipeline.index)
-        n = max(k, pipeline.candidates)
+        n = pipeline.candidates  # also for longer lists: the first ten do not depend on how many are asked for
         if pipeline.model is None:
             lists = [
                 best_documents(pipeline.index, text, n, plain=is_plain(pipeline.index, text))[0]
@@ -74,7 +74,7 @@ class PipelineColumn(Column):
         pipeline = self.pipeline
         if pipeline.ranker is None:
             return super().explain(query, first, second, k, filters)
-        hits = self._hits(query, max(k, pipeline.candidates), filters)
+        hits = self._hits(query, pipeline.candidates, filters)
         if not hits:
             raise DataError("nothing was found; there is nothing to explain")
         names = list(hits[0].features)

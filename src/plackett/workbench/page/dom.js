@@ -65,6 +65,14 @@ export function say(text, bad = false) {
   timer = setTimeout(() => { status.className = ""; status.textContent = ""; }, bad ? 8000 : 3000);
 }
 
+/** Take back what was said: it was about something that is not shown any more. */
+export function hush() {
+  clearTimeout(timer);
+  const status = document.getElementById("status");
+  status.className = "";
+  status.textContent = "";
+}
+
 /** A modal dialog; closing it returns the focus. */
 export function dialog(title, ...content) {
   const before = document.activeElement;

@@ -1,10 +1,13 @@
 // Judge: graded relevance from the keyboard. Every key press is on disk before the page says so.
 
 import { get, post } from "./api.js";
-import { button, dialog, h, marked, number, plural, replace, say, select, soft, table } from "./dom.js";
-import { GRADES, badge, gradeOf, inTurn, typing } from "./grades.js";
+import { button, dialog, h, hush, marked, number, plural, replace, say, select, soft, table } from "./dom.js";
+import { GRADES, badge, gradeOf, inTurn, shade, typing } from "./grades.js";
 
 export const title = "Judge";
+
+/** The query that was shown last. */
+let shown;
 
 export async function render(main, app, current) {
   const params = app.params;
@@ -22,7 +25,8 @@ export async function render(main, app, current) {
   const qid = params.get("qid") ?? plan.next ?? plan.queries[0]?.qid;
   const found = qid === undefined ? null : await get("/api/pool", { ...asked, qid });
   if (!current()) return undefined;
-  const documents = found?.documents ?? [];
+  // What only others judged would tell their grades: it is shown on demand, with those.
+  const documents = (found?.documents ?? []).filter((one) => others || one.grade !== null || !one.missing);
   let at = Math.max(0, documents.findIndex((one) => one.grade === null && !one.missing));
   const done = documents.filter((one) => one.grade !== null).length;
   let left = plan.left;
@@ -38,11 +42,13 @@ export async function render(main, app, current) {
   const items = documents.map((one, i) => h("li", { id: `document-${i}`, role: "option", "aria-selected": "false", class: one.missing ? "missing" : "", onclick: () => move(i) },
     h("div", { class: "row" }, h("span", { class: "slot" }, badge(one.grade)), h("b", { class: "title" }, soft(one.title)), others && one.label !== null ? h("span", { class: "note" }, `all raters: ${one.label}`) : null),
     one.missing ? h("p", { class: "note" }, `Judged relevant, but not among the first ${depth} of any ranker.`) : null,
+    one.lead ? h("p", { class: "lead-in" }, one.lead) : null,
     h("p", { class: "snippet" }, marked(one.snippet)),
+    Object.keys(one.fields ?? {}).length ? h("p", { class: "fields" }, Object.entries(one.fields).slice(0, 4).map(([name, value]) => h("span", null, `${name}: ${value}`))) : null,
     others ? h("p", { class: "fields" }, Object.entries(one.ranks).map(([name, rank]) => h("span", null, `${name}: ${rank ?? "–"}`))) : null,
     h("p", { class: "written note" }, one.note)));
   replace(list, items);
-  const legend = h("div", { class: "legend", role: "group", "aria-label": "Grades" }, GRADES.map(([grade, words]) => button([h("kbd", null, grade), " ", words], () => judge(grade), { class: `scale g${grade}` })), button([h("kbd", null, "U"), " undo"], undo), button([h("kbd", null, "N"), " note"], note), button([h("kbd", null, "Enter"), " read"], read), button([h("kbd", null, "?"), " keys"], help));
+  const legend = h("div", { class: "legend", role: "group", "aria-label": "Grades" }, GRADES.map(([grade, words]) => button([h("kbd", null, grade), " ", words], () => judge(grade), { class: `scale ${shade(grade)}` })), button([h("kbd", null, "U"), " undo"], undo), button([h("kbd", null, "N"), " note"], note), button([h("kbd", null, "Enter"), " read"], read), button([h("kbd", null, "?"), " keys"], help));
   const where = plan.queries.map((one) => one.qid).indexOf(qid);
   const links = plan.queries.map((one) => h("li", null, h("a", { href: app.link({ view: "judge", set: params.get("set"), by: params.get("by"), depth: params.get("depth"), others: params.get("others"), qid: one.qid }), "aria-current": one.qid === qid ? "true" : undefined }, h("span", null, one.text || one.qid), h("small", { dataset: { left: one.qid }, title: "left to judge" }, one.left ? String(one.left) : "✓"))));
   replace(main, h("h1", { class: "hide" }, "Judge"),
@@ -50,14 +56,16 @@ export async function render(main, app, current) {
       h("aside", { class: "side", "aria-label": "Queries" }, h("details", { open: matchMedia("(min-width: 60rem)").matches }, h("summary", null, "Queries"),
         select("set", "Query set", sets.map((one) => one.name), set, (event) => app.go({ set: event.target.value, qid: null })),
         select("by", "Next by", [["depth", "pool depth"], ["disagreement", "disagreement of rankers"]], strategy, (event) => app.go({ by: event.target.value, qid: null })),
-        select("depth", "Depth", [5, 10, 20, 50, 100].includes(depth) ? [5, 10, 20, 50, 100] : [depth, 5, 10, 20, 50, 100], depth, (event) => app.go({ depth: event.target.value })),
+        select("depth", "Depth", [...new Set([depth, 5, 10, 15, 20, 50, 100])].sort((a, b) => a - b), depth, (event) => app.go({ depth: event.target.value })),
         h("label", { class: "check" }, h("input", { type: "checkbox", checked: others, onchange: (event) => app.go({ others: event.target.checked ? "1" : null }) }), "Show ranks and others' grades"),
         h("ol", { class: "queries" }, links))),
       h("div", { class: "content" },
-        found ? h("div", { class: "head" }, h("h2", { id: "asked" }, found.query.text), h("div", null, progress, " ", count)) : h("p", null, "This set has no queries."),
-        legend, documents.length ? list : h("p", { class: "note" }, "No ranker finds anything for this query."),
+        found ? h("div", { class: "asking" }, h("div", { class: "head" }, h("h2", { id: "asked" }, found.query.text), h("div", null, progress, " ", count)), legend) : h("p", null, "This set has no queries."),
+        documents.length ? list : h("p", { class: "note" }, "No ranker finds anything for this query."),
         tools(app))));
   counted();
+  if (qid !== shown) scrollTo(0, 0); // another query begins at its first document
+  shown = qid;
   if (documents.length) { choose(at); list.focus({ preventScroll: true }); }
   main.querySelector('.queries [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
   document.addEventListener("keydown", keys);
@@ -91,23 +99,23 @@ export async function render(main, app, current) {
   function undo() { return turn(takeBack); }
   async function record(grade) {
     if (!documents.length) return;
-    const i = at;
+    const i = at, before = documents[i].grade;
     try {
       await post("/api/judge", { rater: asked.rater, qid, docid: documents[i].id, grade });
     } catch (error) { say(`Not saved: ${error.message}`, true); return; }
     put(i, grade);
-    say(grade === null ? "Taken back" : `${documents[i].title}: ${grade}, ${GRADES[grade]?.[1] ?? ""}`);
+    say(grade === null ? "Taken back" : `${documents[i].title}: ${grade}, ${GRADES[grade]?.[1] ?? ""}${before === null || before === grade ? "" : ` (it was ${before})`}`);
     if (grade !== null && at === i) {
       const next = documents.findIndex((one, j) => j > i && one.grade === null);
       if (next >= 0) choose(next);
-      else if (documents.every((one) => one.grade !== null || one.missing)) say("All documents of this query are judged. → goes to the next query");
+      else if (before === null && documents.every((one) => one.grade !== null || one.missing)) say("All documents of this query are judged. → goes to the next query");
     }
   }
   async function takeBack() {
     try {
       const undone = await post("/api/undo", { rater: asked.rater });
       if (!undone.undone) { say("Nothing to undo"); return; }
-      if (undone.count > 1) { gone = true; say(`Undone: ${undone.count} judgements that were imported together`); app.go({}); return; }
+      if (undone.count > 1 || undone.undone.rater !== asked.rater) { gone = true; say(`Undone: ${plural(undone.count, "judgement that was imported", "judgements that were imported together")}`); app.go({}); return; }
       if (undone.undone.qid !== qid) { gone = true; app.go({ qid: undone.undone.qid }); return; }
       const i = documents.findIndex((one) => one.id === undone.undone.docid);
       if (i >= 0) { put(i, undone.current?.grade ?? null, undone.current?.note ?? ""); choose(i); }
@@ -135,16 +143,24 @@ export async function render(main, app, current) {
     if (!documents.length) return;
     try {
       const whole = await get("/api/document", { id: documents[at].id, qid });
-      dialog(whole.title, h("p", { class: "note" }, `id ${whole.id}`), h("dl", { class: "document" }, whole.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])));
+      const box = dialog(whole.title, h("p", { class: "note" }, `For “${found.query.text}”. `, h("kbd", null, "0"), "–", h("kbd", null, GRADES.length - 1), " grades it and closes."), h("dl", { class: "document" }, whole.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])));
+      box.addEventListener("keydown", (event) => {
+        const grade = gradeOf(event);
+        if (grade === undefined || grade === null || event.repeat) return;
+        event.preventDefault();
+        event.stopPropagation(); // the page would grade the next document by the same key
+        box.close();
+        judge(grade);
+      });
     } catch (error) { say(error.message, true); }
   }
   function help() {
-    const lines = [["↑ ↓ or K J", "previous, next document"], ["0 – 4", "grade, and on to the next one without a grade"], ["Backspace", "take the grade back"], ["U", "undo the last change, wherever it was"], ["N", "write a note"], ["Enter", "read the whole document"], ["← →", "previous, next query"]];
+    const lines = [["↑ ↓ or K J", "previous, next document"], [`0 – ${GRADES.length - 1}`, "grade, and on to the next one without a grade; also while reading it"], ["Backspace", "take the grade back"], ["U", "undo the last change, wherever it was"], ["N", "write a note"], ["Enter", "read the whole document"], ["← →", "previous, next query"]];
     dialog("Keys", h("dl", { class: "keys" }, lines.map(([key, words]) => [h("dt", null, h("kbd", null, key)), h("dd", null, words)])));
   }
   function other(step) {
     const next = plan.queries[where + step];
-    if (next) { gone = true; app.go({ qid: next.qid }); }
+    if (next) { gone = true; hush(); app.go({ qid: next.qid }); }
     else say(step > 0 ? "This is the last query" : "This is the first query");
   }
   function keys(event) {

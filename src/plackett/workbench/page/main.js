@@ -1,7 +1,8 @@
 // The frame: views, the address that holds the state of the page, rater and theme.
 
 import { get } from "./api.js";
-import { h, replace, say } from "./dom.js";
+import { h, hush, replace, say } from "./dom.js";
+import { setGrades } from "./grades.js";
 import * as search from "./search.js";
 import * as judge from "./judge.js";
 import * as queries from "./queries.js";
@@ -21,7 +22,7 @@ export const app = {
   get rater() { return document.getElementById("rater").value.trim() || "me"; },
   /** The state of the page, from its address. */
   get params() { return new URLSearchParams(location.search); },
-  async refresh() { app.state = await get("/api/state"); return app.state; },
+  async refresh() { app.state = await get("/api/state"); setGrades(app.state.grades); return app.state; },
   /** Change the state: names with null are removed. */
   go(changes, { replaced = false, fresh = false } = {}) {
     const params = fresh ? new URLSearchParams() : app.params;

@@ -29,7 +29,7 @@ export async function render(main, app, current) {
     const send = async (event) => {
       event.preventDefault();
       try {
-        const done = await post("/api/sets/import", { name: name.value, text: area.value, file: file.files[0]?.name ?? "", rater: "imported" });
+        const done = await post("/api/sets/import", { name: name.value, text: area.value, file: file.files[0]?.name ?? "", rater: "imported", author: app.rater });
         say(`${plural(done.queries, "query", "queries")} read${done.judgements ? `, ${plural(done.judgements, "judgement")}` : ""}${done.note ? `. ${done.note}` : ""}`, Boolean(done.note));
         app.go({ set: done.name });
       } catch (error) { say(error.message, true); }
@@ -67,7 +67,7 @@ export async function render(main, app, current) {
       const turned = pair.a !== a;
       const gap = turned ? -pair.difference : pair.difference;
       const [wins, losses] = turned ? [pair.losses, pair.wins] : [pair.wins, pair.losses];
-      return h("p", { class: "lead" }, `A (${a}) wins ${plural(wins, "query", "queries")} and loses ${losses}, ${pair.ties} tied. Mean difference ${signed(gap, 4)}: `, pair.significant ? h("b", null, `significantly ${gap > 0 ? "better" : "worse"}`) : "not significant", ` (p = ${pair.p_corrected < 5e-5 ? "<0.0001" : number(pair.p_corrected, 4)}).`);
+      return h("p", { class: "lead" }, `A (${a}) wins ${plural(wins, "query", "queries")} and loses ${losses}, ${pair.ties} tied. Mean difference ${signed(gap, 4)}: `, pair.significant ? h("b", null, `significantly ${gap > 0 ? "better" : "worse"}`) : "not significant", ` (p ${pair.p_corrected < 5e-5 ? "< 0.0001" : `= ${number(pair.p_corrected, 4)}`}).`);
     }
     function chart(rows) {
       if (a === b) return null;

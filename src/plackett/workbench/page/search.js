@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { button, dialog, h, marked, plural, replace, s, say, score, select, soft } from "./dom.js";
 import { explain } from "./explain.js";
-import { badge, gradeOf, inTurn, typing } from "./grades.js";
+import { GRADES, badge, gradeOf, inTurn, typing } from "./grades.js";
 
 export const title = "Search";
 
@@ -12,6 +12,12 @@ let opened = false;
 
 /** Ranks up to which lines between columns are drawn. */
 const LINES = 30;
+
+/** Results of a column that are made at once after the first ones, when the page is scrolled near to them. */
+const SLICE = 20;
+
+/** What a result takes in height, about, with its margin: room is kept for those that are not made yet. */
+const HEIGHT = 126;
 
 export async function render(main, app, current) {
   const params = app.params;
@@ -95,20 +101,47 @@ export async function render(main, app, current) {
     const grid = h("div", { class: "columns", style: { "--n": String(answer.columns.length) } });
     const lines = s("svg", { class: "lines", "aria-hidden": "true" });
     const waiting = new Set();
+    const made = new Map(); // the elements of each document
     const turn = inTurn();
     let asking = 0;
     const observer = new IntersectionObserver((entries) => {
       for (const entry of entries) if (entry.isIntersecting && !cards.has(entry.target.dataset.id)) waiting.add(entry.target.dataset.id);
       if (waiting.size && !asking) asking = setTimeout(load, 60);
     }, { rootMargin: "600px" });
+    const nearing = new IntersectionObserver((entries) => {
+      const [first, ...others] = entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target);
+      if (first) lists[first.dataset.column].grow();
+      for (const rest of others) { nearing.unobserve(rest); nearing.observe(rest); } // their turn is the next frame
+    }, { rootMargin: "1500px" });
+    /** One per column: grow() makes the next slice of its results, upTo(rank) all up to a rank. */
+    const lists = [];
+
+    /** The list of a column, which grows. */
+    function listOf(column, number) {
+      const rest = h("li", { class: "rest", "aria-hidden": "true", dataset: { column: number } });
+      const element = h("ol", null, rest);
+      let count = 0;
+      const grow = () => {
+        const ids = column.ids.slice(count, count + (count ? SLICE : LINES));
+        rest.before(...ids.map((id, i) => result(column, number, id, count + i)));
+        count += ids.length;
+        nearing.unobserve(rest);
+        if (count === column.ids.length) { rest.remove(); return; }
+        rest.style.setProperty("height", `${(column.ids.length - count) * HEIGHT}px`);
+        nearing.observe(rest); // and it is said anew whether it is near
+      };
+      lists[number] = { grow, upTo: (rank) => { while (count < Math.min(rank, column.ids.length)) grow(); } };
+      grow();
+      return element;
+    }
 
     async function load() {
-      const ids = [...waiting].slice(0, 200);
+      const ids = [...waiting].slice(0, 40);
       for (const id of ids) waiting.delete(id);
       try {
         const more = await get("/api/cards", { ids, q: query.text, qid: query.qid ?? "" });
         for (const [id, card] of Object.entries(more.cards)) cards.set(id, card);
-        for (const item of grid.querySelectorAll("li.result.bare")) if (cards.has(item.dataset.id)) { item.classList.remove("bare"); dress(item); }
+        for (const id of Object.keys(more.cards)) for (const item of made.get(id) ?? []) if (item.classList.contains("bare")) { item.classList.remove("bare"); dress(item); }
       } catch (error) { say(error.message, true); }
       asking = waiting.size ? setTimeout(load, 60) : 0;
     }
@@ -121,47 +154,53 @@ export async function render(main, app, current) {
       replace(item.querySelector(".fields"), fields);
     }
 
+    /** Whether a result has the score of the one before or after it. */
+    const tied = (scores, i) => i >= 0 && (scores[i] === scores[i - 1] || scores[i] === scores[i + 1]);
+
     function result(column, number, id, i) {
       const before = number ? ranks[number - 1].get(id) : null;
       const step = !number ? null : before === undefined ? h("span", { class: "step new", title: `not among the first ${k} of ${answer.columns[number - 1].name}` }, "new") : before === i + 1 ? h("span", { class: "step same", title: "the same rank" }, "=") : h("span", { class: before > i + 1 ? "step up" : "step down", title: `rank ${before} in ${answer.columns[number - 1].name}` }, `${before > i + 1 ? "▲" : "▼"}${Math.abs(before - i - 1)}`);
       const item = h("li", { class: cards.has(id) ? "result" : "result bare", dataset: { id, column: number, rank: i + 1 }, onmouseenter: () => light(id), onmouseleave: () => light(null), onfocusin: () => light(id) },
         h("div", { class: "row" }, h("span", { class: "rank" }, i + 1), h("button", { type: "button", class: "title", onclick: () => open(id) }, soft(id)), step, h("span", { class: "slot" }, badge(labels.get(id)))),
         h("p", { class: "snippet" }), h("p", { class: "fields" }),
-        h("div", { class: "row tools" }, h("span", { class: "score", title: "score" }, score(column.scores[i])),
+        h("div", { class: "row tools" }, h("span", { class: "score", title: "score" }, score(column.scores[i]), tied(column.scores, i) ? h("span", { class: "tied", title: "Other results have the same score. The list shows one order of them; measures take the mean over all orders." }, " tied") : null),
           button("Why?", () => why(column.name, id), { class: "small", "aria-label": `Why? Explain the place of ${id}` }),
           button("A/B", () => pick(column.name, id), { class: "small", "aria-label": `A/B: compare ${id} with another document`, title: "Choose two documents of a column: why is one above the other?" })));
       if (cards.has(id)) dress(item); else observer.observe(item);
+      if (made.has(id)) made.get(id).push(item); else made.set(id, [item]);
       return item;
     }
 
     for (const [number, column] of answer.columns.entries()) {
-      const head = h("div", { class: "head" }, h("h2", { id: `column-${number}` }, column.name), h("span", { class: "note" }, column.error ? "" : `${plural(column.ids.length, "document")}, ${column.milliseconds < 10 ? column.milliseconds.toFixed(1) : Math.round(column.milliseconds)} ms`));
-      const list = column.error ? h("p", { class: "error", role: "alert" }, column.error) : column.ids.length ? h("ol", null, column.ids.map((id, i) => result(column, number, id, i))) : h("p", { class: "note" }, "Nothing found.");
+      const head = h("div", { class: "head" }, h("h2", { id: `column-${number}` }, column.name), h("span", { class: "note", title: known.find((c) => c.name === column.name)?.about }, column.error ? "" : `${plural(column.ids.length, "document")}, ${column.milliseconds < 10 ? column.milliseconds.toFixed(1) : Math.round(column.milliseconds)} ms`));
+      const list = column.error ? h("p", { class: "error", role: "alert" }, column.error) : column.ids.length ? listOf(column, number) : h("p", { class: "note" }, "Nothing found.");
       grid.append(h("section", { class: "column", "aria-labelledby": `column-${number}` }, head, list));
     }
     const overlap = answer.overlap.map((pair) => h("li", null, h("b", null, pair.a), " and ", h("b", null, pair.b), `: ${pair.common} in common`, pair.rbo === null ? "" : [", ", h("abbr", { title: "rank-biased overlap, p = 0.9: 1 is the same list, 0 nothing in common" }, "RBO"), ` ${pair.rbo.toFixed(3)}`]));
-    replace(results, overlap.length ? h("ul", { class: "overlap", "aria-label": "Overlap" }, overlap) : null, h("p", { class: "note keys" }, "Keys on a result: ", h("kbd", null, "↑↓←→"), " move, ", h("kbd", null, "0"), "–", h("kbd", null, "4"), " judge, ", h("kbd", null, "U"), " undo, ", h("kbd", null, "E"), " explain, ", h("kbd", null, "Enter"), " open."), h("div", { class: "lists" }, lines, grid));
+    replace(results, overlap.length ? h("ul", { class: "overlap", "aria-label": "Overlap" }, overlap) : null, h("p", { class: "note keys" }, "Keys on a result: ", h("kbd", null, "↑↓←→"), " move, ", h("kbd", null, "0"), "–", h("kbd", null, GRADES.length - 1), " judge, ", h("kbd", null, "U"), " undo, ", h("kbd", null, "E"), " explain, ", h("kbd", null, "Enter"), " open."), h("div", { class: "lists" }, lines, grid));
     if (overlap.length > 3) results.querySelector(".overlap").classList.add("many");
 
+    let lit = [];
     function light(id) {
-      for (const item of grid.querySelectorAll("li.result.lit")) item.classList.remove("lit");
-      for (const path of lines.querySelectorAll(".lit")) path.classList.remove("lit");
-      if (id === null) return;
-      for (const item of grid.querySelectorAll("li.result")) if (item.dataset.id === id) item.classList.add("lit");
-      for (const path of lines.querySelectorAll("path")) if (path.dataset.id === id) path.classList.add("lit");
+      for (const item of lit) item.classList.remove("lit");
+      lit = id === null ? [] : [...(made.get(id) ?? []), ...lines.querySelectorAll(`[data-id="${CSS.escape(id)}"]`)];
+      for (const item of lit) item.classList.add("lit");
     }
 
+    const sections = [...grid.querySelectorAll(".column")];
+    const leading = [...grid.querySelectorAll(`li.result:nth-child(-n+${LINES})`)];
     function draw() {
+      drawing = 0;
       const frame = grid.getBoundingClientRect();
-      const sections = [...grid.querySelectorAll(".column")];
       const flat = sections.length > 1 && sections.every((section) => Math.abs(section.getBoundingClientRect().top - sections[0].getBoundingClientRect().top) < 2) && grid.scrollWidth <= grid.clientWidth + 1;
       lines.replaceChildren();
+      lines.toggleAttribute("hidden", !flat);
       if (!flat) return;
       lines.setAttribute("width", frame.width);
-      lines.setAttribute("height", frame.height);
+      lines.setAttribute("height", Math.max(...leading.map((item) => item.getBoundingClientRect().bottom)) - frame.top);
       for (let i = 0; i + 1 < sections.length; i++) {
-        const right = new Map([...sections[i + 1].querySelectorAll("li.result")].slice(0, LINES).map((item) => [item.dataset.id, item]));
-        for (const item of [...sections[i].querySelectorAll("li.result")].slice(0, LINES)) {
+        const right = new Map(leading.filter((item) => Number(item.dataset.column) === i + 1).map((item) => [item.dataset.id, item]));
+        for (const item of leading.filter((one) => Number(one.dataset.column) === i)) {
           const other = right.get(item.dataset.id);
           if (!other) continue;
           const a = item.getBoundingClientRect(), b = other.getBoundingClientRect();
@@ -171,8 +210,10 @@ export async function render(main, app, current) {
         }
       }
     }
-    const resized = new ResizeObserver(() => requestAnimationFrame(draw));
-    resized.observe(grid);
+    // Lists grow and results settle while the page is scrolled; lines depend on the first results only.
+    let drawing = 0;
+    const resized = new ResizeObserver(() => { drawing ||= requestAnimationFrame(draw); });
+    for (const item of answer.columns.length > 1 ? leading : []) resized.observe(item);
 
     function why(column, a, b = null) {
       explain(app, { column, a, b, q: query.text, qid: query.qid ?? "", k: Math.max(k, 100), filters });
@@ -181,7 +222,7 @@ export async function render(main, app, current) {
       if (first && first.column === column && first.id !== id) { const a = first.id; clear(); why(column, a, id); return; }
       clear();
       first = { column, id };
-      for (const item of grid.querySelectorAll("li.result")) if (item.dataset.id === id && answer.columns[item.dataset.column].name === column) item.classList.add("picked");
+      for (const item of made.get(id)) if (answer.columns[item.dataset.column].name === column) item.classList.add("picked");
       say(`A is ${cards.get(id)?.title ?? id}; now choose B in the same column`);
     }
     function clear() {
@@ -207,7 +248,7 @@ export async function render(main, app, current) {
     }
     function relabel(id, label) {
       if (label === null) labels.delete(id); else labels.set(id, label);
-      for (const item of grid.querySelectorAll("li.result")) if (item.dataset.id === id) replace(item.querySelector(".slot"), badge(labels.get(id)));
+      for (const item of made.get(id) ?? []) replace(item.querySelector(".slot"), badge(labels.get(id)));
     }
     async function undo() {
       const done = await post("/api/undo", { rater: app.rater });
@@ -227,6 +268,7 @@ export async function render(main, app, current) {
         const [dx, dy] = moves[event.key];
         if (!item && dx) return;
         const at = item ? [Number(item.dataset.column) + dx, Number(item.dataset.rank) + dy] : [0, 1];
+        lists[at[0]]?.upTo(at[1]);
         const items = [...grid.querySelectorAll(`li.result[data-column="${at[0]}"]`)];
         const next = items[Math.min(at[1], items.length) - 1];
         if (next) { event.preventDefault(); next.querySelector(".title").focus({ preventScroll: true }); next.scrollIntoView({ block: "nearest", inline: "nearest" }); }
@@ -238,7 +280,7 @@ export async function render(main, app, current) {
       else if (event.key === "e" || event.key === "E") why(answer.columns[item.dataset.column].name, item.dataset.id);
     }
     document.addEventListener("keydown", keys);
-    return () => { document.removeEventListener("keydown", keys); resized.disconnect(); observer.disconnect(); clearTimeout(asking); };
+    return () => { document.removeEventListener("keydown", keys); resized.disconnect(); observer.disconnect(); nearing.disconnect(); clearTimeout(asking); };
   }
 }
 

@@ -9,7 +9,10 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.workbench.columns.base import Column, Query
 
-__all__ = ["Source"]
+__all__ = ["GRADES", "Source"]
+
+#: What grades mean unless somebody says otherwise.
+GRADES = ("not relevant", "marginal", "relevant", "very relevant", "perfect")
 
 
 class Source:
@@ -24,10 +27,16 @@ class Source:
         self.columns: dict[str, Column] = {}
         self.queries: dict[str, str] = {}
         self.labels: dict[str, dict[str, float]] = {}
+        #: What each grade means to a rater, from 0 on.
+        self.grades: tuple[str, ...] = GRADES
 
     @property
     def n_documents(self) -> int:
         """Number of documents."""
+        raise NotImplementedError
+
+    def knows(self, ids: Sequence[str]) -> bool:
+        """Whether any of these documents is here."""
         raise NotImplementedError
 
     def add(self, given: str) -> Column:
@@ -46,7 +55,10 @@ class Source:
         return column
 
     def cards(self, ids: Sequence[str], query: Query) -> list[dict[str, Any]]:
-        """What a list of results shows of each document: ``id``, ``title``, ``snippet`` (texts and whether marked)."""
+        """What a list of results shows of each document: ``id``, ``title``, ``snippet`` (texts and whether marked).
+
+        With ``lead`` too, if the snippet does not begin where the document does: the beginning, for those who judge.
+        """
         return [{"id": docid, "title": docid, "snippet": []} for docid in ids]
 
     def document(self, docid: str, query: Query) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._literals import call
 from plackett.data.dataset import RankingDataset
+from plackett.text.document import Document
 from plackett.text.features.declaration import model_of
 from plackett.text.features.extract import extract
 from plackett.text.features.feature_set import FeatureSet
@@ -36,6 +37,8 @@ _MARKED = re.compile(f"{_OPEN}(.*?){_CLOSE}", re.DOTALL)
 _FILE = re.compile(r".*\.[a-z][a-z0-9]*", re.DOTALL)
 #: Fields that name a document, the first that is there.
 _TITLES = ("title", "name", "headline", "subject")
+#: Characters of the beginning of a document that a card has.
+_LEAD = 160
 #: Characters of a field that are sent to the page.
 _LONGEST = 20_000
 
@@ -57,6 +60,10 @@ class IndexSource(Source):
     def n_documents(self) -> int:
         """Number of documents."""
         return self.index.n_documents
+
+    def knows(self, ids: Sequence[str]) -> bool:
+        """Whether any of these documents is in the index."""
+        return bool((self.index.numbers(ids) >= 0).any())
 
     def add(self, given: str) -> Column:
         """A retrieval model such as ``RM3(n_terms=10)``, a model file, a saved pipeline, or a run file."""
@@ -105,7 +112,23 @@ class IndexSource(Source):
         text = hit.snippet(marks=(_OPEN, _CLOSE), skip=_TITLES)
         if _OPEN not in text:
             text = hit.snippet(marks=(_OPEN, _CLOSE)) or text
-        return {"id": docid, "title": title, "snippet": _segments(text), "fields": fields}
+        shown_text = text.replace(_OPEN, "").replace(_CLOSE, "")
+        if shown_text == title:  # nothing but the title matches
+            text = shown_text = ""
+        return {
+            "id": docid, "title": title, "snippet": _segments(text), "fields": fields,
+            "lead": self._lead(hit.document, shown_text, title),
+        }  # fmt: skip
+
+    def _lead(self, document: Document, snippet: str, title: str) -> str:
+        """The beginning of the longest text of a document; empty if the snippet or the title has it."""
+        kinds = self.index.kinds
+        texts = [v for n, v in document.fields.items() if kinds.get(n) == "text" and isinstance(v, str)]
+        longest = max(texts, key=len, default="")[: 2 * _LEAD].split()
+        lead = " ".join(longest)
+        if not lead or lead == title or snippet.startswith(lead[:40]):
+            return ""
+        return lead if len(lead) <= _LEAD else lead[:_LEAD].rsplit(" ", 1)[0] + " …"
 
     def _title(self, docid: str, number: int) -> tuple[str, str]:
         fields = self.index.document(number).fields

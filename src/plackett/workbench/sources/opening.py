@@ -85,6 +85,7 @@ def _pydocs(features: str | None) -> Source:
     collection: Any = load("pydocs", variant="judged")
     source = IndexSource(collection.index(), "Python's standard library", _declarations(features))
     source.queries, source.labels = dict(collection.queries), dict(collection.judgements)
+    source.grades = ("neither", "related", "part or detour", "answers")
     return source
 
 
