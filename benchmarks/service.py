@@ -238,7 +238,7 @@ def compare(trees: int, leaves: int, n: int, peer_python: str) -> None:
         with running(ours(port, f"m={own}"), port) as pid:
             for name, request in requests(X).items():
                 figures[name] = cost(pid, port, request, n)
-            rate, p50, p99 = latency(port, requests(X)["raw float32"], 4.0)
+            windows = [latency(port, requests(X)["raw float32"], 4.0) for _ in range(3)]
         port = free_port()
         peer = None
         known = subprocess.run([peer_python, "-c", "import fastapi, lightgbm, uvicorn"], capture_output=True)
@@ -251,8 +251,8 @@ def compare(trees: int, leaves: int, n: int, peer_python: str) -> None:
         for name, value in figures.items():
             ratio = "" if peer is None else f"   {peer / value:5.1f} × less"
             print(f"  {name:<32} {value:7.3f} ms{ratio}")
-        print(f"  raw float32: {rate:,.0f} requests/s from two clients; at half of that")
-        print(f"  p50 {p50:.2f} ms, p99 {p99:.2f} ms")
+        for rate, p50, p99 in windows:  # anything else that runs on the machine shows in p99
+            print(f"  raw float32: {rate:,.0f} requests/s of two clients; half of it: p50 {p50:.2f}, p99 {p99:.2f} ms")
 
 
 # ---------------------------------------------------------------------------------------------------------------- soak
