@@ -19,6 +19,7 @@ def early_exit(
     data: Annotated[Path, typer.Argument(help="Labelled validation data, with lists as long as those to be served.")],
     out: Annotated[Path, typer.Option(help="File for the model with its exit.")],
     max_loss: Annotated[float, typer.Option(help="How much of the measure may be lost.", min=0.0)] = 0.001,
+    sure: Annotated[bool, typer.Option("--sure", help="The upper end of the interval of the loss counts.")] = False,
     measure: Annotated[str, typer.Option("-m", "--measure", help="The measure.")] = "nDCG@10",
     rule: Annotated[
         str,
@@ -48,7 +49,7 @@ def early_exit(
         raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
     check_out(out, force)
     ranker, dataset = load_with(model, data, columns)
-    found = choose(ranker, dataset, max_loss=max_loss, measure=measure, rule=rule, max_change=max_change)
+    found = choose(ranker, dataset, max_loss=max_loss, sure=sure, measure=measure, rule=rule, max_change=max_change)
     rows = [
         (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['settled']:.3g}", f"{row['work']:.0%}", f"{row['value']:.4f}",
          f"{row['loss']:+.4f}", f"{row['same_top']:.1%}", f"{row['change_bound']:.1%}")

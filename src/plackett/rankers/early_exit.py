@@ -27,8 +27,8 @@ __all__ = ["RULES", "EarlyExit", "early_exit", "exit_scorer"]
 __public__ = ["early_exit"]
 
 #: Shares of the trees after which the exit is tried, and the documents that go on.
-_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-_KEEP = (10, 20, 30, 50, 100)
+_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+_KEEP = (10, 15, 20, 30, 50, 100)
 #: The slack of proximity, in standard deviations of the scores within lists, and the gap of a settled list.
 _FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0)
 _GAPS = (0.0, 0.01, 0.03, 0.1, 0.3)
@@ -51,9 +51,9 @@ class EarlyExit:
     frame
         One row for each exit that was tried, the cheapest first: trees, keep, slack, settled, the share of the
         ensemble's work that is done, the value of the measure, what it loses, the share of lists whose first ten
-        documents stay the same in the same order (``same_top``), the upper end of the one-sided 95 % interval
-        of the share of lists where they change (``change_bound``), and whether any exit is both cheaper and better
-        (``frontier`` is false then).
+        documents stay the same in the same order (``same_top``), the upper ends of the one-sided 95 % intervals
+        of the loss and of the share of lists where these documents change (``loss_bound``, ``change_bound``), and
+        whether any exit is both cheaper and better (``frontier`` is false then).
     measure
         Name of the measure.
     """
@@ -73,6 +73,7 @@ def early_exit(
     data: RankingDataset,
     *,
     max_loss: float = 0.001,
+    sure: bool = False,
     measure: Any = "nDCG@10",
     rule: str = "capacity",
     trees: Sequence[int] | None = None,
@@ -110,6 +111,9 @@ def early_exit(
         Labelled lists as long as those to be served, not those it was trained on.
     max_loss
         How much of the measure may be lost, as a difference of means.
+    sure
+        The upper end of the interval of the loss, not the loss itself, must be at most ``max_loss``. With few lists, an
+        exit that happens to lose nothing on ``data`` may lose more on others.
     measure
         The measure.
     rule
@@ -127,7 +131,7 @@ def early_exit(
     >>> train, valid = (pk.datasets.make_ranking(40, n_features=5, random_state=seed) for seed in (0, 1))
     >>> found = early_exit(pk.LambdaMART(n_estimators=40).fit(train), valid, max_loss=0.05, keep=(3, 5), trees=(5, 20))
     >>> found.frame.columns
-    ['trees', 'keep', 'slack', 'settled', 'work', 'value', 'loss', 'same_top', 'change_bound', 'frontier']
+    ['trees', 'keep', 'slack', 'settled', 'work', 'value', 'loss', 'loss_bound', 'same_top', 'change_bound', 'frontier']
     >>> found.ranker.predict(valid).shape == (valid.n_rows,)
     True
 
@@ -167,11 +171,12 @@ def early_exit(
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 
-    def value(scores: np.ndarray) -> float:
-        return chosen.mean(chosen.per_query(Scored(data, scores, n_jobs=n_jobs)))
+    def values(scores: np.ndarray) -> np.ndarray:
+        return chosen.per_query(Scored(data, scores, n_jobs=n_jobs))
 
     full = scorer.predict(data.X, data.offsets, n_jobs)
-    before = value(full)
+    each = values(full)
+    before = chosen.mean(each)
     every = np.arange(data.n_rows)
     top = _first(full, data)
     tried = []
@@ -181,22 +186,26 @@ def early_exit(
             rows = every if apart == np.inf else unsettled_rows(first, every, data.offsets, k, apart)
             rows = best_rows(first, rows, data.offsets, k, d)
             scores = lift(first, rows, full[rows], data.offsets)
-            after = value(scores)
+            now = values(scores)
+            after = chosen.mean(now)
             loss = chosen.worth(before) - chosen.worth(after)
+            highest = loss + _margin(chosen.worth(each) - chosen.worth(now))
             work = s / total + (1.0 - s / total) * rows.size / max(data.n_rows, 1)
             changed = np.unique(data.query_of_row[_first(scores, data) != top]).size
             same, bound = 1.0 - changed / max(data.n_queries, 1), _upper_bound(changed, data.n_queries)
-            tried.append((s, k, d, apart, work, after, loss, same, bound))
+            tried.append((s, k, d, apart, work, after, loss, highest, same, bound))
     tried.sort(key=lambda entry: (entry[4], entry[6]))
     least = np.minimum.accumulate([np.inf, *(entry[6] for entry in tried)])[:-1]
     frontier = [bool(entry[6] < bound) for entry, bound in zip(tried, least, strict=True)]
-    columns = ("trees", "keep", "slack", "settled", "work", "value", "loss", "same_top", "change_bound")
+    columns = ("trees", "keep", "slack", "settled", "work", "value", "loss", "loss_bound", "same_top", "change_bound")
     frame = pl.DataFrame(tried, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
     most = 1.0 if max_change is None else max_change
-    good = [entry for entry in tried if entry[6] <= max_loss and entry[4] < 1.0 and entry[8] <= most]
+    good = [
+        entry for entry in tried if entry[7 if sure else 6] <= max_loss and entry[4] < 1.0 and entry[9] <= most
+    ]
     if not good:
         return EarlyExit(ranker, None, None, None, None, frame, str(chosen))
-    s, k, d, apart, work, after, _, same, bound = good[0]
+    s, k, d, apart, work, after, _, _, same, bound = good[0]
     exiting = copy.copy(ranker)
     exiting.scorer_ = exit_scorer(scorer, s, k, d, apart)
     exiting.card_ = ranker.card_ | {
@@ -237,6 +246,20 @@ def _upper_bound(changed: int, lists: int, confidence: float = 0.95) -> float:
     from scipy.stats import beta
 
     return 1.0 if changed >= lists else float(beta.ppf(confidence, changed + 1, lists - changed))
+
+
+def _margin(losses: np.ndarray) -> float:
+    """Distance of the upper end of the one-sided interval of Student's t from the mean.
+
+    >>> round(_margin(np.array([0.0, 1.0, 2.0])), 4), _margin(np.zeros(9))
+    (1.6859, 0.0)
+    """
+    from scipy.stats import t
+
+    known = losses[~np.isnan(losses)]
+    if known.size < 2:
+        return 0.0 if not known.any() else np.inf
+    return float(t.ppf(0.95, known.size - 1) * known.std(ddof=1) / np.sqrt(known.size))
 
 
 def _finite(value: float) -> float | None:
