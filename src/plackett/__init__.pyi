@@ -179,6 +179,7 @@ from plackett.experiments.cross_validate import cross_validate as cross_validate
 from plackett.diversity.runs import diversify as diversify
 from plackett.rankers.transfer.domains import domains as domains
 from plackett.rankers.early_exit import early_exit as early_exit
+from plackett.feature_selection.efficient_weights import efficient_weights as efficient_weights
 from plackett.evaluation.evaluate import evaluate as evaluate
 from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment

@@ -200,9 +200,7 @@ def early_exit(
     columns = ("trees", "keep", "slack", "settled", "work", "value", "loss", "loss_bound", "same_top", "change_bound")
     frame = pl.DataFrame(tried, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
     most = 1.0 if max_change is None else max_change
-    good = [
-        entry for entry in tried if entry[7 if sure else 6] <= max_loss and entry[4] < 1.0 and entry[9] <= most
-    ]
+    good = [entry for entry in tried if entry[7 if sure else 6] <= max_loss and entry[4] < 1.0 and entry[9] <= most]
     if not good:
         return EarlyExit(ranker, None, None, None, None, frame, str(chosen))
     s, k, d, apart, work, after, _, _, same, bound = good[0]

@@ -29,6 +29,7 @@ from plackett.studies.query_dependent import query_dependent as query_dependent
 from plackett.studies.query_stability import query_stability as query_stability
 from plackett.studies.regulariser import regulariser as regulariser
 from plackett.studies.relational import relational as relational
+from plackett.studies.scoring_frontier import scoring_frontier as scoring_frontier
 from plackett.studies.soft_ranks import soft_ranks as soft_ranks
 from plackett.studies.surrogate_bounds import surrogate_bounds as surrogate_bounds
 from plackett.studies.tendency import tendency as tendency

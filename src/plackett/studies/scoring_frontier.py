@@ -33,7 +33,7 @@ def scoring_frontier(
     num_leaves: int = 64,
     learning_rate: float = 0.05,
     max_loss: float = 0.001,
-    n_queries: int = 600,
+    n_queries: int = 400,
     n_docs: int = 150,
     repeats: int = 5,
     random_state: int = 0,
