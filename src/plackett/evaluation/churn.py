@@ -53,7 +53,8 @@ class Churn(Renderable):
         """Means over queries; ``unchanged`` is the share of queries whose first k results stay as they are."""
         frame = self.per_query
         numbers = [name for name in frame.columns if name != "qid"]
-        found = {name: float(frame[name].cast(float).mean()) for name in numbers}  # type: ignore[arg-type]
+        means = {name: frame[name].cast(float).mean() for name in numbers}
+        found = {name: np.nan if value is None else float(value) for name, value in means.items()}  # type: ignore[arg-type]
         still = (frame["replaced"] == 0) & (frame["moved"] == 0)
         return found | {"unchanged": float(still.mean())}  # type: ignore[arg-type]
 

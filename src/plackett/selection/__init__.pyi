@@ -24,6 +24,7 @@ from plackett.selection.training.density_ratio import kliep_weights as kliep_wei
 from plackett.selection.judges.krippendorff import krippendorff_alpha as krippendorff_alpha
 from plackett.selection.training.ppc import preference_consistency as preference_consistency
 from plackett.selection.active.queries import queries_by_change as queries_by_change
+from plackett.selection.training.sampled_pairs import sample_pairs as sample_pairs
 from plackett.selection.training.saturation import saturation as saturation
 from plackett.selection.active.windows import svm_sampling as svm_sampling
 from plackett.selection.training.density_ratio import ulsif_weights as ulsif_weights

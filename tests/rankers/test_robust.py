@@ -1,0 +1,89 @@
+"""Robust training: the penalty by differences, its effect, noisy copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett import DataError
+from plackett.losses import Logistic
+from plackett.rankers.robust import SwitchPenalty
+
+pytestmark = pytest.mark.spec("robust.train")
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return [pk.datasets.make_ranking(40, 12, 6, noise=1.0, random_state=seed) for seed in (0, 1)]
+
+
+def test_the_gradient_by_differences_and_the_value_by_its_definition():
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(0)
+    labels = np.array([2, 0, 1, -1, 0, 1, 1, 0, 2, 0.0])
+    data = pk.RankingDataset.from_arrays(None, labels, [1] * 6 + [2] * 4, query_weight=[1.5, 0.5])
+    scores = rng.normal(size=10)
+    loss = SwitchPenalty(base=Logistic(), penalty=2.0, noise=0.7)
+    gradient, _ = loss.gradient(scores, data)
+    for i in range(10):
+        step = 1e-6 * (np.arange(10) == i)
+        assert gradient[i] == pytest.approx((loss(scores + step, data) - loss(scores - step, data)) / 2e-6, abs=1e-6)
+    total = Logistic()(scores, data)
+    for a, b, weight in ((0, 6, 1.5), (6, 10, 0.5)):
+        s = 0.7 * scores[a:b].std()
+        order = [i for i in a + np.argsort(-scores[a:b]) if labels[i] >= 0]
+        terms = []
+        for u, v in zip(order[:-1], order[1:], strict=True):
+            if labels[u] != labels[v]:
+                gap = (scores[u] - scores[v]) * np.sign(labels[u] - labels[v])
+                terms.append(norm.cdf(-gap / (s * np.sqrt(2))))
+        total += 2.0 * weight * np.mean(terms)
+    assert loss(scores, data) == pytest.approx(total)
+    assert loss(np.zeros(10), data) == pytest.approx(Logistic()(np.zeros(10), data))  # no spread, no order
+
+
+def _switches(ranker, data):
+    """Mean probability that noise leaves neighbours of different labels in the wrong order."""
+    loss = SwitchPenalty(base=Logistic(), penalty=1.0, noise=0.1)
+    scores = ranker.predict(data)
+    return (loss(scores, data) - Logistic()(scores, data)) / data.n_queries
+
+
+def test_switches_fall_with_the_penalty_and_quality_stays(pair):
+    train, valid = pair
+    base = pk.ListNet(n_jobs=1)
+    found = [pk.robust_training(base, train, penalty=penalty) for penalty in (0.0, 3.0, 30.0)]
+    plain = pk.ListNet(n_jobs=1).fit(train)
+    np.testing.assert_array_equal(found[0].predict(valid), plain.predict(valid))
+    inside = [_switches(ranker, train) for ranker in found]
+    assert inside[0] > inside[1] > inside[2]
+    assert _switches(found[1], valid) < _switches(found[0], valid)
+    assert found[1].score(valid) > plain.score(valid) - 0.03
+
+
+def test_noisy_copies(pair, tmp_path):
+    train, valid = pair
+    base = pk.LinearRegression(n_jobs=1)
+    plain, robust = base.fit(train), pk.robust_training(base, train, feature_noise=1.0, copies=3)
+    # noise on the features shrinks the weights, as in regression with errors in the variables
+    assert np.linalg.norm(robust.scorer_.weights * train.X.std(axis=0)[:, None]) < np.linalg.norm(
+        plain.scorer_.weights * train.X.std(axis=0)[:, None]
+    )
+    trees = pk.robust_training(pk.LambdaMART(n_estimators=3, n_jobs=1), train, feature_noise=0.1, copies=1)
+    trees.save(tmp_path / "m")
+    np.testing.assert_array_equal(pk.load(tmp_path / "m").predict(valid), trees.predict(valid))
+    again = pk.robust_training(base, train, feature_noise=1.0, copies=3)
+    np.testing.assert_array_equal(again.predict(valid), robust.predict(valid))
+
+
+def test_refusals(pair):
+    train, _ = pair
+    for words in ({"penalty": -1}, {"noise": 0}, {"feature_noise": np.inf}, {"copies": 0}):
+        with pytest.raises(DataError, match=next(iter(words))):
+            pk.robust_training(pk.ListNet(), train, **words)
+    with pytest.raises(DataError, match="feature_noise"):
+        pk.robust_training(pk.LambdaMART(n_estimators=2, n_jobs=1), train, penalty=1.0)
+    with pytest.raises(DataError, match="ranker of plackett"):
+        pk.robust_training("ListNet", train)
