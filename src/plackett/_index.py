@@ -4991,7 +4991,7 @@ ITEMS: list[tuple] = \
   ('robust.train',),
   '',
   (),
-  'A loss plus the probability that noise leaves neighbours with different labels in the wrong order.'),
+  'A loss plus the probability that noise switches neighbours with different labels.'),
  ('ranker',
   'TieBoost',
   'plackett.rankers.pairwise.tie_boost',

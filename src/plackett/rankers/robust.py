@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.gradient_ranker import GradientRanker
+from plackett.rankers.wrapper import train_quietly
 
 __all__ = ["SwitchPenalty", "robust_training"]
 __public__ = ["robust_training"]
@@ -28,6 +29,7 @@ def robust_training(
     *,
     penalty: float = 0.0,
     noise: float = 0.1,
+    relative: bool = True,
     feature_noise: float = 0.0,
     copies: int = 4,
     random_state: int = 0,
@@ -38,10 +40,12 @@ def robust_training(
 
     .. math:: \frac{\lambda}{|N|} \sum_{(u, v) \in N} \Phi\Big({-\frac{f_u - f_v}{s \sqrt 2}}\Big),
 
-    where N are the neighbours in the current ranking with different labels, u being the better one: the probability
-    that noise :math:`N(0, s^2)` on the scores leaves them in the wrong order (see `switch_probability`). s is
-    ``noise`` times the standard deviation of the query's scores, so larger scores alone do not help. It needs a ranker
-    with a loss that has a value, and costs O(m log m) per list.
+    where N are the neighbours in the current ranking with different labels, u being the upper one: the probability
+    that noise :math:`N(0, s^2)` on the scores switches them (see `switch_probability`). The loss decides which of the
+    two is above; the penalty keeps them apart. s is ``noise``, or ``noise`` times the standard deviation of the query's
+    scores, so that larger scores alone do not help. It needs a ranker with a loss that has a value, starts from the
+    ordinary ranker, and costs O(m log m) per list. The neighbours change with the ranking, so the minimum is a
+    local one.
 
     With ``feature_noise`` the ranker, of any kind, is trained on copies of the data in which each feature has normal
     noise of this share of its standard deviation added.
@@ -54,8 +58,8 @@ def robust_training(
         Training data.
     penalty
         λ; 0 is ordinary training.
-    noise
-        Noise of the scores, relative to their spread in a query.
+    noise, relative
+        Noise of the scores, relative to their spread in a query or in their own unit.
     feature_noise
         Noise of the features, relative to their spread; 0 adds no copies.
     copies
@@ -87,8 +91,13 @@ def robust_training(
         return fitted
     if not isinstance(ranker, GradientTrained) or not ranker.make_loss().has_value:
         raise DataError(f"{type(ranker).__name__} has no loss that a penalty can be added to; use feature_noise")
-    loss = SwitchPenalty(base=ranker.make_loss(), penalty=float(penalty), noise=float(noise))
-    trained = GradientRanker(loss=loss, model=fitted.make_model(), n_jobs=ranker.n_jobs, verbose=False).fit(data)
+    loss = SwitchPenalty(base=ranker.make_loss(), penalty=float(penalty), noise=float(noise), relative=relative)
+    model: Any = copy.copy(fitted.make_model())  # type: ignore[attr-defined]
+    if hasattr(fitted, "alpha_"):  # of several strengths, cross-validation chose one
+        model.alpha = fitted.alpha_
+    # from the ordinary ranker on: at equal scores there is no order to make safe
+    trained = GradientRanker(loss=loss, model=model, n_jobs=ranker.n_jobs, verbose=False, warm_start=True)
+    trained = train_quietly(trained, fitted._prepared(data), start=fitted)
     robust = copy.copy(fitted)
     robust.scorer_ = trained.scorer_
     return robust
@@ -96,7 +105,7 @@ def robust_training(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SwitchPenalty(Loss):
-    """A loss plus the probability that noise leaves neighbours with different labels in the wrong order."""
+    """A loss plus the probability that noise switches neighbours with different labels."""
 
     name: ClassVar[str] = "SwitchPenalty"
     _ids: ClassVar[tuple[str, ...]] = ("robust.train",)
@@ -104,6 +113,7 @@ class SwitchPenalty(Loss):
     base: Loss
     penalty: float
     noise: float
+    relative: bool = True
 
     def __post_init__(self) -> None:
         for name in ("smooth", "shift_invariant", "separable", "counts_rounds", "learns_from"):
@@ -145,24 +155,27 @@ class _Bound(BoundLoss):
         rows = np.lexsort((-scores, query))
         rows = rows[labels[rows] >= 0]
         up, down = rows[:-1], rows[1:]
-        near = (query[up] == query[down]) & (labels[up] != labels[down]) & (spread[query[up]] > 1e-12)
+        near = (query[up] == query[down]) & (labels[up] != labels[down])
         up, down = up[near], down[near]
-        better = np.where(labels[up] > labels[down], up, down)
-        worse = np.where(labels[up] > labels[down], down, up)
         q = query[up]
-        size = self.loss.noise * np.sqrt(2.0) * spread[q]
-        z = (scores[better] - scores[worse]) / size
+        if not q.size:
+            return np.zeros(n), np.zeros(scores.size), np.zeros(scores.size)
+        relative = self.loss.relative
+        known = np.where((spread[q] > 1e-12) | (not relative), 1.0, 0.0)  # at equal scores ½, and no slope
+        wide = np.where(known > 0, spread[q], 1.0) if relative else np.ones(q.size)
+        size = self.loss.noise * np.sqrt(2.0) * wide
+        z = known * (scores[up] - scores[down]) / size
         pairs = np.maximum(np.bincount(q, minlength=n), 1)
         weight = (self.loss.penalty * self.query_weight / pairs)[q]
-        density = weight * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+        density = known * weight * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
         value = np.bincount(q, weight * ndtr(-z), n)
-        slope = np.bincount(better, -density / size, scores.size) + np.bincount(worse, density / size, scores.size)
-        # the noise grows with the spread of the scores
-        by_spread = np.bincount(q, density * z / spread[q], n)
-        safe = np.where(spread > 1e-12, spread * counts, 1.0)
-        slope += (by_spread / safe)[query] * away
-        part = np.abs(density / size**2)
-        return value, slope, np.bincount(better, part, scores.size) + np.bincount(worse, part, scores.size)
+        slope = np.bincount(down, density / size, scores.size) - np.bincount(up, density / size, scores.size)
+        if relative:  # the noise grows with the spread of the scores
+            by_spread = np.bincount(q, density * z / wide, n)
+            safe = np.where(spread > 1e-12, spread * counts, 1.0)
+            slope += (by_spread / safe)[query] * away
+        part = density / size**2
+        return value, slope, np.bincount(up, part, scores.size) + np.bincount(down, part, scores.size)
 
 
 def _noisy(data: RankingDataset, share: float, copies: int, random_state: int) -> RankingDataset:
@@ -170,8 +183,9 @@ def _noisy(data: RankingDataset, share: float, copies: int, random_state: int) -
     X = np.asarray(data.dense(), np.float64)
     size = share * np.nanstd(X, axis=0)
     rng = np.random.default_rng(random_state)
-    parts = [data.replace(qids=np.arange(data.n_queries))]
+    parts = [replace(data, qids=np.arange(data.n_queries))]
     for i in range(1, copies + 1):
         noisy: Any = X + size * rng.standard_normal(X.shape)
-        parts.append(data.replace(X=noisy.astype(data.X.dtype), qids=np.arange(data.n_queries) + i * data.n_queries))
+        ids = np.arange(data.n_queries) + i * data.n_queries
+        parts.append(replace(data.replace(X=noisy.astype(np.float32)), qids=ids))
     return concat(parts)
