@@ -6,6 +6,7 @@ from plackett.studies.bottom_documents import bottom_documents as bottom_documen
 from plackett.studies.case_studies import case_studies as case_studies
 from plackett.studies.convex_losses import convex_losses as convex_losses
 from plackett.studies.cutoffs import cutoffs as cutoffs
+from plackett.studies.deep_or_shallow import deep_or_shallow as deep_or_shallow
 from plackett.studies.diversity import diversity as diversity
 from plackett.studies.essential_loss import essential_loss as essential_loss
 from plackett.studies.few_labels import few_labels as few_labels
