@@ -36,7 +36,7 @@ def churn(
     scores: list[Any] = []
     dataset = None
     for path in (old, new):
-        if _has_scores(path):
+        if has_scores(path):
             scores.append(path)
         else:
             ranker, dataset = load_with(path, data, columns)
@@ -54,7 +54,7 @@ def churn(
         print(FORMATS[form](table))
 
 
-def _has_scores(path: Path) -> bool:
+def has_scores(path: Path) -> bool:
     """Whether a file begins with a line whose last column is a number; models do not."""
     try:
         with open(path, "rb") as file:
