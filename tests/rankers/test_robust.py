@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_the_gradient_by_differences_and_the_value_by_its_definition(relative):
         s = 0.7 * (scores[a:b].std() if relative else 1.0)
         order = [i for i in a + np.argsort(-scores[a:b]) if labels[i] >= 0]
         terms = []
-        for u, v in zip(order[:-1], order[1:], strict=True):
+        for u, v in itertools.pairwise(order):
             if labels[u] != labels[v]:
                 terms.append(norm.cdf(-(scores[u] - scores[v]) / (s * np.sqrt(2))))
         total += 2.0 * weight * np.mean(terms)

@@ -83,8 +83,8 @@ def feature_frontier(
     ==============  ==================================================================================================
 
     A growing set need not contain the cheapest good one: a dear feature that was best alone may be needless beside
-    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A free feature counts as the cheapest of the others
-    divided by 1000.
+    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A free
+    feature counts as the cheapest of the others divided by 1000.
 
     Parameters
     ----------
@@ -158,7 +158,9 @@ def feature_frontier(
     frame = pl.DataFrame(
         {
             "n_features": [len(each) for each in sets],
-            "added": [names[each[-1]] if grew and method != "exact" else None for each, grew in zip(sets, grown)],
+            "added": [
+                names[each[-1]] if grew and method != "exact" else None for each, grew in zip(sets, grown, strict=True)
+            ],
             "features": [[names[j] for j in each] for each in sets],
             "cost": cost,
             "value": [found.worth(each) for each in worth],  # a second change of sign undoes the first
@@ -298,7 +300,7 @@ class _Search:
         return np.array([self.price[list(each)].sum() for each in sets])
 
     def cheapest(self, sets: Sequence[Sequence[int]]) -> int:
-        """Number of the cheapest set within ε of the best; of equal costs the best, then the smallest, then the first."""
+        """Number of the cheapest set within ε of the best; of equal costs the best, then the smallest."""
         worth, cost = np.array([self.value(each) for each in sets]), self.costs(sets)
         good = np.flatnonzero(worth >= np.nanmax(worth) - self.epsilon)
         size = np.array([len(sets[i]) for i in good])

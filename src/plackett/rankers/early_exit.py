@@ -120,8 +120,8 @@ def early_exit(
         As above.
     trees, keep, slack, settled
         The values of s, k, δ and ε to try. None tries several shares of the trees, k from 10 to 100 (10 for
-        ``proximity``, ``exact`` and ``query``), δ up to twice the standard deviation of scores within lists, and ε up to
-        0.3 of it.
+        ``proximity``, ``exact`` and ``query``), δ up to twice the standard deviation of scores within lists, and ε
+        up to 0.3 of it.
     max_change
         Highest share of lists, with 95 % confidence, whose first ten results change; None sets no limit.
 
@@ -139,7 +139,8 @@ def early_exit(
     ----------
     Cambazoglu, Zaragoza, Chapelle, Chen, Liao, Zheng, Degenhardt: Early exit optimizations for additive machine learned
     ranking systems. WSDM 2010.
-    Lucchese, Nardini, Orlando, Perego, Trani: Query-level early exit for additive learning-to-rank ensembles. SIGIR 2020.
+    Lucchese, Nardini, Orlando, Perego, Trani: Query-level early exit for additive learning-to-rank ensembles. SIGIR
+    2020.
     """
     import polars as pl
 

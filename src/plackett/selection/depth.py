@@ -43,8 +43,10 @@ def allocate(budget: int, n_queries: int, *, min_docs: int = 8, max_docs: int | 
 
     Examples
     --------
-    >>> allocate(100, 50), allocate(1000, 50), allocate(5, 50)
-    (Allocation(queries=12, documents=8, left=4), Allocation(queries=50, documents=20, left=0), Allocation(queries=1, documents=5, left=0))
+    >>> allocate(100, 50)  # not all 50 queries with two documents each
+    Allocation(queries=12, documents=8, left=4)
+    >>> allocate(1000, 50), allocate(5, 50)
+    (Allocation(queries=50, documents=20, left=0), Allocation(queries=1, documents=5, left=0))
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -151,4 +152,4 @@ def _generated(n_queries: int, n_docs: int, random_state: int) -> list[Fold]:
     whole: Any = make_ranking(n_queries, n_docs, 40, random_state=random_state)
     half, rest = n_queries // 2, n_queries // 4
     ends = (0, half, half + rest, n_queries)
-    return [Fold(*(whole.select(np.arange(a, b)) for a, b in zip(ends[:-1], ends[1:], strict=True)))]
+    return [Fold(*(whole.select(np.arange(a, b)) for a, b in itertools.pairwise(ends)))]
