@@ -52,7 +52,8 @@ def early_exit(
     found = choose(ranker, dataset, max_loss=max_loss, sure=sure, measure=measure, rule=rule, max_change=max_change)
     rows = [
         (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['settled']:.3g}",
-         f"{row['work']:.0%}", f"{row['value']:.4f}", f"{row['loss']:+.4f}", f"{row['same_top']:.1%}", f"{row['change_bound']:.1%}")
+         f"{row['work']:.0%}", f"{row['value']:.4f}", f"{row['loss']:+.4f}",
+         f"{row['same_top']:.1%}", f"{row['change_bound']:.1%}")
         for row in found.frame.filter(found.frame["frontier"]).rows(named=True)[:_SHOWN]
     ]  # fmt: skip
     names = (

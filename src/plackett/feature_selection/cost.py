@@ -83,8 +83,8 @@ def feature_frontier(
     ==============  ==================================================================================================
 
     A growing set need not contain the cheapest good one: a dear feature that was best alone may be needless beside
-    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A free
-    feature counts as the cheapest of the others divided by 1000.
+    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A
+    free feature counts as the cheapest of the others divided by 1000.
 
     Parameters
     ----------

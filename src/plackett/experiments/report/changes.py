@@ -57,8 +57,7 @@ def _dataset(view: View, dataset: str) -> list[Block]:
     caption = f"First {_SEEN} results of a query of {dataset} if {new} replaced another ranker: means over test queries"
     text = (
         f"Of the first {_SEEN} results of a query, how many would users find replaced, and how many at another rank, "
-        f"if 
-        f"{view.names[new]} replaced the ranker they have now?"
+        f"if {view.names[new]} replaced the ranker they have now?"
     )
     blocks: list[Block] = [Text(text), Tabular(Table(header, tuple(rows), caption=caption))]
     assert first is not None
