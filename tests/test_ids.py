@@ -236,7 +236,8 @@ WRITERS = {"write", "write_letor", "write_qrels", "write_run", "write_ranklib_sc
 #: Functions that never see an id.
 WITHOUT_IDS = {
     "calibrate", "compare_with_published",
-    "early_exit", "from_sklearn", "latency", "read_catboost", "read_lightgbm", "read_xgboost", "save", "verify_export",
+    "early_exit", "efficient_weights", "robust_training",
+    "from_sklearn", "latency", "read_catboost", "read_lightgbm", "read_xgboost", "save", "verify_export",
     "write_c",
     "write_elasticsearch", "write_elasticsearch_ltr", "write_go", "write_java", "write_javascript", "write_lightgbm",
     "write_onnx", "write_opensearch_ltr", "write_pmml", "write_rust", "write_solr", "write_treelite", "write_vespa",

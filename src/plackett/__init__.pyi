@@ -153,6 +153,7 @@ from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.subsample_ensemble import SubsampleEnsemble as SubsampleEnsemble
 from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
+from plackett.rankers.robust import SwitchPenalty as SwitchPenalty
 from plackett.permutation_models.thurstone import Thurstone as Thurstone
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
@@ -179,6 +180,7 @@ from plackett.experiments.cross_validate import cross_validate as cross_validate
 from plackett.diversity.runs import diversify as diversify
 from plackett.rankers.transfer.domains import domains as domains
 from plackett.rankers.early_exit import early_exit as early_exit
+from plackett.feature_selection.efficient_weights import efficient_weights as efficient_weights
 from plackett.evaluation.evaluate import evaluate as evaluate
 from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.experiments.experiment import experiment as experiment
@@ -238,6 +240,7 @@ from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.export.xgboost import read_xgboost as read_xgboost
 from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
+from plackett.rankers.robust import robust_training as robust_training
 from plackett.evaluation.robustness import robustness as robustness
 from plackett.measures.roc_curve import roc_curve as roc_curve
 from plackett.data.trec import run_frame as run_frame

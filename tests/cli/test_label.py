@@ -77,3 +77,27 @@ def test_agree(tmp_path):
     text = _call("agree", tmp_path / "x.csv").output
     assert "6 items, 2 judges" in text
     assert "Fleiss" in text
+
+
+@pytest.mark.parametrize(
+    "method", ["depth", "uniform", "statap", "mtc", "hedge", "letor", "svm-sampling", "expected_change"]
+)
+def test_a_dataset_and_its_model(tmp_path, method):
+    import numpy as np
+
+    data = pk.datasets.make_ranking(5, 8, 3, random_state=0)
+    some = data.replace(y=np.where(np.arange(data.n_rows) % 3, -1.0, data.y), feature_names=None)
+    pk.write_letor(some, tmp_path / "data.txt")
+    pk.LinearRegression(n_jobs=1, max_iter=5).fit(data.replace(feature_names=None)).save(tmp_path / "m.plackett")
+    out = tmp_path / "next.csv"
+    done = _call("next", tmp_path / "data.txt", "--model", tmp_path / "m.plackett", "--method", method, "--budget", 7,
+                 "--out", out, "--json")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    rows = pl.read_csv(out)["docid"].to_list()
+    assert len(set(rows)) == 7 and all(some.labels[row] < 0 for row in rows)
+    assert json.loads(done.stdout)["judged"] == int((some.labels >= 0).sum())
+
+
+def test_active_choices_need_a_dataset(pool, tmp_path):
+    assert _call("next", pool, "--method", "svm_sampling").exit_code == 2
+    assert _call("next", pool, "--model", tmp_path / "none").exit_code == 2

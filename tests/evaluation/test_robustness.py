@@ -7,6 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError
+from plackett.measures.language import parse
 
 
 def lists(y=(2, 1, 0, 1, 0), qid=(1, 1, 1, 2, 2)):
@@ -85,3 +86,14 @@ def test_rows_in_another_order_give_the_same():
 def test_wrong_parameters(words):
     with pytest.raises(DataError, match=next(iter(words))):
         pk.robustness(lists(), np.arange(5.0), **words)
+
+
+@pytest.mark.spec("robust.metric")
+@pytest.mark.parametrize("measure", ["nDCG", "ARP", "KendallTau"])
+def test_a_penalty_is_for_the_worse(measure):
+    data = lists([0, 2, 1, 1, 0])
+    found = pk.robustness(data, [3.0, 2.9, 1.0, 1.0, 0.0], measure, noise=0.5).per_query
+    worth = parse(measure).worth
+    changed = found.filter(found["value"].is_not_null() & (found["value"] != 0))
+    assert changed.height
+    assert (worth(changed["penalised"].to_numpy()) < worth(changed["value"].to_numpy())).all()

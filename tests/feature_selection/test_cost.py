@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -105,3 +107,67 @@ def test_trade_off():
     np.testing.assert_allclose(efficiency_tradeoff(gamma, time, rate=0.3, beta=0), sigma)
     np.testing.assert_allclose(efficiency_tradeoff(gamma, time, rate=0.3, beta=1e6), gamma, rtol=1e-9)
     np.testing.assert_allclose(efficiency_tradeoff(gamma, 0.0, beta=np.inf), gamma)
+
+
+LINEAR = pk.LinearRegression(n_jobs=1, max_iter=30)
+
+
+def _made(seed, n_features=4):
+    """Overlapping noisy views of three signals, with prices that grow with their quality."""
+    rng = np.random.default_rng(seed)
+    mix = rng.normal(size=(3, n_features))
+    parts = []
+    for _ in range(2):
+        z = rng.normal(size=(160, 3))
+        X = z @ mix + rng.normal(scale=0.5, size=(160, n_features))
+        y = np.digitize(z.sum(axis=1), [0.5, 2.0]).astype(float)
+        parts.append(pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(16), 10)))
+    return parts, rng.integers(1, 9, n_features).astype(float)
+
+
+@pytest.mark.parametrize(("seed", "budget"), [(0, None), (1, 14.0)])
+def test_the_exact_set_is_the_cheapest_of_all(seed, budget):
+    pair, costs = _made(seed)
+    found = pk.feature_frontier(LINEAR, *pair, costs=costs, epsilon=0.02, budget=budget, method="exact")
+    values = {}
+    for size in range(1, 5):
+        for some in itertools.combinations(range(4), size):
+            if budget is None or costs[list(some)].sum() <= budget:
+                train, valid = (data.replace(X=data.X[:, list(some)]) for data in pair)
+                values[some] = LINEAR.fit(train).score(valid)
+    good = [some for some, value in values.items() if value >= max(values.values()) - 0.02]
+    least = min(costs[list(some)].sum() for some in good)
+    assert costs[found.selected].sum() == pytest.approx(least)
+    assert tuple(sorted(found.selected.tolist())) in good
+    assert found.frame.height == len(values)
+    for row in found.frame.rows(named=True):
+        better = [s for s, v in values.items() if v >= row["value"] - 1e-12 and costs[list(s)].sum() < row["cost"]]
+        assert not (row["frontier"] and better)
+    greedy, pruned = (
+        pk.feature_frontier(LINEAR, *pair, costs=costs, epsilon=0.02, budget=budget, method=method)
+        for method in ("forward", "prune")
+    )
+    assert costs[pruned.selected].sum() <= costs[greedy.selected].sum()
+    key = tuple(sorted(pruned.selected.tolist()))
+    assert values[key] >= pruned.frame["value"].max() - 0.02 - 1e-12
+
+
+def test_pruning_finds_what_growing_cannot():
+    """The dear feature is best alone, but two cheap ones say the same together."""
+    rng = np.random.default_rng(0)
+    pair = []
+    for _ in range(2):
+        z = rng.normal(size=(400, 2))
+        y = np.digitize(z.sum(axis=1), [-1, 0, 1]).astype(float)
+        X = np.column_stack([z.sum(axis=1) + 0.02 * rng.normal(size=400), z])
+        pair.append(pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 10)))
+    words = {"costs": [3.0, 1.0, 1.0], "epsilon": 0.01}
+    exact = pk.feature_frontier(LINEAR, *pair, method="exact", **words)
+    pruned = pk.feature_frontier(LINEAR, *pair, method="prune", **words)
+    assert sorted(exact.selected.tolist()) == sorted(pruned.selected.tolist()) == [1, 2]
+
+
+def test_exact_refuses_too_many_features():
+    data = pk.datasets.make_ranking(5, 5, 16, random_state=0)
+    with pytest.raises(DataError, match="prune"):
+        pk.feature_frontier("LinearRegression", data, data, method="exact")

@@ -118,7 +118,7 @@ def test_colours_and_font_are_the_reports(rankers):
 def test_feature_frontier():
     train, valid = (pk.datasets.make_ranking(15, 6, 3, random_state=seed) for seed in (0, 1))
     found = pk.feature_frontier("LinearRegression", train, valid, costs=[1, 2, 3])
-    trace = pk.plot.feature_frontier(found).data[0]
+    trace = pk.plot.feature_frontier(found).data[1]
     assert list(trace.x) == found.frame["cost"].to_list()
     assert list(trace.marker.symbol).count("diamond") == 1
     with pytest.raises(pk.DataError, match="feature_frontier"):

@@ -160,3 +160,83 @@ def test_what_is_wrong_is_named(fitted):
         early_exit(once, valid)
     with pytest.raises(DataError, match="no exits"):
         pk.plot.exit_frontier(ranker)
+
+
+@pytest.mark.spec("efficient.earlyexit")
+def test_settled_lists_exit_as_a_whole(fitted):
+    ranker, valid = fitted
+    first = ranker.booster_.predict(valid.X, raw_score=True, num_iteration=9, num_threads=1)
+    full = ranker.booster_.predict(valid.X, raw_score=True, num_threads=1)
+    for apart, slack in itertools.product((0.0, 0.01, 0.05, 10.0), (0.0, np.inf)):
+        scorer = exit_scorer(ranker.scorer_, 9, 3, slack, apart)
+        passed, scores = scorer.work(valid.X, valid.offsets), scorer.predict(valid.X, valid.offsets, 1)
+        for a, b in itertools.pairwise(valid.offsets):
+            best = np.sort(first[a:b])[::-1][:4]
+            settled = bool((-np.diff(best) >= apart).all())
+            on = (first[a:b] >= best[min(3, b - a) - 1] - slack) & (not settled)
+            np.testing.assert_array_equal(passed[a:b], 9 + 21 * on)
+            order = np.lexsort((-np.where(on, full[a:b], first[a:b]), ~on))
+            np.testing.assert_array_equal(np.argsort(-scores[a:b], kind="stable"), order)
+    one = scorer.work(valid.X[:1], np.array([0, 1]))
+    assert one.tolist() == [9]  # a list of one document is settled
+    again = EarlyExitScorer.from_arrays(scorer.to_arrays())
+    np.testing.assert_array_equal(again.predict(valid.X, valid.offsets, 1), scores)
+    with pytest.raises(DataError):
+        EarlyExitScorer.from_arrays(scorer.to_arrays() | {"settled": np.array([-1.0])})
+
+
+@pytest.mark.spec("efficient.earlyexit")
+@pytest.mark.parametrize("rule", ["capacity", "proximity", "exact", "query", "combined"])
+def test_the_bound_of_changed_tops_is_of_the_lists_that_change(fitted, rule):
+    from scipy.stats import binom
+
+    ranker, valid = fitted
+    full = ranker.predict(valid)
+    found = early_exit(ranker, valid, rule=rule, max_loss=1.0, trees=(5, 20), keep=(4,))
+    for row in found.frame.rows(named=True):
+        scorer = exit_scorer(ranker.scorer_, row["trees"], row["keep"], row["slack"], row["settled"])
+        scores = scorer.predict(valid.X, valid.offsets, 1)
+        assert row["work"] == pytest.approx(scorer.work(valid.X, valid.offsets).mean() / 30)
+        tops = [[np.argsort(-v[a:b], kind="stable")[:10].tolist() for v in (scores, full)]
+                for a, b in itertools.pairwise(valid.offsets)]  # fmt: skip
+        changed = sum(ours != theirs for ours, theirs in tops)
+        assert row["same_top"] == pytest.approx(1 - changed / valid.n_queries)
+        if changed < valid.n_queries:  # so few changes or fewer happen with probability .05 at the bound
+            assert binom.cdf(changed, valid.n_queries, row["change_bound"]) == pytest.approx(0.05)
+        else:
+            assert row["change_bound"] == 1.0
+
+
+def test_a_limit_of_changes_is_kept(fitted, tmp_path):
+    ranker, valid = fitted
+    free = early_exit(ranker, valid, max_loss=1.0, keep=(2, 5, 9))
+    limit = 0.3
+    found = early_exit(ranker, valid, max_loss=1.0, keep=(2, 5, 9), max_change=limit)
+    assert free.ranker.card_["exit"]["change_bound"] > limit
+    if found.trees is not None:
+        assert found.ranker.card_["exit"]["change_bound"] <= limit
+    assert early_exit(ranker, valid, max_loss=1.0, max_change=0.0).trees is None  # no sample proves that none changes
+    for parameters, message in (({"max_change": 2}, "max_change"), ({"settled": (1.0,)}, "settled belongs"),
+                                ({"rule": "query", "settled": (-1.0,)}, "settled")):  # fmt: skip
+        with pytest.raises(DataError, match=message):
+            early_exit(ranker, valid, **parameters)
+    listed = early_exit(ranker, valid, rule="query", settled=(0.0,), trees=(5,), max_loss=1.0).ranker
+    listed.save(tmp_path / "m")
+    np.testing.assert_array_equal(pk.load(tmp_path / "m").predict(valid), listed.predict(valid))
+
+
+def test_the_bound_of_the_loss_counts_if_it_should(fitted):
+    from scipy.stats import ttest_rel
+
+    ranker, valid = fitted
+    full = evaluate(valid, ranker.predict(valid), ["nDCG@10"]).values["nDCG@10"]
+    found = early_exit(ranker, valid, max_loss=0.01, sure=True, keep=(2, 4, 8))
+    for row in found.frame.rows(named=True):
+        scores = exit_scorer(ranker.scorer_, row["trees"], row["keep"]).predict(valid.X, valid.offsets, 1)
+        ours = evaluate(valid, scores, ["nDCG@10"]).values["nDCG@10"]
+        if (full != ours).any():
+            high = ttest_rel(full, ours).confidence_interval(0.9).high
+            assert row["loss_bound"] == pytest.approx(high)
+    good = found.frame.filter((found.frame["loss_bound"] <= 0.01) & (found.frame["work"] < 1))
+    assert (found.trees, found.keep) == good.select("trees", "keep").row(0)
+    assert good.height < found.frame.filter(found.frame["loss"] <= 0.01).height

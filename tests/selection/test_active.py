@@ -9,9 +9,9 @@ import pytest
 
 from plackett import RankingDataset
 from plackett._errors import DataError
-from plackett.selection.active.expected_change import change_norms, expected_change
+from plackett.selection.active.expected_change import change_norms, expected_change, label_chances
 from plackett.selection.active.exploration import STRATEGIES, Beliefs, expected_pair_loss, explore
-from plackett.selection.active.queries import k_center, query_vectors
+from plackett.selection.active.queries import k_center, queries_by_change, query_vectors
 from plackett.selection.active.windows import closest_window, svm_sampling
 
 
@@ -170,3 +170,41 @@ def test_k_center_budget():
     assert sorted(k_center(np.zeros((4, 2)), 4)) == [0, 1, 2, 3]
     with pytest.raises(DataError, match="only 3 unlabelled queries"):
         k_center(data, 4, labelled=[1, 4])
+
+
+@pytest.mark.spec("select.queries")
+@pytest.mark.parametrize("kind", ["hinge", "exponential"])
+@pytest.mark.parametrize("per_document", [False, True])
+def test_change_of_queries_by_finite_differences(kind, per_document):
+    rng = np.random.default_rng(3)
+    sizes = [6, 4, 5, 3]
+    X, w = rng.normal(size=(18, 2)), np.array([0.7, -0.3])
+    qid = np.repeat(np.arange(4), sizes)
+    labels = np.where(qid == 0, np.arange(18) % 3, -1.0)
+    data = RankingDataset.from_arrays(X, labels, qid)
+    f, grades = data.X @ w, np.array([0.0, 1.0, 2.0])
+    chance = label_chances(f, labels, grades)
+
+    def loss(w, i, g):
+        """Expected loss of the pairs of document i with grade g."""
+        total = 0.0
+        for j in np.flatnonzero(qid == qid[i]):
+            for h in np.flatnonzero(grades != grades[g]):
+                margin = (data.X[i] - data.X[j]).astype(float) @ w * (1 if g > h else -1)
+                term = max(0.0, 1 - margin) if kind == "hinge" else np.exp(-margin)
+                total += (j != i) * chance[j, h] * term
+        return total
+
+    scores = []
+    for q in (1, 2, 3):
+        rows = np.flatnonzero(qid == q)
+        total = 0.0
+        for i, g in itertools.product(rows, range(3)):
+            slope = [(loss(w + d, i, g) - loss(w - d, i, g)) / 2e-6 for d in np.eye(2) * 1e-6]
+            total += chance[i, g] * np.linalg.norm(slope)
+        scores.append(total / (rows.size if per_document else 1))
+    found = queries_by_change(data, f, 3, loss=kind, per_document=per_document)
+    assert found.tolist() == (1 + np.argsort(-np.array(scores))).tolist()
+    assert queries_by_change(data, f, 1, loss=kind, per_document=per_document).tolist() == found[:1].tolist()
+    with pytest.raises(DataError, match="only 3 queries without judgements"):
+        queries_by_change(data, f, 4)

@@ -145,3 +145,47 @@ def test_tables(tmp_path):
 def test_no_ratings(source):
     with pytest.raises(DataError):
         krippendorff_alpha(source)
+
+
+def test_any_file_is_read_or_refused(tmp_path):
+    """Random changes of a table: the reader gives ratings or says what is wrong, and does nothing else."""
+    rng = np.random.default_rng(0)
+    tables = [
+        b"qid,docid,judge,label\n1,a,x,2\n1,a,y,1\n1,b,x,0\n2,c,y,1\n",
+        "query,document,rater1,rater2\n1,\u00e4,2,1\n1,b,,0\n2,\u4e2d,1,1\n".encode(),
+    ]
+    pieces = [
+        b"",
+        b",",
+        b"\n",
+        b'"',
+        b"\x00",
+        b"\xff\xfe",
+        b"nan",
+        b"inf",
+        b"-1",
+        b"1e999",
+        b"judge",
+        b"label",
+        b"\r",
+        b" ",
+    ]
+    path, fine, refused, named = tmp_path / "ratings.csv", 0, 0, 0
+    for trial in range(300):
+        content = tables[trial % 2]
+        for _ in range(int(rng.integers(1, 5))):
+            a, b = np.sort(rng.integers(0, len(content) + 1, 2))
+            b = min(b, a + int(rng.integers(0, 6)))
+            content = content[:a] + pieces[rng.integers(len(pieces))] + content[b:]
+        path.write_bytes(content)
+        try:
+            found = Ratings.of(path)
+        except DataError as error:
+            named += str(path) in str(error)
+            refused += 1
+            continue
+        fine += 1
+        assert found.labels.shape[1] == len(found.judges) >= 2 and not np.isinf(found.labels).any()
+        for rule in RULES:
+            aggregate_labels(Ratings(found.labels[~np.isnan(found.labels).all(axis=1)], found.judges), rule)
+    assert fine > 20 and refused > 20 and named == refused

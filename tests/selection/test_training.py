@@ -19,7 +19,7 @@ from plackett.selection.training.ppc import (
     preference_consistency,
     query_directions,
 )
-from plackett.selection.training.saturation import fit_power_law, saturation
+from plackett.selection.training.saturation import fit_power_law, gain_interval, saturation
 
 
 def _data(seed=0, n=18, n_features=3, n_queries=3):
@@ -132,6 +132,54 @@ def test_it_stops_within_a_step_of_the_best():
     assert not saturation(error, 60, start=10, tolerance=1e-5).saturated
     with pytest.raises(DataError, match="steps"):
         saturation(error, 12, start=10)
+
+
+@pytest.mark.spec("scale.saturation")
+@pytest.mark.parametrize(("curve", "noise"), [((0.2, 2.0, 0.7), 0.003), ((0.3, 0.8, 0.4), 0.002)])
+def test_noise_does_not_stop_it_too_early(curve, noise):
+    a, b, c = curve
+    steps = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        found = saturation(lambda n, rng=rng: a + b * n**-c + noise * rng.normal(), 2**17, start=8, tolerance=0.01)
+        assert found.saturated
+        n = found.sizes[-1]
+        true = b * (n**-c - (2 * n) ** -c)
+        steps.append(n)
+        assert true < 0.012
+        assert found.gain_low <= found.gain <= found.gain_high
+    oracle = next(n for n in (8 * 2**i for i in range(20)) if b * (n**-c - (2 * n) ** -c) < 0.01)
+    assert np.median(steps) <= 2 * oracle
+
+
+@pytest.mark.spec("scale.saturation")
+def test_two_equal_points_are_not_a_plateau():
+    values = dict(zip((8, 16, 32, 64, 128, 256, 500), (0.383, 0.366, 0.362, 0.371, 0.36, 0.352, 0.355), strict=True))
+    found = saturation(values.__getitem__, 500, start=8, tolerance=0.002)
+    assert not found.saturated
+    assert found.gain_high > 0.002
+
+
+@pytest.mark.spec("scale.saturation")
+def test_the_interval_covers_the_gain():
+    n = 8.0 * 2.0 ** np.arange(8)
+    true = n[-1] ** -0.5 * (1 - 2**-0.5)
+    missed = []
+    for seed in range(60):
+        noise = 0.01 * np.random.default_rng(seed).normal(size=n.size)
+        _, low, high = gain_interval(n, 0.2 + n**-0.5 + noise)
+        missed.append((true < low, true > high))
+    assert (np.mean(missed, axis=0) < 0.12).all()  # 0.05 at each end
+    assert gain_interval(n[:3], 0.2 + n[:3] ** -0.5)[1:] == (0.0, np.inf)
+
+
+@pytest.mark.spec("scale.saturation")
+def test_saturation_refuses_what_cannot_be():
+    for bad in ({"confidence": 0.4}, {"tolerance": 0.0}, {"patience": 0}, {"growth": 1.0}, {"start": 0}):
+        with pytest.raises(DataError):
+            saturation(lambda n: 1.0 / n, 100, **bad)
+    with pytest.raises(DataError, match="finite"):
+        saturation(lambda n: np.nan, 100)
 
 
 @pytest.mark.spec("bias.weights")

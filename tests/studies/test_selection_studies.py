@@ -29,6 +29,7 @@ def test_rows_of_what_to_label():
     assert found.frame.height == 7
     assert found.frame["Kendall's τ"].is_between(-1, 1).all()
     assert found.parts[0].frame["choice of documents"].to_list() == ["random", "svm_sampling", "expected_change"]
+    assert found.parts[1].frame["choice of queries"].to_list() == ["random", "k-centre", "expected change"]
     assert found.frame.equals(what_to_label(budgets=(4,), n_queries=5, n_repeats=2).frame)
 
 

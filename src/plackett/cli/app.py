@@ -12,6 +12,7 @@ from plackett import __version__
 from plackett.cli import (
     auto,
     catalogue,
+    churn,
     clicks,
     compare_runs,
     convert,
@@ -75,6 +76,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "evaluate": evaluate.evaluate,
     "experiment": experiment.experiment,
     "compare-runs": compare_runs.compare_runs,
+    "churn": churn.churn,
     "fuse": fuse.fuse,
     "diversify": diversify.diversify,
     "study": study.study,

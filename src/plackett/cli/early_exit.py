@@ -19,11 +19,19 @@ def early_exit(
     data: Annotated[Path, typer.Argument(help="Labelled validation data, with lists as long as those to be served.")],
     out: Annotated[Path, typer.Option(help="File for the model with its exit.")],
     max_loss: Annotated[float, typer.Option(help="How much of the measure may be lost.", min=0.0)] = 0.001,
+    sure: Annotated[bool, typer.Option("--sure", help="The upper end of the interval of the loss counts.")] = False,
     measure: Annotated[str, typer.Option("-m", "--measure", help="The measure.")] = "nDCG@10",
     rule: Annotated[
         str,
-        typer.Option(help="Who goes on: capacity (the best k), proximity (near the k-th), exact (the top k is kept)."),
+        typer.Option(
+            help="Who goes on: capacity (the best k), proximity (near the k-th), exact (the top k is kept), query (all "
+            "of an unsettled list), combined (the best k of an unsettled list)."
+        ),
     ] = "capacity",
+    max_change: Annotated[
+        float | None,
+        typer.Option(help="Share of lists, with 95 % confidence, whose first ten may change.", min=0.0, max=1.0),
+    ] = None,
     force: Force = False,
     *,
     columns: TableColumns,
@@ -41,17 +49,22 @@ def early_exit(
         raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
     check_out(out, force)
     ranker, dataset = load_with(model, data, columns)
-    found = choose(ranker, dataset, max_loss=max_loss, measure=measure, rule=rule)
+    found = choose(ranker, dataset, max_loss=max_loss, sure=sure, measure=measure, rule=rule, max_change=max_change)
     rows = [
-        (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['work']:.0%}", f"{row['value']:.4f}",
-         f"{row['loss']:+.4f}", f"{row['same_top']:.1%}")
+        (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['settled']:.3g}",
+         f"{row['work']:.0%}", f"{row['value']:.4f}", f"{row['loss']:+.4f}",
+         f"{row['same_top']:.1%}", f"{row['change_bound']:.1%}")
         for row in found.frame.filter(found.frame["frontier"]).rows(named=True)[:_SHOWN]
     ]  # fmt: skip
-    names = ("after trees", "keep", "slack", "work", found.measure, "loss", "same first 10")
+    names = (
+        "after trees", "keep", "slack", "settled", "work", found.measure, "loss", "same first 10", "change at most"
+    )  # fmt: skip
     print_table(names, rows, title="exits that no other beats", numbers=range(len(names)))
     if found.trees is None:
-        print(f"no exit loses at most {max_loss:g}; nothing is written")
+        also = "" if max_change is None else f" and changes the first ten of at most {max_change:.0%} of the lists"
+        print(f"no exit loses at most {max_loss:g}{also}; nothing is written")
         raise typer.Exit(1)
     found.ranker.save(out)
     work = found.ranker.card_["exit"]["work"]
-    print(f"{out}: after {found.trees} trees the best {found.keep} of a list go on; {work:.0%} of the work")
+    who = "unsettled lists" if rule == "query" else f"the best {found.keep} of a list"
+    print(f"{out}: after {found.trees} trees {who} go on; {work:.0%} of the work")

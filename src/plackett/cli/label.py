@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,10 +33,23 @@ def _runs(paths: list[Path]) -> list[Path]:
 
 @interruptible
 def next_pairs(
-    pool: Annotated[list[Path], typer.Argument(metavar="POOL…", help="TREC runs, or folders of them.")],
+    pool: Annotated[
+        list[Path], typer.Argument(metavar="POOL…", help="TREC runs, or folders of them; or a dataset, with --model.")
+    ],
     budget: Annotated[int, typer.Option("--budget", "-n", help="Number of pairs to judge.", min=1)] = 100,
     labels: Annotated[Path | None, typer.Option(help="Judgements so far, a TREC qrels file.")] = None,
-    method: Annotated[str, typer.Option(help="depth, uniform, statap, mtc, hedge or letor.")] = "statap",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="depth, uniform, statap, mtc, hedge or letor; for a dataset also svm_sampling or expected_change."
+        ),
+    ] = "statap",
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="POOL is a dataset in which label −1 means not judged; this model, or a file of scores, ranks it."
+        ),
+    ] = None,
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="name=value, such as base=0.2; may be repeated.")
     ] = None,
@@ -51,10 +64,15 @@ def next_pairs(
 
     from plackett.selection.candidates import Candidates
     from plackett.selection.pools.base import find_pool
-    from plackett.selection.tracker import caution
 
     check_out(out, force)
     check_out(qrels, force, "--qrels")
+    if model is not None:
+        candidates, chosen, name = _from_dataset(pool, labels, model, method, parameter, budget, seed)
+        _tell(candidates, chosen, name, out, qrels, as_json)
+        return
+    if method.replace("-", "_") in _ACTIVE:
+        raise typer.BadParameter(f"{method} needs a dataset as POOL, and --model", param_hint="--method")
     with option("--method"):
         strategy = find_pool(method)
     defaults = asdict(strategy)  # type: ignore[call-overload]
@@ -65,6 +83,56 @@ def next_pairs(
         candidates = Candidates.from_runs(_runs(pool), labels)
     with option("--budget"):
         chosen = strategy.select(candidates, budget=budget, random_state=seed)
+    _tell(candidates, chosen, strategy.name, out, qrels, as_json)
+
+
+#: Choices that read features and scores, not ranks.
+_ACTIVE = ("svm_sampling", "expected_change")
+
+
+def _from_dataset(
+    pool: list[Path], labels: Path | None, model: Path, method: str, parameter: list[str] | None, budget: int, seed: int
+) -> tuple[Any, Any, str]:
+    """Candidates of a dataset that a model ranks, and the choice among them."""
+    import numpy as np
+
+    from plackett.cli.arguments import TableColumns
+    from plackett.cli.churn import has_scores
+    from plackett.cli.reading import load_with, read_data
+    from plackett.data.scores import read_scores
+    from plackett.evaluation.estimators import predict
+    from plackett.selection.active.expected_change import expected_change
+    from plackett.selection.active.windows import svm_sampling
+    from plackett.selection.candidates import Candidates
+    from plackett.selection.pools.base import find_pool
+
+    if len(pool) != 1 or pool[0].is_dir():
+        raise typer.BadParameter("with --model, give one dataset", param_hint="POOL")
+    if labels is not None:
+        raise typer.BadParameter("with --model, the labels are those of the dataset", param_hint="--labels")
+    if has_scores(model):
+        data = read_data(pool[0], TableColumns(), labels_needed=False)
+        scores = data.from_input_order(read_scores(model))
+    else:
+        ranker, data = load_with(model, pool[0], TableColumns())
+        scores = np.asarray(predict(ranker, data))
+    candidates = Candidates.from_dataset(data, scores)
+    name = method.replace("-", "_")
+    with option("--budget"):
+        if name in _ACTIVE:
+            if parameter:
+                raise typer.BadParameter(f"{name} has no parameters", param_hint="--parameter")
+            choose = {"svm_sampling": svm_sampling, "expected_change": expected_change}[name]
+            return candidates, choose(data, scores, budget=budget), name
+        with option("--method"):
+            strategy = find_pool(method)
+        return candidates, strategy.select(candidates, budget=budget, random_state=seed), strategy.name
+
+
+def _tell(candidates: Any, chosen: Any, method: str, out: Path | None, qrels: Path | None, as_json: bool) -> None:
+    """Write and show what was chosen."""
+    from plackett.selection.tracker import caution
+
     if out is not None:
         chosen.write_csv(out)
     if qrels is not None:
@@ -74,7 +142,7 @@ def next_pairs(
     if as_json:
         print_json(
             {
-                "method": strategy.name,
+                "method": method,
                 "candidates": candidates.n_rows,
                 "judged": judged,
                 "pairs": chosen.frame.to_dicts(),

@@ -53,7 +53,8 @@ class Churn(Renderable):
         """Means over queries; ``unchanged`` is the share of queries whose first k results stay as they are."""
         frame = self.per_query
         numbers = [name for name in frame.columns if name != "qid"]
-        found = {name: float(frame[name].cast(float).mean()) for name in numbers}  # type: ignore[arg-type]
+        means = {name: frame[name].cast(float).mean() for name in numbers}
+        found = {name: np.nan if value is None else float(value) for name, value in means.items()}  # type: ignore[arg-type]
         still = (frame["replaced"] == 0) & (frame["moved"] == 0)
         return found | {"unchanged": float(still.mean())}  # type: ignore[arg-type]
 
@@ -63,6 +64,23 @@ class Churn(Renderable):
         if not found.height:
             raise DataError(f"there is no query {qid!r}")
         return found.drop("qid").sort("new_rank", "old_rank")
+
+    def example_tables(self, n: int = 2) -> list[Table]:
+        """The results before and after of the n queries that change most, those that stay as they are left out."""
+        tables = []
+        changed = self.per_query.filter((self.per_query["replaced"] > 0) | (self.per_query["moved"] > 0))
+        for row in changed.head(n).rows(named=True):
+            part = self.example(row["qid"])
+            cells = []
+            for one in part.rows(named=True):
+                ends = [f"{one[name]}" if one[name] <= self.k else "–" for name in ("old_rank", "new_rank")]
+                label = [f"{one['label']:g}"] if "label" in one else []
+                cells.append(tuple(map(TableCell, [str(one["docid"]), *ends, *label])))
+            value = row.get("difference")
+            words = "" if value is None else f"; {self.measure} {row['old']:.4f} before, {row['new']:.4f} after"
+            header = ("document", "rank before", "rank after", *(["label"] if "label" in part.columns else []))
+            tables.append(Table(header, tuple(cells), caption=f"Query {row['qid']}{words}"))
+        return tables
 
     def __repr__(self) -> str:
         m = self.mean

@@ -77,8 +77,8 @@ class Robustness:
     ----------
     per_query
         ``qid``, ``value`` of the measure without noise; ``expected``, ``std`` and ``worst`` value over the samples;
-        ``switch``, the discounted probability that neighbours switch; ``penalised``, the value times (1 − ρ · switch).
-        Null is a query that the measure skipped.
+        ``switch``, the discounted probability that neighbours switch; ``penalised``, the value made worse by the share
+        ρ · switch of its size. Null is a query that the measure skipped.
     measure
         Name of the measure.
     """
@@ -112,9 +112,12 @@ def robustness(
     r"""A measure together with its robustness: expected and worst value when scores and labels are noisy.
 
     Each sample adds :math:`N(0, s^2)` to each score and measures the new ranking. With ``label_noise``, each judged
-    label is also replaced, with this probability, by another grade of the data, drawn at random. The value times
-    :math:`1 - \rho\,p`, with p the discounted `switch_probability` of the list, is a measure of relevance and
-    robustness in one number that needs no sampling.
+    label is also replaced, with this probability, by another grade of the data, drawn at random. The penalised value
+
+    .. math:: v \mp \rho\,p\,|v|,
+
+    with p the discounted `switch_probability` of the list, is a measure of relevance and robustness in one number that
+    needs no sampling: :math:`v\,(1 - \rho\,p)` for nDCG. Where lower values are better the penalty is added.
 
     Parameters
     ----------
@@ -175,7 +178,7 @@ def robustness(
         "std": samples.std(axis=0),
         "worst": worst,
         "switch": switch,
-        "penalised": plain * (1.0 - rho * switch),
+        "penalised": plain - found.worth(1.0) * rho * switch * np.abs(plain),
     }
     frame = pl.DataFrame({"qid": ids} | columns).with_columns(pl.col(list(columns)).fill_nan(None))
     return Robustness(frame, str(found))

@@ -4,6 +4,7 @@ from typing import Any
 from plackett.feature_selection.cost import CheapestSelector as CheapestSelector
 from plackett.feature_selection.greedy import GreedySelector as GreedySelector
 from plackett.feature_selection.cost import efficiency_tradeoff as efficiency_tradeoff
+from plackett.feature_selection.efficient_weights import efficient_weights as efficient_weights
 from plackett.feature_selection.cost import feature_frontier as feature_frontier
 from plackett.feature_selection.similarity import feature_similarity as feature_similarity
 from plackett.feature_selection.greedy import greedy_choice as greedy_choice

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,9 @@ class FeatureFrontier:
     selected
         Indices of the chosen features, in the order in which they were added.
     frame
-        A row per set of features that was measured: ``n_features``, ``added`` (the last feature), ``cost``, ``value``
-        of the measure, ``frontier`` (no other set is as good for less) and ``chosen``.
+        A row per set of features that was measured, by ``forward`` only the best of each step: ``n_features``,
+        ``added`` (the last feature; null where the set did not grow), ``features`` (names), ``cost``, ``value`` of the
+        measure, ``frontier`` (no other set is as good for less) and ``chosen``.
     measure
         Name of the measure.
     """
@@ -63,10 +65,10 @@ def feature_frontier(
     method: str = "forward",
     verbose: bool = True,
 ) -> FeatureFrontier:
-    r"""Quality against cost: add features one by one, and take the cheapest set within ε of the best.
+    r"""Quality against cost: train on sets of features, and take the cheapest set within ε of the best.
 
-    A set S of features costs :math:`\sum_{k \in S} t_k`. The ranker is trained on growing sets and measured on
-    ``valid``; of all sets within the budget, the cheapest one whose measure is at least the best minus ε is chosen.
+    A set S of features costs :math:`\sum_{k \in S} t_k`. The ranker is trained on sets and measured on ``valid``; of
+    all measured sets within the budget, the cheapest one whose measure is at least the best minus ε is chosen.
 
     ==============  ==================================================================================================
     method          the next feature is
@@ -75,10 +77,14 @@ def feature_frontier(
                     (F²/2 trainings: for fast rankers). Where none gains, the one that loses least
     ``importance``  the one with the largest measure, ranking by it alone, above the smallest such measure, per cost
                     (F trainings)
+    ``prune``       as ``forward``; then, from the cheapest set within ε, the best and the largest one, features are
+                    dropped or exchanged for a cheaper one as long as the measure stays within ε of the best
+    ``exact``       none: all sets are tried, so the chosen one is the cheapest there is (2^F trainings, F up to 15)
     ==============  ==================================================================================================
 
-    Of equal features the cheaper one is added, then the first. A free feature counts as the cheapest of the others
-    divided by 1000.
+    A growing set need not contain the cheapest good one: a dear feature that was best alone may be needless beside
+    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A
+    free feature counts as the cheapest of the others divided by 1000.
 
     Parameters
     ----------
@@ -104,7 +110,7 @@ def feature_frontier(
     >>> train, valid = (pk.datasets.make_ranking(30, 8, 4, random_state=seed) for seed in (0, 1))
     >>> found = feature_frontier("LinearRegression", train, valid, costs=[5, 1, 1, 1], epsilon=0.02)
     >>> found.frame.columns
-    ['n_features', 'added', 'cost', 'value', 'frontier', 'chosen']
+    ['n_features', 'added', 'features', 'cost', 'value', 'frontier', 'chosen']
 
     References
     ----------
@@ -123,34 +129,47 @@ def feature_frontier(
         raise DataError(f"budget={budget!r} is below the cost of the cheapest feature, {price.min():g}")
     base, found = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker, parse(measure)
 
-    def value(columns: list[int]) -> float:
-        part, other = (_columns(each, np.sort(columns)) for each in (train, valid))
-        with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
-            warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-            scores = predict(fit(clone(base), part), other)
-        return found.worth(found.mean(found.per_query(Scored(other, scores))))
+    seen: dict[frozenset[int], float] = {}
+
+    def value(columns: Sequence[int]) -> float:
+        key = frozenset(columns)
+        if key not in seen:
+            part, other = (_columns(each, np.sort(columns)) for each in (train, valid))
+            with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
+                warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+                scores = predict(fit(clone(base), part), other)
+            seen[key] = float(found.worth(found.mean(found.per_query(Scored(other, scores)))))
+        return seen[key]
 
     limit = np.inf if budget is None else budget
     # sums of prices carry rounding errors
-    within = limit * (1.0 + 1e-12)
-    steps = METHODS[method](train, price, within, value, found, verbose)
-    order = [j for j, _ in steps]
-    cost = np.cumsum(price[order])
-    worth = np.array([each for _, each in steps])
-    good = np.flatnonzero(worth >= worth.max() - epsilon)
-    best = int(good[np.lexsort((good, cost[good]))[0]])
+    search = _Search(train, price, limit * (1.0 + 1e-12), value, found, epsilon, verbose)
+    sets = METHODS[method](search)
+    cost, worth = search.costs(sets), np.array([value(each) for each in sets])
+    if np.isnan(worth).all():
+        raise DataError(f"{found} has no value on the validation data; do they have queries with relevant documents?")
+    best = search.cheapest(sets)
+    order = np.lexsort((-worth, cost))
+    ranked = worth[order]
+    frontier = np.empty(order.size, bool)
+    frontier[order] = ranked > np.concatenate([[-np.inf], np.fmax.accumulate(ranked)[:-1]])
     names = feature_names(train)
+    grown = [i == 0 or set(sets[i - 1]) < set(each) for i, each in enumerate(sets)]
     frame = pl.DataFrame(
         {
-            "n_features": np.arange(1, len(order) + 1),
-            "added": [names[j] for j in order],
+            "n_features": [len(each) for each in sets],
+            "added": [
+                names[each[-1]] if grew and method != "exact" else None for each, grew in zip(sets, grown, strict=True)
+            ],
+            "features": [[names[j] for j in each] for each in sets],
             "cost": cost,
             "value": [found.worth(each) for each in worth],  # a second change of sign undoes the first
-            "frontier": worth > np.concatenate([[-np.inf], np.maximum.accumulate(worth)[:-1]]),
-            "chosen": np.arange(len(order)) == best,
-        }
+            "frontier": frontier,
+            "chosen": np.arange(len(sets)) == best,
+        },
+        schema_overrides={"added": pl.String},
     )
-    return FeatureFrontier(np.array(order[: best + 1], np.int64), frame, str(found))
+    return FeatureFrontier(np.array(sets[best], np.int64), frame, str(found))
 
 
 class CheapestSelector(FeatureSelector):
@@ -265,45 +284,113 @@ def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: flo
 # ---------------------------------------------------------------------------------------------------------- methods
 
 
-def _forward(
-    train: RankingDataset, price: np.ndarray, limit: float, value: Callable[[list[int]], float], found: Any, shown: bool
-) -> list[tuple[int, float]]:
-    order: list[tuple[int, float]] = []
-    per = _divisor(price)
-    left, current, spent = list(range(price.size)), 0.0, 0.0
-    for step in progress(range(price.size), "sets of features", price.size, verbose=shown):
-        left = [j for j in left if spent + price[j] <= limit]
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """What a method needs: data, prices, the limit of the cost, and the worth of a set after training."""
+
+    train: RankingDataset
+    price: np.ndarray
+    limit: float
+    value: Callable[[Sequence[int]], float]
+    measure: Any
+    epsilon: float
+    shown: bool
+
+    def costs(self, sets: Sequence[Sequence[int]]) -> np.ndarray:
+        return np.array([self.price[list(each)].sum() for each in sets])
+
+    def cheapest(self, sets: Sequence[Sequence[int]]) -> int:
+        """Number of the cheapest set within ε of the best; of equal costs the best, then the smallest."""
+        worth, cost = np.array([self.value(each) for each in sets]), self.costs(sets)
+        good = np.flatnonzero(worth >= np.nanmax(worth) - self.epsilon)
+        size = np.array([len(sets[i]) for i in good])
+        return int(good[np.lexsort((good, size, -worth[good], cost[good]))[0]])
+
+
+def _forward(search: _Search) -> list[list[int]]:
+    sets: list[list[int]] = []
+    price, per = search.price, _divisor(search.price)
+    chosen: list[int] = []
+    left, current = list(range(price.size)), 0.0
+    for step in progress(range(price.size), "sets of features", price.size, verbose=search.shown):
+        left = [j for j in left if price[chosen].sum() + price[j] <= search.limit]
         if not left:
             break
-        values = np.array([value([*(each for each, _ in order), j]) for j in left])
+        values = np.array([search.value([*chosen, j]) for j in left])
         # the first set has nothing to gain on: it is compared with the worst feature
         gain = values - (current if step else values.min())
         rate = np.where(gain > 0, gain / per[left], gain)
         best = int(np.lexsort((np.array(left), price[left], -rate))[0])
         current = float(values[best])
-        spent += price[left[best]]
-        order.append((left.pop(best), current))
-    return order
+        chosen = [*chosen, left.pop(best)]
+        sets.append(chosen)
+    return sets
 
 
-def _by_importance(
-    train: RankingDataset, price: np.ndarray, limit: float, value: Callable[[list[int]], float], found: Any, shown: bool
-) -> list[tuple[int, float]]:
-    ranked = single_feature_importance(train, found)
-    place = {name: k for k, name in enumerate(ranked["feature"].to_list())}
-    alone = ranked["importance"].to_numpy()[[place[name] for name in feature_names(train)]]
-    rate = (alone - alone.min()) / _divisor(price)
-    order: list[tuple[int, float]] = []
-    spent = 0.0
-    for j in progress(np.lexsort((price, -rate)).tolist(), "sets of features", price.size, verbose=shown):
-        if spent + price[j] <= limit:
-            spent += price[j]
-            order.append((j, value([*(each for each, _ in order), j])))
-    return order
+def _by_importance(search: _Search) -> list[list[int]]:
+    ranked = single_feature_importance(search.train, search.measure)
+    row = {name: k for k, name in enumerate(ranked["feature"].to_list())}
+    alone = ranked["importance"].to_numpy()[[row[name] for name in feature_names(search.train)]]
+    rate = (alone - alone.min()) / _divisor(search.price)
+    sets: list[list[int]] = []
+    chosen: list[int] = []
+    order = np.lexsort((search.price, -rate)).tolist()
+    for j in progress(order, "sets of features", search.price.size, verbose=search.shown):
+        if search.price[[*chosen, j]].sum() <= search.limit:
+            chosen = [*chosen, j]
+            search.value(chosen)
+            sets.append(chosen)
+    return sets
 
 
-#: How the next feature is found.
-METHODS = {"forward": _forward, "importance": _by_importance}
+def _prune(search: _Search) -> list[list[int]]:
+    sets = _forward(search)
+    # from a large set features can be dropped that a small one is built on
+    starts = [sets[search.cheapest(sets)], max(sets, key=search.value), sets[-1]]
+    for start in starts:
+        now: list[int] | None = start
+        while now is not None:
+            floor = max(search.value(each) for each in sets) - search.epsilon
+            now = _cheaper(search, now, floor)
+            if now is not None:
+                sets.append(now)
+    return sets
+
+
+def _cheaper(search: _Search, now: list[int], floor: float) -> list[int] | None:
+    """The set without one feature, or with a cheaper one in its place, that saves most and is good enough."""
+    price = search.price
+    others = [[k for k in now if k != j] for j in now if len(now) > 1]
+    for j in now:
+        rest = [k for k in now if k != j]
+        others += [[*rest, k] for k in range(price.size) if k not in now and price[k] < price[j]]
+    cost = search.costs(others)
+    for i in np.argsort(cost, kind="stable"):
+        if cost[i] < price[now].sum() and search.value(others[i]) >= floor:
+            return others[i]
+    return None
+
+
+def _exact(search: _Search) -> list[list[int]]:
+    size = search.price.size
+    if size > _MOST_EXACT:
+        raise DataError(f"method='exact' tries all sets, and {size} features have too many; use 'prune'")
+    every = [list(each) for n in range(1, size + 1) for each in itertools.combinations(range(size), n)]
+    cost = search.costs(every)
+    sets = [every[i] for i in np.argsort(cost, kind="stable") if cost[i] <= search.limit]
+    for each in progress(sets, "sets of features", len(sets), verbose=search.shown):
+        search.value(each)
+    return sets
+
+
+#: How sets of features are found.
+METHODS: dict[str, Callable[[_Search], list[list[int]]]] = {
+    "forward": _forward,
+    "importance": _by_importance,
+    "prune": _prune,
+    "exact": _exact,
+}
+_MOST_EXACT = 15
 
 
 def _divisor(price: np.ndarray) -> np.ndarray:

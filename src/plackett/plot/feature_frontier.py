@@ -31,13 +31,14 @@ def feature_frontier(found: FeatureFrontier) -> Any:
     if not isinstance(found, FeatureFrontier):
         raise DataError(f"a {type(found).__name__} has no costs; give what plackett.feature_frontier returned")
     words = [
-        f"{n} features, the last is {name}: cost {cost:g}, {value:.4f}"
+        f"{n} features{f', the last is {name}' if name else ''}: cost {cost:g}, {value:.4f}"
         for n, name, cost, value in found.frame.select("n_features", "added", "cost", "value").rows()
     ]
+    best = found.frame.filter(found.frame["frontier"]).sort("cost")
     chosen = found.frame["chosen"].to_list()
     trace = {
         "type": "scatter",
-        "mode": "lines+markers",
+        "mode": "markers",
         "x": found.frame["cost"].to_list(),
         "y": found.frame["value"].to_list(),
         "marker": {
@@ -45,8 +46,11 @@ def feature_frontier(found: FeatureFrontier) -> Any:
             "size": [12 if each else 6 for each in chosen],
             "symbol": ["diamond" if each else "circle" for each in chosen],
         },
-        "line": {"color": colour(0)},
         "hoverinfo": "text",
         "hovertext": words,
     }
-    return figure([trace], layout(axis("cost of the features"), axis(found.measure), height=420, showlegend=False))
+    line = {"type": "scatter", "mode": "lines", "x": best["cost"].to_list(), "y": best["value"].to_list()}
+    line |= {"line": {"color": colour(0)}, "hoverinfo": "skip"}
+    return figure(
+        [line, trace], layout(axis("cost of the features"), axis(found.measure), height=420, showlegend=False)
+    )

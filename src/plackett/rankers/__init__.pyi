@@ -122,6 +122,7 @@ from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.subsample_ensemble import SubsampleEnsemble as SubsampleEnsemble
 from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
+from plackett.rankers.robust import SwitchPenalty as SwitchPenalty
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP
@@ -140,6 +141,7 @@ from plackett.rankers.pruning import prune as prune
 from plackett.rankers.query_dependent.features import query_features as query_features
 from plackett.rankers.transfer.relatedness import relatedness as relatedness
 from plackett.rankers.query_dependent.response_times import response_times as response_times
+from plackett.rankers.robust import robust_training as robust_training
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.rankers.update import update_ranker as update_ranker

@@ -16,7 +16,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.rankers.columns import Columns
-from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread
+from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread, unsettled_rows
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer
 
@@ -27,10 +27,11 @@ __all__ = ["RULES", "EarlyExit", "early_exit", "exit_scorer"]
 __public__ = ["early_exit"]
 
 #: Shares of the trees after which the exit is tried, and the documents that go on.
-_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-_KEEP = (10, 20, 30, 50, 100)
-#: The slack of proximity, in standard deviations of the scores within lists.
+_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+_KEEP = (10, 15, 20, 30, 50, 100)
+#: The slack of proximity, in standard deviations of the scores within lists, and the gap of a settled list.
 _FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0)
+_GAPS = (0.0, 0.01, 0.03, 0.1, 0.3)
 #: Documents at the top of a list that should stay the same.
 _TOP = 10
 
@@ -43,13 +44,16 @@ class EarlyExit:
     ----------
     ranker
         The ranker with the exit that was chosen; it predicts, saves and loads as any other.
-    trees, keep, slack
+    trees, keep, slack, settled
         The exit: after this many trees, the best ``keep`` documents of each list go on, and those at most ``slack``
-        below them. None if no exit loses little enough, and then ``ranker`` has none.
+        below them, unless the first ``keep`` of the list are at least ``settled`` apart. None if no exit loses little
+        enough, and then ``ranker`` has none.
     frame
-        One row for each exit that was tried, the cheapest first: trees, keep, slack, the share of the ensemble's work
-        that is done, the value of the measure, what it loses, the share of lists whose first ten documents stay the
-        same (``same_top``), and whether any exit is both cheaper and better (``frontier`` is false then).
+        One row for each exit that was tried, the cheapest first: trees, keep, slack, settled, the share of the
+        ensemble's work that is done, the value of the measure, what it loses, the share of lists whose first ten
+        documents stay the same in the same order (``same_top``), the upper ends of the one-sided 95 % intervals
+        of the loss and of the share of lists where these documents change (``loss_bound``, ``change_bound``), and
+        whether any exit is both cheaper and better (``frontier`` is false then).
     measure
         Name of the measure.
     """
@@ -58,6 +62,7 @@ class EarlyExit:
     trees: int | None
     keep: int | None
     slack: float | None
+    settled: float | None
     frame: pl.DataFrame
     measure: str
 
@@ -68,11 +73,14 @@ def early_exit(
     data: RankingDataset,
     *,
     max_loss: float = 0.001,
+    sure: bool = False,
     measure: Any = "nDCG@10",
     rule: str = "capacity",
     trees: Sequence[int] | None = None,
     keep: Sequence[int] | None = None,
     slack: Sequence[float] | None = None,
+    settled: Sequence[float] | None = None,
+    max_change: float | None = None,
     n_jobs: int | None = None,
 ) -> EarlyExit:
     r"""Choose after how many trees which documents of a list are scored to the end.
@@ -80,6 +88,8 @@ def early_exit(
     All documents of a list pass the first s trees. Some of them go on, pass the other trees and rank above the rest,
     which keep their order. With T trees and a share r of documents that go on, :math:`s/T + r (1 - s/T)` of the work is
     left. Of the exits that lose at most ``max_loss`` of the measure on ``data``, the one with the least work is taken.
+    With ``max_change`` the first ten results, too, are validated: an exit is taken only if, by the exact binomial
+    interval of Clopper and Pearson, they change in at most this share of lists like those of ``data`` (95 %).
 
     =============  ==================================================================================================
     rule           a document goes on if, after s trees,
@@ -88,6 +98,9 @@ def early_exit(
     ``proximity``  its score is at most δ below the k-th best
     ``exact``      the same with the δ that the other trees can make up for: the sum of the ranges of their leaf values.
                    The best k documents are then those of the whole ensemble, always and in the same order
+    ``query``      its list is not settled: one of the first k documents is less than ε above the next one. Lists go on
+                   or exit as a whole
+    ``combined``   its list is not settled, and it is among the best k
     =============  ==================================================================================================
 
     Parameters
@@ -98,13 +111,19 @@ def early_exit(
         Labelled lists as long as those to be served, not those it was trained on.
     max_loss
         How much of the measure may be lost, as a difference of means.
+    sure
+        The upper end of the interval of the loss, not the loss itself, must be at most ``max_loss``. With few lists, an
+        exit that happens to lose nothing on ``data`` may lose more on others.
     measure
         The measure.
     rule
         As above.
-    trees, keep, slack
-        The values of s, k and δ to try. None tries several shares of the trees, k from 10 to 100 (10 for
-        ``proximity`` and ``exact``), and δ up to twice the standard deviation of scores within lists.
+    trees, keep, slack, settled
+        The values of s, k, δ and ε to try. None tries several shares of the trees, k from 10 to 100 (10 for
+        ``proximity``, ``exact`` and ``query``), δ up to twice the standard deviation of scores within lists, and ε
+        up to 0.3 of it.
+    max_change
+        Highest share of lists, with 95 % confidence, whose first ten results change; None sets no limit.
 
     Examples
     --------
@@ -112,7 +131,7 @@ def early_exit(
     >>> train, valid = (pk.datasets.make_ranking(40, n_features=5, random_state=seed) for seed in (0, 1))
     >>> found = early_exit(pk.LambdaMART(n_estimators=40).fit(train), valid, max_loss=0.05, keep=(3, 5), trees=(5, 20))
     >>> found.frame.columns
-    ['trees', 'keep', 'slack', 'work', 'value', 'loss', 'same_top', 'frontier']
+    ['trees', 'keep', 'slack', 'settled', 'work', 'value', 'loss', 'loss_bound', 'same_top', 'change_bound', 'frontier']
     >>> found.ranker.predict(valid).shape == (valid.n_rows,)
     True
 
@@ -120,6 +139,8 @@ def early_exit(
     ----------
     Cambazoglu, Zaragoza, Chapelle, Chen, Liao, Zheng, Degenhardt: Early exit optimizations for additive machine learned
     ranking systems. WSDM 2010.
+    Lucchese, Nardini, Orlando, Perego, Trani: Query-level early exit for additive learning-to-rank ensembles. SIGIR
+    2020.
     """
     import polars as pl
 
@@ -136,10 +157,14 @@ def early_exit(
         raise DataError(f"rule={rule!r}; give one of {', '.join(map(repr, RULES))}")
     if slack is not None and rule != "proximity":
         raise DataError(f"slack belongs to rule='proximity', not to {rule!r}")
+    if settled is not None and rule not in _OF_LISTS:
+        raise DataError(f"settled belongs to the rules {', '.join(map(repr, _OF_LISTS))}, not to {rule!r}")
+    if max_change is not None and not 0.0 <= max_change <= 1.0:
+        raise DataError(f"max_change={max_change!r}; give a share from 0 to 1")
     if trees is None:
         trees = sorted({max(1, round(share * total)) for share in _SHARES} - {total})
     if keep is None:
-        keep = _KEEP if rule == "capacity" else _KEEP[:1]
+        keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
     for name, values, most in (("trees", trees, total - 1), ("keep", keep, None)):
         bad = [value for value in values if value < 1 or (most is not None and value > most)]
         if bad or not len(values):
@@ -147,78 +172,151 @@ def early_exit(
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 
-    def value(scores: np.ndarray) -> float:
-        return chosen.mean(chosen.per_query(Scored(data, scores, n_jobs=n_jobs)))
+    def values(scores: np.ndarray) -> np.ndarray:
+        return chosen.per_query(Scored(data, scores, n_jobs=n_jobs))
 
     full = scorer.predict(data.X, data.offsets, n_jobs)
-    before = value(full)
+    each = values(full)
+    before = chosen.mean(each)
     every = np.arange(data.n_rows)
-    top = best_rows(full, every, data.offsets, _TOP)
+    top = _first(full, data)
     tried = []
     for s in trees:
         first = TreeScorer.of(scorer.trees.head(s)).predict(data.X, data.offsets, n_jobs)
-        for k, d in itertools.product(keep, RULES[rule](scorer, s, first, data, slack)):
-            rows = best_rows(first, every, data.offsets, k, d)
-            after = value(lift(first, rows, full[rows], data.offsets))
+        for k, (d, apart) in itertools.product(keep, RULES[rule](scorer, s, first, data, slack, settled)):
+            rows = every if apart == np.inf else unsettled_rows(first, every, data.offsets, k, apart)
+            rows = best_rows(first, rows, data.offsets, k, d)
+            scores = lift(first, rows, full[rows], data.offsets)
+            now = values(scores)
+            after = chosen.mean(now)
             loss = chosen.worth(before) - chosen.worth(after)
+            highest = loss + _margin(chosen.worth(each) - chosen.worth(now))
             work = s / total + (1.0 - s / total) * rows.size / max(data.n_rows, 1)
-            tried.append((s, k, d, work, after, loss, _same_lists(top, rows, data.offsets)))
-    tried.sort(key=lambda entry: (entry[3], entry[5]))
-    least = np.minimum.accumulate([np.inf, *(entry[5] for entry in tried)])[:-1]
-    frontier = [bool(entry[5] < bound) for entry, bound in zip(tried, least, strict=True)]
-    columns = ("trees", "keep", "slack", "work", "value", "loss", "same_top")
+            changed = np.unique(data.query_of_row[_first(scores, data) != top]).size
+            same, bound = 1.0 - changed / max(data.n_queries, 1), _upper_bound(changed, data.n_queries)
+            tried.append((s, k, d, apart, work, after, loss, highest, same, bound))
+    tried.sort(key=lambda entry: (entry[4], entry[6]))
+    least = np.minimum.accumulate([np.inf, *(entry[6] for entry in tried)])[:-1]
+    frontier = [bool(entry[6] < bound) for entry, bound in zip(tried, least, strict=True)]
+    columns = ("trees", "keep", "slack", "settled", "work", "value", "loss", "loss_bound", "same_top", "change_bound")
     frame = pl.DataFrame(tried, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
-    good = [entry for entry in tried if entry[5] <= max_loss and entry[3] < 1.0]
+    most = 1.0 if max_change is None else max_change
+    good = [entry for entry in tried if entry[7 if sure else 6] <= max_loss and entry[4] < 1.0 and entry[9] <= most]
     if not good:
-        return EarlyExit(ranker, None, None, None, frame, str(chosen))
-    s, k, d, work, after, _, same = good[0]
+        return EarlyExit(ranker, None, None, None, None, frame, str(chosen))
+    s, k, d, apart, work, after, _, _, same, bound = good[0]
     exiting = copy.copy(ranker)
-    exiting.scorer_ = exit_scorer(scorer, s, k, d)
+    exiting.scorer_ = exit_scorer(scorer, s, k, d, apart)
     exiting.card_ = ranker.card_ | {
         "exit": {
-            "rule": rule, "trees": s, "of": total, "keep": k, "slack": d, "work": work, "measure": str(chosen),
-            "value": after, "full": before, "same_top": same,
+            "rule": rule, "trees": s, "of": total, "keep": k, "slack": _finite(d), "settled": _finite(apart),
+            "work": work, "measure": str(chosen), "value": after, "full": before, "same_top": same,
+            "change_bound": bound,
         }
     }  # fmt: skip
     exiting.__dict__.pop("calibration_", None)  # scores below the exit mean something else
-    return EarlyExit(exiting, s, k, d, frame, str(chosen))
+    return EarlyExit(exiting, s, k, d, apart, frame, str(chosen))
 
 
-def exit_scorer(scorer: TreeScorer, trees: int, keep: int, slack: float = 0.0) -> EarlyExitScorer:
+def exit_scorer(
+    scorer: TreeScorer, trees: int, keep: int, slack: float = 0.0, settled: float = np.inf
+) -> EarlyExitScorer:
     """The scorer with one exit: the first trees for all documents of a list, the others for the best of them."""
+    lists = None if settled == np.inf else np.array([float(settled)])
     return EarlyExitScorer(
-        scorer, np.array([trees]), np.array([keep]), np.array([float(slack)]), np.array([-np.inf])
+        scorer, np.array([trees]), np.array([keep]), np.array([float(slack)]), np.array([-np.inf]), lists
     ).checked()
 
 
-def _same_lists(top: np.ndarray, rows: np.ndarray, offsets: np.ndarray) -> float:
-    """Share of the lists all of whose first documents go on."""
-    lost = np.setdiff1d(top, rows, assume_unique=True)
-    cut = np.unique(np.searchsorted(offsets, lost, side="right")).size
-    return 1.0 - cut / max(offsets.size - 1, 1)
+def _first(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
+    """Rank of each row in its list, from 1, and 0 below the first ten; rows of equal scores keep their order."""
+    order = np.lexsort((-scores, data.query_of_row))
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size) - data.offsets[data.query_of_row] + 1
+    return np.where(rank <= _TOP, rank, 0)
 
 
-def _capacity(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any) -> list[float]:
-    return [0.0]
+def _upper_bound(changed: int, lists: int, confidence: float = 0.95) -> float:
+    """Upper end of the one-sided interval of Clopper and Pearson for a share.
+
+    >>> round(_upper_bound(0, 100), 4), _upper_bound(5, 5)
+    (0.0295, 1.0)
+    """
+    from scipy.stats import beta
+
+    return 1.0 if changed >= lists else float(beta.ppf(confidence, changed + 1, lists - changed))
 
 
-def _proximity(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any) -> list[float]:
+def _margin(losses: np.ndarray) -> float:
+    """Distance of the upper end of the one-sided interval of Student's t from the mean.
+
+    >>> round(_margin(np.array([0.0, 1.0, 2.0])), 4), _margin(np.zeros(9))
+    (1.6859, 0.0)
+    """
+    from scipy.stats import t
+
+    known = losses[~np.isnan(losses)]
+    if known.size < 2:
+        return 0.0 if not known.any() else np.inf
+    return float(t.ppf(0.95, known.size - 1) * known.std(ddof=1) / np.sqrt(known.size))
+
+
+def _finite(value: float) -> float | None:
+    """For JSON, which has no infinity."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(name: str, values: Any) -> list[float]:
+    if not len(values) or not all(np.isfinite(v) and v >= 0 for v in values):
+        raise DataError(f"{name}={list(values)}; give numbers of 0 or more")
+    return [float(v) for v in values]
+
+
+def _spread(first: np.ndarray, data: RankingDataset) -> float:
+    """Standard deviation of scores within lists."""
+    if not data.n_rows:
+        return 0.0
+    sizes = np.maximum(np.diff(data.offsets), 1)
+    means = np.bincount(data.query_of_row, first, data.n_queries) / sizes
+    return float(np.sqrt(np.mean((first - means[data.query_of_row]) ** 2)))
+
+
+Rules = list[tuple[float, float]]
+
+
+def _capacity(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
+    return [(0.0, np.inf)]
+
+
+def _proximity(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
     if slack is not None:
-        if not len(slack) or not all(np.isfinite(d) and d >= 0 for d in slack):
-            raise DataError(f"slack={list(slack)}; give numbers of 0 or more")
-        return [float(d) for d in slack]
-    means = np.add.reduceat(first, data.offsets[:-1]) / np.diff(data.offsets) if data.n_rows else np.zeros(0)
-    spread = float(np.sqrt(np.mean((first - np.repeat(means, np.diff(data.offsets))) ** 2))) if data.n_rows else 0.0
-    return [factor * spread for factor in _FACTORS]
+        return [(d, np.inf) for d in _numbers("slack", slack)]
+    spread = _spread(first, data)
+    return [(factor * spread, np.inf) for factor in _FACTORS]
 
 
-def _exact(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any) -> list[float]:
-    return [leaf_spread(scorer, s)]
+def _exact(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
+    return [(leaf_spread(scorer, s), np.inf)]
 
 
-#: By name: what a document may be below the k-th best of its list to go on.
-RULES: dict[str, Callable[[TreeScorer, int, np.ndarray, RankingDataset, Any], list[float]]] = {
+def _query(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
+    return [(np.inf, apart) for _, apart in _combined(scorer, s, first, data, slack, settled)]
+
+
+def _combined(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
+    if settled is not None:
+        return [(0.0, apart) for apart in _numbers("settled", settled)]
+    spread = _spread(first, data)
+    return [(0.0, factor * spread) for factor in _GAPS]
+
+
+#: By name: what a document may be below the k-th best of its list to go on, and the gaps of a settled list.
+RULES: dict[str, Callable[[TreeScorer, int, np.ndarray, RankingDataset, Any, Any], Rules]] = {
     "capacity": _capacity,
     "proximity": _proximity,
     "exact": _exact,
+    "query": _query,
+    "combined": _combined,
 }
+#: Those that stop whole lists.
+_OF_LISTS = ("query", "combined")

@@ -13,7 +13,7 @@ from plackett._errors import DataError
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer
 
-__all__ = ["EarlyExitScorer", "leaf_spread"]
+__all__ = ["EarlyExitScorer", "leaf_spread", "unsettled_rows"]
 
 _TREES = "trees."
 
@@ -24,6 +24,8 @@ class EarlyExitScorer:
 
     At exit e, a document goes on if its sum so far is at least the ``keep[e]``-th best of its list minus ``slack[e]``,
     and at least ``floor[e]``. Documents that went further rank above those that did not, in the order of their sums.
+    A list whose first ``keep[e]`` documents are each at least ``settled[e]`` above the next one is settled: none of its
+    documents goes on.
 
     Parameters
     ----------
@@ -32,7 +34,9 @@ class EarlyExitScorer:
     after
         Number of trees before each exit, ascending.
     keep, slack, floor
-        The rule of each exit.
+        The rule of each exit for documents.
+    settled
+        The rule of each exit for lists; None, or infinity for an exit, lets every list go on.
     """
 
     kind: ClassVar[str] = "early_exit"
@@ -42,6 +46,7 @@ class EarlyExitScorer:
     keep: np.ndarray
     slack: np.ndarray
     floor: np.ndarray
+    settled: np.ndarray | None = None
 
     @cached_property
     def segments(self) -> list[TreeScorer]:
@@ -70,8 +75,11 @@ class EarlyExitScorer:
         first, *others = self.segments
         sums = first.predict(X, offsets, n_jobs)
         rows, stages = np.arange(sums.size), []
-        rules = zip(self.keep.tolist(), self.slack.tolist(), self.floor.tolist(), strict=True)
-        for segment, (keep, slack, floor) in zip(others, rules, strict=True):
+        settled = np.full(self.keep.size, np.inf) if self.settled is None else self.settled
+        rules = zip(self.keep.tolist(), self.slack.tolist(), self.floor.tolist(), settled.tolist(), strict=True)
+        for segment, (keep, slack, floor, apart) in zip(others, rules, strict=True):
+            if apart < np.inf:
+                rows = unsettled_rows(sums, rows, offsets, keep, apart)
             rows = best_rows(sums, rows, offsets, keep, slack)
             if floor > -np.inf:
                 rows = rows[sums[rows] >= floor]
@@ -83,6 +91,8 @@ class EarlyExitScorer:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""
         own = {name: getattr(self, name) for name in ("after", "keep", "slack", "floor")}
+        if self.settled is not None:
+            own["settled"] = self.settled
         return own | {f"{_TREES}{name}": array for name, array in self.trees.to_arrays().items()}
 
     @classmethod
@@ -90,7 +100,7 @@ class EarlyExitScorer:
         """The scorer that `to_arrays` wrote."""
         trees = {name.removeprefix(_TREES): a for name, a in arrays.items() if name.startswith(_TREES)}
         whole = {name: np.array(arrays[name], np.int64) for name in ("after", "keep")}
-        real = {name: np.array(arrays[name], np.float64) for name in ("slack", "floor")}
+        real = {name: np.array(arrays[name], np.float64) for name in ("slack", "floor", "settled") if name in arrays}
         return cls(TreeScorer.from_arrays(trees), **whole, **real).checked()
 
     def checked(self) -> EarlyExitScorer:
@@ -99,11 +109,25 @@ class EarlyExitScorer:
         ends = np.array([0, *self.after, total])
         if any(getattr(self, name).shape != (size,) for name in ("after", "keep", "slack", "floor")):
             raise DataError("the exits of a tree ensemble have rules of different sizes")
+        if self.settled is not None and (self.settled.shape != (size,) or not (self.settled >= 0).all()):
+            raise DataError("the exits of a tree ensemble have gaps that are no numbers of 0 or more, one per exit")
         if self.trees.trees.n_outputs != 1 or (np.diff(ends) <= 0).any():
             raise DataError(f"exits after {self.after.tolist()} of {total} trees")
         if (self.keep < 1).any() or not (self.slack >= 0).all() or np.isnan(self.floor).any():
             raise DataError("the exits of a tree ensemble have rules that keep nothing")
         return self
+
+
+def unsettled_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int, apart: float) -> np.ndarray:
+    """Those of some rows in whose list one of the n best is less than ``apart`` above the next one."""
+    query = np.searchsorted(offsets, rows, side="right") - 1
+    order = np.lexsort((-scores[rows], query))
+    ranked, lists = scores[rows[order]], query[order]
+    place = np.arange(order.size) - np.searchsorted(lists, lists)
+    close = (lists[1:] == lists[:-1]) & (place[:-1] < n) & ~(ranked[:-1] - ranked[1:] >= apart)
+    goes_on = np.zeros(offsets.size - 1, bool)
+    goes_on[lists[:-1][close]] = True
+    return rows[goes_on[query]]
 
 
 def leaf_spread(scorer: TreeScorer, after: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._kernel import kernel
 from plackett.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer
@@ -85,27 +86,65 @@ def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int,
     All that tie with the last are among them.
     """
     starts = list_offsets(rows, offsets)
-    sizes = np.diff(starts)
-    query = np.repeat(np.arange(sizes.size), sizes)
-    found = scores[rows]
-    order = np.lexsort((-found, query))
-    last = np.zeros(sizes.size)
-    some = sizes > 0
-    last[some] = found[order[(starts[:-1] + np.minimum(n, sizes) - 1)[some]]]
-    return rows[found >= last[query] - slack]
+    found = np.ascontiguousarray(scores[rows], np.float64)
+    kept = np.empty(found.size, np.bool_)
+    longest = int(np.diff(starts).max(initial=0))
+    if longest:
+        _keep_best(found, starts, min(int(n), longest), float(slack), kept)
+    return rows[kept]
 
 
 def lift(scores: np.ndarray, rows: np.ndarray, new: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """New scores for some rows, moved above the other rows of their list where there are others."""
-    query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
-    others = np.ones(scores.size, bool)
-    others[rows] = False
-    roof, floor = np.full(offsets.size - 1, -np.inf), np.full(offsets.size - 1, np.inf)
-    np.maximum.at(roof, query[others], scores[others])
-    np.minimum.at(floor, query[rows], new)
-    split = np.isfinite(roof) & np.isfinite(floor)
-    shift = np.zeros(roof.size)
-    shift[split] = roof[split] + 1.0 - floor[split]
-    lifted = scores.copy()
-    lifted[rows] = new + shift[query[rows]]
+    lifted = np.array(scores, np.float64)
+    if rows.size:
+        _lift(lifted, rows, np.ascontiguousarray(new, np.float64), list_offsets(rows, offsets), offsets)
     return lifted
+
+
+@kernel
+def _keep_best(scores, starts, n, slack, kept):  # type: ignore[no-untyped-def]
+    heap = np.empty(n)  # the best so far, the least of them first
+    for q in range(starts.size - 1):
+        a, b = starts[q], starts[q + 1]
+        size = 0
+        for i in range(a, b):
+            value = scores[i]
+            if size < n:
+                child = size
+                size += 1
+                while child > 0 and heap[(child - 1) // 2] > value:
+                    heap[child] = heap[(child - 1) // 2]
+                    child = (child - 1) // 2
+                heap[child] = value
+            elif value > heap[0]:
+                parent = 0
+                child = 1
+                while child < n:
+                    if child + 1 < n and heap[child + 1] < heap[child]:
+                        child += 1
+                    if heap[child] >= value:
+                        break
+                    heap[parent] = heap[child]
+                    parent = child
+                    child = 2 * parent + 1
+                heap[parent] = value
+        last = heap[0] - slack
+        for i in range(a, b):
+            kept[i] = scores[i] >= last
+
+
+@kernel
+def _lift(lifted, rows, new, starts, offsets):  # type: ignore[no-untyped-def]
+    for q in range(starts.size - 1):
+        p, end = starts[q], starts[q + 1]
+        roof, floor = -np.inf, np.inf
+        for i in range(offsets[q], offsets[q + 1]):
+            if p < end and rows[p] == i:
+                floor = min(floor, new[p])
+                p += 1
+            else:
+                roof = max(roof, lifted[i])
+        shift = roof + 1.0 - floor if np.isfinite(roof) and np.isfinite(floor) else 0.0
+        for p in range(starts[q], end):
+            lifted[rows[p]] = new[p] + shift

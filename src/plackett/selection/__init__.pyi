@@ -8,12 +8,14 @@ from plackett.selection.pools.letor import LETORPool as LETORPool
 from plackett.selection.pools.mtc import MTCPool as MTCPool
 from plackett.selection.pools.uniform import UniformPool as UniformPool
 from plackett.selection.judges.aggregate import aggregate_labels as aggregate_labels
+from plackett.selection.depth import allocate as allocate
 from plackett.selection.tracker import caution as caution
 from plackett.selection.judges.cohen import cohen_kappa as cohen_kappa
 from plackett.selection.training.ppc import consistent_documents as consistent_documents
 from plackett.selection.training.ppc import consistent_pairs as consistent_pairs
 from plackett.selection.training.ppc import consistent_queries as consistent_queries
 from plackett.selection.judges.dawid_skene import dawid_skene as dawid_skene
+from plackett.selection.depth import deep_sample as deep_sample
 from plackett.selection.active.expected_change import expected_change as expected_change
 from plackett.selection.active.exploration import explore as explore
 from plackett.selection.tracker import feature_shift as feature_shift
@@ -23,6 +25,9 @@ from plackett.selection.active.queries import k_center as k_center
 from plackett.selection.training.density_ratio import kliep_weights as kliep_weights
 from plackett.selection.judges.krippendorff import krippendorff_alpha as krippendorff_alpha
 from plackett.selection.training.ppc import preference_consistency as preference_consistency
+from plackett.selection.active.queries import queries_by_change as queries_by_change
+from plackett.selection.training.sampled_pairs import sample_pairs as sample_pairs
 from plackett.selection.training.saturation import saturation as saturation
+from plackett.selection.depth import shallow_sample as shallow_sample
 from plackett.selection.active.windows import svm_sampling as svm_sampling
 from plackett.selection.training.density_ratio import ulsif_weights as ulsif_weights

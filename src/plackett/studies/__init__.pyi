@@ -6,6 +6,7 @@ from plackett.studies.bottom_documents import bottom_documents as bottom_documen
 from plackett.studies.case_studies import case_studies as case_studies
 from plackett.studies.convex_losses import convex_losses as convex_losses
 from plackett.studies.cutoffs import cutoffs as cutoffs
+from plackett.studies.deep_or_shallow import deep_or_shallow as deep_or_shallow
 from plackett.studies.diversity import diversity as diversity
 from plackett.studies.essential_loss import essential_loss as essential_loss
 from plackett.studies.few_labels import few_labels as few_labels
@@ -29,6 +30,7 @@ from plackett.studies.query_dependent import query_dependent as query_dependent
 from plackett.studies.query_stability import query_stability as query_stability
 from plackett.studies.regulariser import regulariser as regulariser
 from plackett.studies.relational import relational as relational
+from plackett.studies.scoring_frontier import scoring_frontier as scoring_frontier
 from plackett.studies.soft_ranks import soft_ranks as soft_ranks
 from plackett.studies.surrogate_bounds import surrogate_bounds as surrogate_bounds
 from plackett.studies.tendency import tendency as tendency

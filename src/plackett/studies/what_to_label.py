@@ -10,16 +10,18 @@ import numpy as np
 from plackett._chart import line_chart
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.some_rows import some_rows
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.kendall_tau import kendall_tau
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.selection.active.expected_change import expected_change
+from plackett.selection.active.queries import k_center, queries_by_change
 from plackett.selection.active.windows import svm_sampling
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import find_pool
 from plackett.selection.simulate import judge_in_rounds, system_values
-from plackett.studies.base import Study, per_query
+from plackett.studies.base import Study, named_folds_of, per_query
 
 __all__ = ["difference", "what_to_label"]
 
@@ -43,6 +45,7 @@ def what_to_label(
     budgets: Sequence[int] = (5, 20),
     n_queries: int = 20,
     n_repeats: int = 10,
+    data: Any = None,
     random_state: int = 0,
 ) -> Study:
     """Which documents should be judged: does any strategy beat a random choice?
@@ -50,7 +53,8 @@ def what_to_label(
     First table: a few documents of each query are judged by each strategy, the systems are ranked by the estimate of
     average precision that belongs to it, and Kendall's τ to the ranking with full judgements is taken. Each repetition
     draws other queries. Second table: a linear ranker is trained on documents chosen in rounds, and tested on other
-    queries. The last columns are the difference to the random choice of the same repetition and its 95 % interval.
+    queries; third table: on whole queries that are chosen after a few random ones. The last columns are the difference
+    to the random choice of the same repetition and its 95 % interval.
 
     Parameters
     ----------
@@ -60,6 +64,9 @@ def what_to_label(
         Judgements per query.
     n_queries
         Queries of each repetition.
+    data
+        A dataset, or one with folds, of which the first is used, for the second and third table; generated data
+        otherwise.
     """
     import polars as pl
 
@@ -101,7 +108,7 @@ def what_to_label(
         frame,
         f"Ranking of {len(whole.rank)} systems, {n_repeats} repetitions with {n_queries} queries each",
         tuple(notes),
-        (_active(n_repeats, random_state),),
+        _active(data, n_repeats, random_state),
         picture=line_chart(lines, title="τ to full judgements", x_label="judgements per query", y_label="Kendall's τ"),
     )
 
@@ -141,16 +148,19 @@ def _made_up(random_state: int, n_runs: int = 12, n_queries: int = 60, n_docs: i
     return runs, qrels
 
 
-def _active(n_repeats: int, random_state: int, rounds: int = 4, per_round: int = 3) -> Study:
-    """A linear ranker, trained on documents that are chosen in rounds."""
+def _active(data: Any, n_repeats: int, random_state: int, rounds: int = 4, per_round: int = 3) -> tuple[Study, Study]:
+    """A linear ranker, trained on documents that are chosen in rounds, and on queries that are chosen at once."""
     import polars as pl
 
     found: dict[str, list[float]] = {"random": [], "svm_sampling": [], "expected_change": []}
+    whole: dict[str, list[float]] = {"random": [], "k-centre": [], "expected change": []}
+    fold = next(iter(named_folds_of(data)[1].values())) if data is not None else None
     for repeat in range(n_repeats):
-        data: Any = make_ranking(
-            n_queries=50, docs_per_query=30, n_features=12, noise=1.0, random_state=random_state + repeat
-        )
-        train, test = data.select(np.arange(20)), data.select(np.arange(20, 50))
+        train, test = _parts(fold, repeat, random_state)
+        first = np.sort(np.random.default_rng((random_state, repeat)).choice(train.n_queries, 4, replace=False))
+        for name, values in whole.items():
+            chosen = np.concatenate([first, _next_queries(name, train, first, (random_state, repeat))])
+            values.append(_quality(_fit(train.select(np.sort(chosen))), test))
         for name, values in found.items():
             rng = np.random.default_rng((random_state, repeat))
             known = rng.random(train.n_rows) < 0.1  # the same first documents for all
@@ -158,12 +168,50 @@ def _active(n_repeats: int, random_state: int, rounds: int = 4, per_round: int =
                 now = train.replace(y=np.where(known, train.labels, -1.0))
                 budget = min(per_round * train.n_queries, int((~known).sum()))
                 known[_next(name, now, _fit(now).predict(train), budget, rng)] = True
-            model = _fit(train.replace(y=np.where(known, train.labels, -1.0)))
-            values.append(float(per_query(test, model.predict(test), "nDCG@10").mean()))
-    rows = [(name, float(np.mean(v)), *difference(v, found["random"])) for name, v in found.items()]
-    frame = pl.DataFrame(rows, ["choice of documents", "nDCG@10", "minus random", "from", "to"], orient="row")
-    per_query_ = rounds * per_round
-    return Study(frame, f"Training a linear ranker on about {per_query_ + 3} of 30 documents of 20 queries")
+            values.append(_quality(_fit(train.replace(y=np.where(known, train.labels, -1.0))), test))
+    columns = ["nDCG@10", "minus random", "from", "to"]
+    studies = []
+    for what, values, title in (
+        ("documents", found, f"Training a linear ranker on a tenth and {rounds * per_round} more documents per query"),
+        ("queries", whole, "Training a linear ranker on 4 random queries and 6 more, of 20"),
+    ):
+        rows = [(name, float(np.mean(v)), *difference(v, values["random"])) for name, v in values.items()]
+        lost = tuple(f"{row[0]} loses to random." for row in rows if row[4] < 0)
+        studies.append(Study(pl.DataFrame(rows, [f"choice of {what}", *columns], orient="row"), title, lost))
+    return studies[0], studies[1]
+
+
+def _parts(fold: Any, repeat: int, random_state: int) -> tuple[RankingDataset, RankingDataset]:
+    """20 queries to choose from, and others to test on; at most 60 documents of a query."""
+    if fold is None:
+        made: Any = make_ranking(
+            n_queries=50, docs_per_query=30, n_features=12, noise=1.0, random_state=random_state + repeat
+        )
+        return made.select(np.arange(20)), made.select(np.arange(20, 50))
+    rng = np.random.default_rng((random_state, repeat, 1))
+    train = fold.train.select(np.sort(rng.choice(fold.train.n_queries, min(20, fold.train.n_queries), replace=False)))
+    order = np.lexsort((rng.random(train.n_rows), train.query_of_row))
+    turn = np.arange(train.n_rows) - train.offsets[train.query_of_row]
+    train = some_rows(train, np.sort(order[turn < 60]))
+    X = np.asarray(train.dense(), np.float64)
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    train, test = (part.replace(X=((part.dense() - mean) / spread).astype(np.float32)) for part in (train, fold.test))
+    return train, test
+
+
+def _quality(model: RankSVM, test: RankingDataset) -> float:
+    return float(np.nanmean(per_query(test, model.predict(test), "nDCG@10")))
+
+
+def _next_queries(name: str, train: RankingDataset, first: np.ndarray, seed: Any, n: int = 6) -> np.ndarray:
+    if name == "k-centre":
+        return k_center(train, n, labelled=first)
+    rest = np.setdiff1d(np.arange(train.n_queries), first)
+    if name == "random":
+        return np.random.default_rng((*seed, 2)).choice(rest, n, replace=False)
+    some = train.replace(y=np.where(np.isin(train.query_of_row, first), train.labels, -1.0))
+    return queries_by_change(some, _fit(train.select(first)).predict(train), n)
 
 
 def _fit(data: RankingDataset) -> RankSVM:

@@ -154,7 +154,8 @@ def _curve(fold: Any, random_state: int) -> Study:
         frame,
         f"Learning curve; it {word} at {found.sizes[-1]} of {train.n_queries} queries",
         (
-            f"Expected gain of twice as many queries: {found.gain:.4f}. With all {train.n_queries} queries nDCG@10 is "
+            f"Expected gain of twice as many queries: {found.gain:.4f}, and with 95 % confidence at most "
+            f"{found.gain_high:.4f}. With all {train.n_queries} queries nDCG@10 is "
             f"{1.0 - everything:.4f}.",
         ),
     )

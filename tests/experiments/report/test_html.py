@@ -13,8 +13,8 @@ from plackett.experiments.report import write_report
 
 NASTY = '<b>&"x'
 SECTIONS = [
-    "answer", "leaderboard", "ranks", "queries", "cutoffs", "learning", "selection", "cost", "features", "example",
-    "data", "protocol",
+    "answer", "leaderboard", "ranks", "queries", "changes", "cutoffs", "learning", "selection", "cost", "features",
+    "example", "data", "protocol",
 ]  # fmt: skip
 
 

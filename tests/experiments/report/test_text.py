@@ -48,3 +48,18 @@ def test_latex_compiles(folder, tmp_path):
         cwd=tmp_path, capture_output=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")
+
+
+def test_what_would_change_for_users(folder, found):
+    import plackett as pk
+
+    text = (folder / "report.md").read_text("utf-8")
+    part = text.partition("## What would change for users")[2].partition("\n## ")[0]
+    assert "results replaced" in part and "rank before" in part
+    new = found.chosen("two")
+    old = next(ranker for ranker in found.leaderboard.filter(dataset="two")["ranker"] if ranker != new)
+    values = []
+    for after, before in zip(found.of("two", new), found.of("two", old), strict=True):
+        test = found.folds["two"][after.fold].test
+        values += pk.churn(before.scores, after.scores, test).per_query["replaced"].to_list()
+    assert f"{sum(values) / len(values):.2f}" in part

@@ -75,6 +75,7 @@ def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[S
     """
     from plackett.experiments.report.answer import answer
     from plackett.experiments.report.board import board
+    from plackett.experiments.report.changes import changes
     from plackett.experiments.report.cost import cost
     from plackett.experiments.report.cutoffs import cutoffs
     from plackett.experiments.report.data import data
@@ -89,7 +90,9 @@ def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[S
 
     view = View(experiment, max_rows=max_rows)
     results = (
-        (board, over_datasets, queries, cutoffs, learning, selection, cost, features, example) if view.datasets else ()
+        (board, over_datasets, queries, changes, cutoffs, learning, selection, cost, features, example)
+        if view.datasets
+        else ()
     )
     order: tuple[Callable[[View], Section | None], ...] = (answer, *results, data, protocol)
     return [section for make in order if (section := make(view)) is not None]

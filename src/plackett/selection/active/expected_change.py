@@ -14,7 +14,7 @@ from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import best_of_each_query
 from plackett.selection.result import Selection
 
-__all__ = ["change_norms", "expected_change", "label_chances"]
+__all__ = ["believed_norms", "change_norms", "expected_change", "label_chances"]
 
 
 def label_chances(scores: np.ndarray, labels: np.ndarray, grades: np.ndarray) -> np.ndarray:
@@ -35,27 +35,41 @@ def change_norms(
     """Norm of the gradient of the pairs that each document would form, for each grade it might have.
 
     ``x`` and ``fx`` are features and scores of the documents, ``known``, ``fk`` and ``yk`` those of the judged ones
-    of the query with their labels. Sums over judged documents are prefix sums along their scores.
+    of the query with their labels.
     """
-    order = np.argsort(fk, kind="stable")
-    known, fk, yk = known[order], fk[order], yk[order]
-    out = np.empty((len(x), grades.size))
-    for g, grade in enumerate(grades):
+    return believed_norms(x, fx, known, fk, (yk[:, None] == grades).astype(np.float64), loss)
+
+
+def believed_norms(
+    x: np.ndarray, fx: np.ndarray, others: np.ndarray, fo: np.ndarray, belief: np.ndarray, loss: str
+) -> np.ndarray:
+    """The same where the labels of the other documents are uncertain: ``belief``, others × grades, ascending.
+
+    A pair counts with the probability that the other document has the lower (or higher) grade. Sums over the others
+    are prefix sums along their scores. A document among the others forms no pair with itself.
+    """
+    order = np.argsort(fo, kind="stable")
+    others, fo, belief = others[order], fo[order], belief[order]
+    lower = np.cumsum(belief, axis=1) - belief
+    higher = belief.sum(axis=1, keepdims=True) - lower - belief
+    out = np.empty((len(x), belief.shape[1]))
+    for g in range(belief.shape[1]):
         slope = np.zeros_like(x)
-        for side, mine in ((1.0, yk < grade), (-1.0, yk > grade)):  # the document should be above these, below those
-            f, rows = fk[mine], known[mine]
+        for side, chance in ((1.0, lower[:, g]), (-1.0, higher[:, g])):  # it should be above these, below those
+            some = chance > 0
+            f, rows, weight = fo[some], others[some], chance[some]
             if not f.size:
                 continue
             if loss == "hinge":
-                n = np.arange(f.size + 1)
-                sums = np.concatenate((np.zeros((1, x.shape[1])), np.cumsum(rows, axis=0)))
+                n = np.concatenate(([0.0], np.cumsum(weight)))
+                sums = np.concatenate((np.zeros((1, x.shape[1])), np.cumsum(weight[:, None] * rows, axis=0)))
                 # inside the margin: f > fx − 1 of those below, f < fx + 1 of those above
                 cut = np.searchsorted(f, fx - side, side="right" if side > 0 else "left")
                 count = n[-1] - n[cut] if side > 0 else n[cut]
                 total = sums[-1] - sums[cut] if side > 0 else sums[cut]
             else:
                 shift = f.max() if side > 0 else f.min()
-                weight = np.exp(side * (f - shift))
+                weight = weight * np.exp(side * (f - shift))
                 factor = np.exp(side * (shift - fx))
                 count, total = factor * weight.sum(), np.outer(factor, weight @ rows)
             slope -= side * (count[:, None] * x - total)
@@ -100,18 +114,10 @@ def expected_change(
     ----------
     Donmez, Carbonell: Optimizing estimated loss reduction for active sampling in rank learning. ICML 2008.
     """
-    if loss not in ("hinge", "exponential"):
-        raise DataError(f"loss={loss!r}; give 'hinge' or 'exponential'")
     candidates = Candidates.from_dataset(data, scores)
     budget = checked_budget(budget, int(candidates.open.sum()))
+    f, X, labels = checked_parts(data, candidates, scores, members, loss)
     judged = ~candidates.open
-    if not judged.any():
-        raise DataError("no document is judged yet; choose the first ones at random, such as by UniformPool")
-    f = np.asarray(scores, np.float64)
-    X = np.asarray(data.dense() if members is None else members, np.float64)
-    if X.shape[:1] != (data.n_rows,) or X.ndim != 2:
-        raise DataError(f"members has shape {X.shape}, but the dataset has {data.n_rows} rows")
-    labels = np.where(judged, candidates.labels, -1.0)
     grades = np.unique(labels[judged])
     chance = label_chances(f, labels, grades)
     priority = np.zeros(data.n_rows)
@@ -130,3 +136,21 @@ def expected_change(
         priority,
         unknown,
     )
+
+
+def checked_parts(
+    data: RankingDataset, candidates: Candidates, scores: Any, members: Any, loss: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, what they are a sum of, and labels with −1 for "not judged"; an error says what is wrong with them."""
+    if loss not in ("hinge", "exponential"):
+        raise DataError(f"loss={loss!r}; give 'hinge' or 'exponential'")
+    if candidates.open.all():
+        raise DataError("no document is judged yet; choose the first ones at random, such as by UniformPool")
+    if members is None and data.X is None:
+        raise DataError("the dataset has no features; give what the scores are a sum of as members")
+    X = np.asarray(data.dense() if members is None else members, np.float64)
+    if X.shape[:1] != (data.n_rows,) or X.ndim != 2:
+        raise DataError(f"members has shape {X.shape}, but the dataset has {data.n_rows} rows")
+    if not np.isfinite(X).all():
+        raise DataError("the expected change needs finite features; fill the missing ones in")
+    return np.asarray(scores, np.float64), X, np.where(candidates.open, -1.0, candidates.labels)

@@ -104,7 +104,12 @@ class Ratings:
             if twice.height:
                 row = twice.row(0)
                 raise DataError(f"judge {row[2]!r} labels query {row[0]!r}, document {row[1]!r} {row[3]} times")
-            names = sorted(table[who].unique().cast(pl.String).to_list())
+            unnamed = table[who].is_null()
+            if unnamed.any():
+                raise DataError(f"column {who!r}, row {(unnamed.arg_max() or 0) + 1}: the judge is missing")
+            names = sorted(table[who].cast(pl.String).unique().to_list())
+            if not names:
+                raise DataError("there are no labels: the table has no rows")
             wide = table.with_columns(pl.col(who).cast(pl.String)).pivot(who, index=keys, values=value)
             return cls(_numbers(wide, names), tuple(names), wide.select(keys))
         if judges is None:

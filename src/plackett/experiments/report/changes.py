@@ -1,0 +1,80 @@
+"""What would change for users if the chosen ranker replaced another: results replaced and moved, with examples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plackett.evaluation.churn import Churn, churn
+from plackett.evaluation.tables import Table, TableCell
+from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
+from plackett.experiments.report.numbers import signed
+from plackett.experiments.report.view import View
+
+__all__ = ["changes"]
+
+#: Results that users see, and queries shown as lists.
+_SEEN = 10
+_EXAMPLES = 2
+
+
+def changes(view: View) -> Section | None:
+    """Churn between the chosen ranker and the others; None if no dataset has two rankers."""
+    shown = [dataset for dataset in view.datasets if len(view.drawn(dataset)) > 1]
+    if not shown:
+        return None
+    blocks: list[Block] = []
+    for dataset in shown:
+        if view.several:
+            blocks.append(Heading(dataset))
+        blocks += _dataset(view, dataset)
+    return Section("changes", "What would change for users", tuple(blocks))
+
+
+def _dataset(view: View, dataset: str) -> list[Block]:
+    drawn = view.drawn(dataset)
+    new = view.chosen(dataset) or drawn[0]
+    rows, first = [], None
+    for old in drawn:
+        if old == new:
+            continue
+        parts = _folds(view, dataset, old, new)
+        first = parts if first is None else first
+        size = [part.per_query.height for part in parts]
+        mean = {
+            name: float(np.average([part.mean[name] for part in parts], weights=size))
+            for name in ("replaced", "moved", "first_changes", "unchanged")
+        }
+        worth = view.experiment.measures[view.first].worth
+        gain = worth(np.concatenate([part.per_query["difference"].fill_null(0.0).to_numpy() for part in parts]))
+        cells = [old, f"{mean['replaced']:.2f}", f"{mean['moved']:.2f}"]
+        cells += [f"{mean['first_changes']:.0%}", f"{mean['unchanged']:.0%}"]
+        cells += [str(int((gain > 0).sum())), str(int((gain < 0).sum())), signed(float(worth(gain.mean())))]
+        rows.append(tuple(map(TableCell, cells)))
+    header = (
+        "replaced ranker", "results replaced", "results moved", "first result changes", "queries unchanged",
+        "queries better", "queries worse", f"difference of {view.first}",
+    )  # fmt: skip
+    caption = f"First {_SEEN} results of a query of {dataset} if {new} replaced another ranker: means over test queries"
+    text = (
+        f"Of the first {_SEEN} results of a query, how many would users find replaced, and how many at another rank, "
+        f"if {view.names[new]} replaced the ranker they have now?"
+    )
+    blocks: list[Block] = [Text(text), Tabular(Table(header, tuple(rows), caption=caption))]
+    assert first is not None
+    old = next(each for each in drawn if each != new)
+    most = max(range(len(first)), key=lambda i: first[i].per_query["replaced"].max())  # type: ignore[arg-type,return-value]
+    for table in first[most].example_tables(_EXAMPLES):
+        words = f"{table.caption}. From {old} to {new}, {dataset}."
+        blocks.append(Tabular(Table(table.header, table.rows, caption=words), folded=True))
+    return blocks
+
+
+def _folds(view: View, dataset: str, old: str, new: str) -> list[Churn]:
+    """Churn on the test part of each fold."""
+    found = []
+    ours, theirs = (view.experiment.of(dataset, ranker) for ranker in (new, old))
+    for after, before in zip(ours, theirs, strict=True):
+        test = view.experiment.folds[dataset][after.fold].test
+        measure = view.experiment.measures[view.first]
+        found.append(churn(before.scores, after.scores, test, k=_SEEN, measure=measure))
+    return found

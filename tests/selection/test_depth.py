@@ -1,0 +1,61 @@
+"""Deep and shallow samples, and how a budget is spread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plackett as pk
+from plackett import DataError
+from plackett.selection import allocate, deep_sample, shallow_sample
+from plackett.studies.deep_or_shallow import deep_or_shallow
+
+pytestmark = pytest.mark.spec("select.budget")
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.37, 0.5, 1.0])
+def test_both_samples_cost_the_same(share):
+    data = pk.datasets.make_ranking(40, 25, 3, random_state=0)
+    deep, shallow = deep_sample(data, share), shallow_sample(data, share)
+    assert set(deep.group.tolist()) == {25}
+    assert shallow.n_queries == 40 and np.ptp(shallow.group) == 0
+    assert abs(shallow.n_rows / 40 - 25 * share) <= 1 and abs(deep.n_queries - 40 * share) <= 1
+    if share == 1.0:
+        np.testing.assert_array_equal(deep.X, data.X)
+        np.testing.assert_array_equal(shallow.X, data.X)
+    again = shallow_sample(data, share)
+    np.testing.assert_array_equal(again.X, shallow.X)
+    known = {row.tobytes() for row in data.X}
+    assert all(row.tobytes() in known for row in shallow.X)
+
+
+def test_allocations():
+    rng = np.random.default_rng(0)
+    for budget, queries, floor, most in zip(*(rng.integers(1, high, 300) for high in (900, 60, 20, 40)), strict=True):
+        found = allocate(int(budget), int(queries), min_docs=int(floor), max_docs=int(most))
+        assert found.queries * found.documents + found.left == budget and found.left >= 0
+        assert 1 <= found.queries <= queries and 1 <= found.documents <= most
+        if found.queries > 1:
+            assert found.documents >= min(floor, most)
+        if found.queries < queries:  # one more query would go below the floor
+            assert budget // (found.queries + 1) < min(floor, most)
+
+
+def test_refusals():
+    data = pk.datasets.make_ranking(3, 4, 2, random_state=0)
+    for bad in (0.0, -1, 1.5, float("nan")):
+        with pytest.raises(DataError, match="share"):
+            deep_sample(data, bad)
+        with pytest.raises(DataError, match="share"):
+            shallow_sample(data, bad)
+    for words in ({"budget": 0, "n_queries": 3}, {"budget": 3, "n_queries": 0}, {"budget": 2.5, "n_queries": 3},
+                  {"budget": 3, "n_queries": 3, "min_docs": 0}):  # fmt: skip
+        with pytest.raises(DataError, match="whole number"):
+            allocate(**words)
+
+
+def test_the_study_with_everything_is_full_training():
+    data = pk.datasets.make_ranking(20, 8, 3, random_state=0)
+    found = deep_or_shallow(data, ranker="LinearRegression(max_iter=5)", shares=(0.3, 1.0), n_repeats=2)
+    row = found.frame.row(1, named=True)
+    assert row["deep"] == row["shallow"] and f"{row['deep']:.4f}" in found.question
