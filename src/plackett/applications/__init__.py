@@ -13,8 +13,10 @@ from plackett._lazy import open_package
 
 if TYPE_CHECKING:
     from plackett.applications.answers import AnswerFeatures as AnswerFeatures
-    from plackett.applications.answers import JudgedAnswers as JudgedAnswers
     from plackett.applications.answers import read_answers as read_answers
+    from plackett.applications.application import RankedItem as RankedItem
+    from plackett.applications.features import Features as Features
+    from plackett.applications.lists import CandidateLists as CandidateLists
     from plackett.applications.ratings import Ratings as Ratings
     from plackett.applications.ratings import candidates as candidates
     from plackett.applications.ratings import popularity as popularity
@@ -24,7 +26,9 @@ open_package(
     __name__,
     named={
         "AnswerFeatures": "answers",
-        "JudgedAnswers": "answers",
+        "CandidateLists": "lists",
+        "Features": "features",
+        "RankedItem": "application",
         "Ratings": "ratings",
         "candidates": "ratings",
         "popularity": "ratings",
