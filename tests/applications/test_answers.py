@@ -5,7 +5,7 @@ import pytest
 
 import plackett as pk
 from plackett._errors import DataError
-from plackett.applications import AnswerFeatures, Application, CandidateLists, read_answers
+from plackett.applications import AnswerFeatures, CandidateLists, read_answers
 from plackett.applications.answers import _same_order
 
 LINES = [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 
 import numpy as np
@@ -138,10 +139,8 @@ def test_files_of_strangers(saved, tmp_path):
     for _ in range(60):  # a damaged description is refused, or does no harm
         at = int(rng.integers(len(text)))
         (tmp_path / "application.json").write_text(text[:at] + chr(rng.integers(32, 127)) + text[at + 1 :])
-        try:
+        with contextlib.suppress(DataError):
             Application.load(tmp_path)
-        except DataError:
-            pass
     with pytest.raises(DataError, match="no application"):
         Application.load(tmp_path / "nothing")
 
@@ -155,8 +154,9 @@ def test_features_of_your_own(tmp_path):
     loaded = Application.load(tmp_path / "own", features=Lengths())
     assert (loaded.predict(lists) == application.predict(lists)).all()
     assert Application.load_examples(tmp_path / "own") is None
+    _application().fit(lists).save(tmp_path / "plain")
     with pytest.raises(DataError, match="without examples"):
-        open_source([str(tmp_path / "own")])
+        open_source([str(tmp_path / "plain")])
 
 
 def test_lists():
