@@ -154,7 +154,7 @@ def test_features_of_your_own(tmp_path):
     loaded = Application.load(tmp_path / "own", features=Lengths())
     assert (loaded.predict(lists) == application.predict(lists)).all()
     assert Application.load_examples(tmp_path / "own") is None
-    _application().fit(lists).save(tmp_path / "plain")
+    _application().fit(_judged(6)).save(tmp_path / "plain")
     with pytest.raises(DataError, match="without examples"):
         open_source([str(tmp_path / "plain")])
 
