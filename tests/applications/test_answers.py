@@ -6,7 +6,7 @@ import pytest
 import plackett as pk
 from plackett._errors import DataError
 from plackett.applications import AnswerFeatures, CandidateLists, read_answers
-from plackett.applications.answers import _same_order
+from plackett.applications.answers import same_order
 
 LINES = [
     ("when was Rome founded", "Rome was founded in 753 BC", 1),
@@ -65,8 +65,8 @@ def test_feature_values(judged):
 @pytest.mark.parametrize(
     ("question", "answer", "length"), [("abc", "abc", 3), ("abc", "cba", 1), ("abc", "xaxbb", 2), ("", "a", 0)]
 )
-def test_same_order(question, answer, length):
-    assert _same_order(question, answer) == length
+def testsame_order(question, answer, length):
+    assert same_order(question, answer) == length
 
 
 def test_nothing_to_learn_from():

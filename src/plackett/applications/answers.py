@@ -17,7 +17,7 @@ from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
 
-__all__ = ["AnswerFeatures", "read_answers"]
+__all__ = ["AnswerFeatures", "read_answers", "same_order"]
 
 
 def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
@@ -207,14 +207,14 @@ class AnswerFeatures(Features):
             "idf overlap": shared,
             "idf overlap share": shared / whole if whole else 0.0,
             "bm25": sum(weight[word] * 2.2 * tf / (tf + norm) for word, tf in zip(common, counts, strict=True)),
-            "same order": _same_order(list(asked), answer),
+            "same order": same_order(list(asked), answer),
             "span": places[-1] - places[0] + 1 if places else 0,
             "new words": len(there - asked.keys()),
             "length": len(answer),
         }
 
 
-def _same_order(question: Sequence[str], answer: Sequence[str]) -> int:
+def same_order(question: Sequence[str], answer: Sequence[str]) -> int:
     """Length of the longest common subsequence."""
     best = [0] * (len(question) + 1)
     for word in answer:
