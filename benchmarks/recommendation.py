@@ -114,16 +114,16 @@ def drawn(name: str, rng: np.random.Generator) -> dict[str, Any]:
         return {
             "n_factors": n_factors,
             "n_iterations": passes,
-            "penalty": spread(1, 300),
-            "confidence": spread(1.5, 40),
+            "penalty": spread(3, 100),
+            "confidence": spread(1.5, 10),
             "exponent": float(rng.choice([0.0, 0.25, 0.5, 0.75, 1.0])),
         }
     if name == "implicit ALS":
         return {
             "factors": n_factors,
             "iterations": passes,
-            "regularization": spread(0.01, 300),
-            "alpha": spread(1.5, 40),
+            "regularization": spread(0.1, 100),
+            "alpha": spread(1.5, 10),
         }
     if name == "implicit BPR":
         return {

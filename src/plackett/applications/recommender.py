@@ -101,9 +101,7 @@ class Recommender:
         if not known[0]:
             return self._best(self._unknown_user, np.empty(0, np.int64), k)
         u = int(number[0])
-        return self._best(
-            self.user_factors_[u], self._seen_items[self._seen_offsets[u] : self._seen_offsets[u + 1]], k
-        )
+        return self._best(self.user_factors_[u], self._seen_items[self._seen_offsets[u] : self._seen_offsets[u + 1]], k)
 
     def recommend_for(self, items: Any, values: Any = None, *, k: int = 10) -> list[Any]:
         """Ids of the k best items for someone new who rated some items; see `fold_in`."""
