@@ -153,6 +153,7 @@ class Split:
         self.item = np.searchsorted(self.train.items, self.data.docids)
 
     def measure(self, P: np.ndarray, Q: np.ndarray, b: np.ndarray) -> float:
+        """Mean nDCG@10 over the users."""
         scores = (P @ Q.T + b)[self.user, self.item].astype(np.float64)
         return pk.evaluate(self.data, scores, "nDCG@10").mean["nDCG@10"]
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from plackett._lazy import open_package
 
 if TYPE_CHECKING:
+    from plackett.applications.ads import Ad as Ad
     from plackett.applications.answers import AnswerFeatures as AnswerFeatures
     from plackett.applications.answers import read_answers as read_answers
     from plackett.applications.application import RankedItem as RankedItem
+    from plackett.applications.auction import Auction as Auction
     from plackett.applications.features import Features as Features
     from plackett.applications.lists import CandidateLists as CandidateLists
     from plackett.applications.ratings import Ratings as Ratings
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 open_package(
     __name__,
     named={
+        "Ad": "ads",
         "AnswerFeatures": "answers",
+        "Auction": "auction",
         "CandidateLists": "lists",
         "Features": "features",
         "RankedItem": "application",
